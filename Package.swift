@@ -1,0 +1,103 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// The settings of every target, a reason beside each.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),  // a box is visible where one is made
+    .enableUpcomingFeature("InternalImportsByDefault"),  // what a module re-exports is said aloud
+    .enableUpcomingFeature("MemberImportVisibility"),  // a file imports what it uses
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async stays with its caller
+    .strictMemorySafety(),  // unsafe code is marked, and only TidemarkStore has any
+    .treatAllWarnings(as: .error),  // a warning left standing hides the next one
+]
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let httpTypesFoundation: Target.Dependency = .product(
+    name: "HTTPTypesFoundation", package: "swift-http-types")
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
+let flyingSocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
+
+/// A module of the library, from the bottom up; arrows point down only.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "tidemark",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Tidemark", targets: ["Tidemark"]),
+        .library(name: "TidemarkHTTP", targets: ["TidemarkHTTP"]),
+        .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
+        .executable(name: "tidemark", targets: ["tidemark"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        module("TidemarkStore", ["CLMDB"]),
+        module("TidemarkEvents"),
+        module("TidemarkLog", ["TidemarkStore", "TidemarkEvents", crypto]),
+        module("TidemarkRules", ["TidemarkEvents"]),
+        module(
+            "TidemarkViews",
+            ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents", crypto]),
+        module(
+            "TidemarkSync",
+            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),
+        module(
+            "Tidemark",
+            ["TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents"]),
+        module(
+            "TidemarkHTTP",
+            ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, httpTypesFoundation]),
+        module(
+            "TidemarkInspect",
+            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
+        module(
+            "TidemarkTesting",
+            ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, flyingFox, flyingSocks]),
+        .executableTarget(
+            name: "tidemark",
+            dependencies: [
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", arguments,
+            ],
+            path: "Tools/tidemark", swiftSettings: strict),
+
+        .executableTarget(
+            name: "crash-child",
+            dependencies: [
+                "Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+            ],
+            path: "Tests/CrashChild", swiftSettings: strict),
+        tests("TidemarkStoreTests", ["TidemarkStore"]),
+        tests("TidemarkEventsTests", ["TidemarkEvents"]),
+        tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),
+        tests(
+            "TidemarkViewsTests",
+            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
+        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
+        tests(
+            "TidemarkTestingTests",
+            ["TidemarkTesting", "TidemarkHTTP", "TidemarkSync", httpTypes]),
+        tests(
+            "TidemarkTests",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
+                "TidemarkViews", "TidemarkEvents", httpTypes,
+            ]),
+        tests("ProjectTests", []),
+    ]
+)

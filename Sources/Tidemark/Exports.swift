@@ -1,0 +1,4 @@
+// Exports.swift — the vocabulary that comes with `import Tidemark`.
+
+@_exported public import TidemarkEvents
+@_exported public import TidemarkSync

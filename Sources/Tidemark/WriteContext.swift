@@ -1,0 +1,204 @@
+// WriteContext.swift — what a write closure can do: every change becomes one event.
+
+public import TidemarkEvents
+import TidemarkSync
+package import TidemarkViews
+
+/// A commit in the making.
+///
+/// Valid only inside the closure that it was given to.
+public final class WriteContext {
+    package let draft: Draft
+    private let dependencies: Dependencies
+
+    /// The largest document or difference that is written here, in bytes.
+    public static let documentBytesMax = 1 << 20
+
+    private init(_ draft: Draft, _ dependencies: Dependencies) {
+        self.draft = draft
+        self.dependencies = dependencies
+    }
+
+    static func run<R>(
+        _ draft: Draft, _ dependencies: Dependencies, _ body: (WriteContext) throws -> R
+    ) throws -> R {
+        try draft.noteOpening(dependencies)
+        let result = try body(WriteContext(draft, dependencies))
+        return result
+    }
+
+    // MARK: Documents
+
+    /// The document of an entity as it is now, with everything of this commit; nil when there is
+    /// none.
+    public func document(_ key: EntityKey) throws -> [UInt8]? {
+        try draft.fold.entity(draft.fold.resolve(key)).document
+    }
+
+    /// Makes the document of an entity be `document`: creates it, or changes what differs.
+    ///
+    /// Fields that only the server sets are left alone when `document` lacks them.
+    ///
+    /// - Returns: the position of the event, or nil when nothing differed.
+    /// - Throws: ``TidemarkError``: `invalidKey`, `invalidDocument`, `tooLarge`, `noModel`.
+    @discardableResult
+    public func put(_ key: EntityKey, _ document: [UInt8]) throws -> Position? {
+        let (key, collection) = try check(key)
+        let new = try parse(document)
+        guard let old = try self.document(key) else {
+            return try append(.localCreated, key, document)
+        }
+        let patch = Patch(
+            from: try JSONDocument(parsing: old), to: new, except: collection.serverFields)
+        return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
+    }
+
+    /// Creates an entity.
+    ///
+    /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
+    @discardableResult
+    public func create(_ key: EntityKey, _ document: [UInt8]) throws -> Position {
+        let (key, _) = try check(key)
+        _ = try parse(document)
+        guard try self.document(key) == nil else {
+            throw TidemarkError(.alreadyExists, "\(key) exists already")
+        }
+        return try append(.localCreated, key, document)
+    }
+
+    /// Changes some fields of an entity; what the patch would not change is left out of the log.
+    ///
+    /// - Returns: the position of the event, or nil when nothing differed.
+    /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`, `tooLarge`, `noModel`.
+    @discardableResult
+    public func patch(_ key: EntityKey, _ patch: Patch) throws -> Position? {
+        let (key, _) = try check(key)
+        guard let bytes = try document(key) else { throw notFound(key) }
+        let old = try JSONDocument(parsing: bytes)
+        var changed = Patch()
+        for field in patch.set {
+            let value: JSONValue
+            do { value = try JSONValue(parsing: field.value) } catch {
+                throw TidemarkError(.invalidDocument, "\(key), field \(field.name): \(error)")
+            }
+            if old.value(field.name) != value { changed.set.append(field) }
+        }
+        changed.unset = patch.unset.filter { old.rawValue($0) != nil }
+        return changed.isEmpty ? nil : try append(.localUpdated, key, changed.encoded)
+    }
+
+    /// Deletes an entity.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
+    @discardableResult
+    public func delete(_ key: EntityKey) throws -> Position {
+        let (key, _) = try check(key)
+        guard try document(key) != nil else { throw notFound(key) }
+        return try append(.localDeleted, key, nil)
+    }
+
+    /// A new id, never given out before.
+    public func makeID() -> String { dependencies.makeID() }
+
+    // MARK: Entities
+
+    /// The entity with an id, or nil.
+    public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
+        try document(T.key(id)).map { try EntityCoding.decode(T.self, $0, T.key(id)) }
+    }
+
+    /// Creates an entity.
+    public func create<T: Entity>(_ entity: T) throws {
+        try create(T.key(entity.id), try EntityCoding.encode(entity))
+    }
+
+    /// Changes an entity; the fields that differ afterwards become the event.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`.
+    public func update<T: Entity>(
+        _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
+    ) throws {
+        guard let before = try get(T.self, id) else { throw notFound(T.key(id)) }
+        var after = before
+        try change(&after)
+        let difference = Patch(
+            from: try JSONDocument(parsing: try EntityCoding.encode(before)),
+            to: try JSONDocument(parsing: try EntityCoding.encode(after)))
+        try patch(T.key(id), difference)
+    }
+
+    /// Deletes an entity.
+    public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
+
+    // MARK: What the server refused
+
+    /// Sends again what the server had refused of an entity.
+    public func retry(_ key: EntityKey) throws {
+        let (key, _) = try check(key)
+        guard try draft.fold.entity(key).status == .error else {
+            throw TidemarkError(.notFound, "the server has refused nothing of \(key)")
+        }
+        try append(.localRetried, key, nil)
+    }
+
+    /// Gives up everything that is pending on an entity; it becomes what the server last said.
+    public func discard(_ key: EntityKey) throws {
+        let (key, _) = try check(key)
+        guard try !draft.fold.entity(key).pending.isEmpty else {
+            throw TidemarkError(.notFound, "nothing is pending on \(key)")
+        }
+        try append(.localDiscarded, key, nil)
+    }
+
+    // MARK: Checks
+
+    private func check(_ key: EntityKey) throws -> (EntityKey, CollectionModel) {
+        guard key.isValid else {
+            throw TidemarkError(
+                .invalidKey,
+                "\"\(key)\" can't name an entity: collection/ID, an ID of 1 to "
+                    + "\(EntityKey.idBytesMax) bytes without control characters")
+        }
+        let model = try draft.fold.model()
+        guard let collection = model[key.collection] else {
+            let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
+            throw TidemarkError(
+                .noModel, "the model has no collection \(key.collection); it has \(names)")
+        }
+        return (try draft.fold.resolve(key), collection)
+    }
+
+    private func parse(_ document: [UInt8]) throws -> JSONDocument {
+        do { return try JSONDocument(parsing: document) } catch {
+            throw TidemarkError(.invalidDocument, "not a JSON object: \(error)")
+        }
+    }
+
+    private func notFound(_ key: EntityKey) -> TidemarkError {
+        TidemarkError(.notFound, "there is no \(key)")
+    }
+
+    @discardableResult
+    private func append(_ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?) throws -> Position {
+        if let count = json?.count, count > Self.documentBytesMax {
+            throw TidemarkError(
+                .tooLarge,
+                "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
+        }
+        return try draft.append(Event(kind, recordedAt: draft.now, key: key, json: json))
+    }
+}
+
+extension Draft {
+    /// Logs which build writes, with the first write after it changed.
+    func noteOpening(_ dependencies: Dependencies) throws {
+        let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
+        var opened: JSONObject = ["build": .string("tidemark \(Replica.version)")]
+        let before = known.flatMap { try? JSONDocument(parsing: $0.payload) }
+        let device = before?.value("device")?.stringValue
+        guard device == nil || before?.value("build") != opened["build"] else { return }
+        opened["device"] = .string(device ?? dependencies.makeID())
+        try append(
+            Event(.storeOpened, recordedAt: now, json: JSONValue.object(opened).encoded()))
+    }
+}

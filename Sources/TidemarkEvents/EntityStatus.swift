@@ -1,0 +1,17 @@
+// EntityStatus.swift — how an entity stands with the server, in one word.
+
+/// How an entity stands with the server.
+public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
+    /// Equal to what the server last said.
+    case synced
+    /// Made here, not yet on the server.
+    case created
+    /// Changed here, not yet on the server.
+    case updated
+    /// Deleted here, not yet on the server.
+    case deleted
+    /// Sent, and the outcome not yet known.
+    case uploading
+    /// Refused by the server.
+    case error
+}

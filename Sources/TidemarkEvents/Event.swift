@@ -1,0 +1,76 @@
+// Event.swift — one appended fact: a small header, and a payload kept as it came.
+
+/// What the payload's bytes are.
+public enum PayloadType: UInt32, Sendable, CaseIterable {
+    /// There is no payload.
+    case none = 0
+    /// One JSON value.
+    case json = 1
+    /// Bytes that only the server understands.
+    case opaque = 2
+}
+
+/// One appended fact.
+///
+/// All references to other events are positions, and all of them are here.
+public struct Event: Hashable, Sendable {
+    /// What the event says.
+    public var kind: EventKind
+    /// When it was appended, by this device's clock.
+    public var recordedAt: Timestamp
+    /// The collection it is about, or nil.
+    public var collection: CollectionName?
+    /// The entity it is about, or nil.
+    public var entity: String?
+    /// The event that brought this one about: for an answer to a read-back, the attempt it settles.
+    public var cause: Position?
+    /// The `sync.started` of the sync run it belongs to.
+    public var sync: Position?
+    /// The last of the mutations it is about.
+    public var mutation: Position?
+    /// The `request.sent` it answers.
+    public var call: Position?
+    /// For what a server said: the log's last position when the server was asked.
+    ///
+    /// What is as of an earlier position never replaces what is as of a later one.
+    public var asOf: Position?
+    /// The entity's last change by the server's clock.
+    public var serverTime: Timestamp?
+    /// The entity's version, or the cursor of a pull, as the server wrote it.
+    public var revision: Revision?
+    /// What the payload's bytes are.
+    public var payloadType: PayloadType
+    /// The version of the payload's shape for this kind; 0 is the first.
+    public var schemaVersion: UInt32
+    /// The payload as it came.
+    public var payload: [UInt8]
+
+    /// An event; everything but the kind and the time is optional.
+    public init(
+        _ kind: EventKind, recordedAt: Timestamp, key: EntityKey? = nil,
+        collection: CollectionName? = nil, cause: Position? = nil, sync: Position? = nil,
+        mutation: Position? = nil, call: Position? = nil, asOf: Position? = nil,
+        serverTime: Timestamp? = nil, revision: Revision? = nil, json: [UInt8]? = nil
+    ) {
+        self.kind = kind
+        self.recordedAt = recordedAt
+        self.collection = key?.collection ?? collection
+        entity = key?.id
+        self.cause = cause
+        self.sync = sync
+        self.mutation = mutation
+        self.call = call
+        self.asOf = asOf
+        self.serverTime = serverTime
+        self.revision = revision
+        payloadType = json == nil ? .none : .json
+        schemaVersion = 0
+        payload = json ?? []
+    }
+
+    /// Collection and entity together, when both are named.
+    public var key: EntityKey? {
+        guard let collection, let entity else { return nil }
+        return EntityKey(collection, entity)
+    }
+}

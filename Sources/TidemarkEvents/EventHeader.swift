@@ -1,0 +1,55 @@
+// EventHeader.swift — an event's header as bytes: the message tidemark.v1.Event of
+// Schemas/tidemark/v1/event.proto, in the canonical subset of ProtoCodec.swift.
+
+extension Event {
+    /// The header's bytes.
+    ///
+    /// The payload is not among them, nor is the position.
+    package var headerBytes: [UInt8] {
+        var writer = ProtoWriter()
+        writer.varint(1, UInt64(kind.rawValue))
+        writer.signed(2, recordedAt.rawValue)
+        writer.string(3, collection?.rawValue ?? "")
+        writer.string(4, entity ?? "")
+        writer.position(5, cause)
+        writer.position(6, sync)
+        writer.position(7, mutation)
+        writer.position(8, call)
+        writer.position(9, asOf)
+        writer.signed(10, serverTime?.rawValue ?? 0)
+        writer.bytes(11, revision?.rawValue ?? [])
+        writer.varint(12, UInt64(payloadType.rawValue))
+        writer.varint(13, UInt64(schemaVersion))
+        return writer.bytes
+    }
+
+    /// Reads what ``headerBytes`` wrote; fields of newer versions (14 and up) are passed over.
+    ///
+    /// - Throws: ``ProtoError`` when the bytes are not of the canonical subset.
+    package init(header: [UInt8], payload: [UInt8]) throws(ProtoError) {
+        self.init(EventKind(rawValue: 0), recordedAt: Timestamp(rawValue: 0))
+        self.payload = payload
+        var reader = ProtoReader(header)
+        var last: UInt32 = 0
+        while let field = try reader.next() {
+            guard field.number > last else { throw .fieldOrder(field.number) }
+            last = field.number
+            switch field.number {
+            case 1: kind = EventKind(rawValue: try field.small())
+            case 2: recordedAt = Timestamp(rawValue: try field.signed())
+            case 3: collection = CollectionName(try field.string())
+            case 4: entity = try field.string()
+            case 5: cause = try field.position()
+            case 6: sync = try field.position()
+            case 7: mutation = try field.position()
+            case 8: call = try field.position()
+            case 9: asOf = try field.position()
+            case 10: serverTime = Timestamp(rawValue: try field.signed())
+            case 11: revision = Revision(rawValue: try field.bytes())
+            case 12: payloadType = PayloadType(rawValue: try field.small()) ?? .opaque
+            case 13: schemaVersion = try field.small()
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// JSONDocument.swift — an object's bytes, and where its members stand in them.
+//
+// For changing a few members of what a server sent and keeping every other byte as it came.
+
+/// A JSON text whose top level is an object, kept verbatim.
+public struct JSONDocument: Sendable, Hashable {
+    /// One member of the top-level object.
+    public struct Member: Sendable {
+        /// The key, unescaped.
+        public let key: String
+        /// Where the key stands in ``JSONDocument/bytes``, quotes included.
+        public let keyRange: Range<Int>
+        /// Where the value stands in ``JSONDocument/bytes``, without white space around it.
+        public let valueRange: Range<Int>
+    }
+
+    /// The text as it came.
+    public let bytes: [UInt8]
+    /// The top-level members in order.
+    public let members: [Member]
+
+    /// Checks a whole text and finds its members.
+    ///
+    /// - Throws: ``JSONError`` by the rules of ``JSONValue/init(parsing:)``, and `notAnObject` when
+    ///   the first byte that is no white space is not `{`.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        self.bytes = bytes
+        members = try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
+            guard try scanner.peek(bytes) == UInt8(ascii: "{") else {
+                throw JSONError(.notAnObject, at: scanner.at)
+            }
+            var members: [Member] = []
+            try scanner.members(bytes) { (scanner, bytes, key) throws(JSONError) in
+                let start = scanner.at
+                try scanner.skipValue(bytes)
+                let keyRange = key.content.lowerBound - 1..<key.content.upperBound + 1
+                members.append(
+                    Member(
+                        key: scanner.text(key), keyRange: keyRange, valueRange: start..<scanner.at))
+            }
+            return members
+        }
+    }
+
+    /// The keys in order, unescaped.
+    public var keys: [String] { members.map(\.key) }
+
+    /// The bytes of a member's value as they came, or nil when there is no such key.
+    public func rawValue(_ key: String) -> ArraySlice<UInt8>? {
+        let exact = ExactString(key)
+        return members.first { ExactString($0.key) == exact }.map { bytes[$0.valueRange] }
+    }
+
+    /// A member's value, parsed now, or nil when there is no such key.
+    public func value(_ key: String) -> JSONValue? {
+        rawValue(key).flatMap { try? JSONValue(parsing: $0) }
+    }
+
+    /// Whether both have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
+
+extension JSONDocument {
+    /// The bytes of the object with some members changed.
+    ///
+    /// Untouched members keep their bytes and their order, replaced ones keep their key's bytes and
+    /// their place, new ones follow in the order given. Nothing stands between members but commas.
+    /// When nothing changes, the result is ``bytes``.
+    ///
+    /// - Parameters:
+    ///   - set: keys and the JSON texts of their new values, which must be valid and are put in
+    ///     verbatim. Of several for one key the last counts.
+    ///   - unset: keys to leave out, where present; a key that is also in `set` stays.
+    public func applying(
+        set: [(key: String, value: [UInt8])], unset: [String] = []
+    ) -> [UInt8] {
+        let news = Dictionary(
+            set.map { (ExactString($0.key), $0.value) }, uniquingKeysWith: { _, last in last })
+        let gone = Set(unset.map(ExactString.init)).subtracting(news.keys)
+        var unplaced = Set(news.keys)
+        var isChanged = false
+        var output = [UInt8(ascii: "{")]
+
+        for member in members {
+            let key = ExactString(member.key)
+            if gone.contains(key) {
+                isChanged = true
+                continue
+            }
+            unplaced.remove(key)
+            let old = bytes[member.valueRange]
+            let new = news[key].map { $0[...] } ?? old
+            if new != old { isChanged = true }
+            Self.append(new, after: bytes[member.keyRange], to: &output)
+        }
+        for (key, _) in set {
+            guard let key = unplaced.remove(ExactString(key)), let value = news[key] else {
+                continue
+            }
+            isChanged = true
+            var quoted: [UInt8] = []
+            JSON.appendString(key.text, to: &quoted)
+            Self.append(value[...], after: quoted[...], to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+        return isChanged ? output : bytes
+    }
+
+    private static func append(
+        _ value: ArraySlice<UInt8>, after key: ArraySlice<UInt8>, to output: inout [UInt8]
+    ) {
+        if output.count > 1 { output.append(UInt8(ascii: ",")) }
+        output.append(contentsOf: key)
+        output.append(UInt8(ascii: ":"))
+        output.append(contentsOf: value)
+    }
+}

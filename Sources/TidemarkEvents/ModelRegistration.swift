@@ -1,0 +1,197 @@
+// ModelRegistration.swift — model and remote as one JSON document: what `model.registered` carries
+// and what a model file holds. The shape is Schemas/model.schema.json.
+
+/// A model and the server it is synced with.
+public struct ModelRegistration: Sendable, Hashable {
+    /// What is synced and by which rules.
+    public var model: SyncModel
+    /// The server, or nil for a store that is never synced.
+    public var remote: Remote?
+
+    /// A model and, if there is one, its server.
+    public init(model: SyncModel, remote: Remote? = nil) {
+        self.model = model
+        self.remote = remote
+    }
+}
+
+/// What is wrong with a model, and where.
+public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where in the document, as in `collections[1].conflict`; empty for the whole.
+    public let path: String
+    /// What is wrong and what would be right.
+    public let problem: String
+
+    /// Path and problem in one line.
+    public var description: String { path.isEmpty ? problem : "\(path): \(problem)" }
+
+    /// A problem at a path.
+    public init(_ path: String, _ problem: String) {
+        self.path = path
+        self.problem = problem
+    }
+}
+
+extension ModelRegistration {
+    /// Reads a model document.
+    ///
+    /// - Throws: ``ModelError`` naming the member that is wrong.
+    public init(parsing bytes: [UInt8]) throws(ModelError) {
+        let value: JSONValue
+        do { value = try JSONValue(parsing: bytes) } catch {
+            throw ModelError("", "not a JSON document: \(error)")
+        }
+        let root = try Members(value, at: "", known: ["name", "collections", "remote"])
+        remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value) }
+        guard let list = root["collections"]?.array, !list.isEmpty else {
+            throw ModelError("collections", "a list of at least one collection is needed")
+        }
+        // A Kinto record carries its version in last_modified whether the model says so or not.
+        let usualLastChange = remote?.adapter == "kinto" ? "last_modified" : nil
+        var collections: [CollectionModel] = []
+        for (index, item) in list.enumerated() {
+            let path = "collections[\(index)]"
+            let collection = try CollectionModel(item, at: path, usualLastChange)
+            guard !collections.contains(where: { $0.name == collection.name }) else {
+                throw ModelError("\(path).name", "\(collection.name) is there twice")
+            }
+            for reference in collection.references
+            where reference.collection != collection.name
+                && !collections.contains(where: { $0.name == reference.collection })
+            {
+                throw ModelError(
+                    "\(path).references.\(reference.field)",
+                    "\(reference.collection) must be a collection that stands earlier in the list")
+            }
+            collections.append(collection)
+        }
+        model = SyncModel(name: try root.string("name") ?? "unnamed", collections: collections)
+    }
+
+    /// The document's bytes: members in a fixed order, so that equal models are equal bytes.
+    public var encoded: [UInt8] {
+        var root: JSONObject = ["name": .string(model.name)]
+        root["collections"] = .array(model.collections.map { .object($0.json) })
+        if let remote { root["remote"] = .object(remote.json) }
+        return JSONValue.object(root).encoded()
+    }
+}
+
+extension CollectionModel {
+    fileprivate init(
+        _ value: JSONValue, at path: String, _ usualLastChange: String?
+    ) throws(ModelError) {
+        let members = try Members(
+            value, at: path,
+            known: ["name", "id", "lastChange", "conflict", "references", "pageSize"])
+        guard let text = try members.string("name"), CollectionName(text).isValid else {
+            throw ModelError(
+                "\(path).name", "1 to \(CollectionName.bytesMax) bytes without / are needed")
+        }
+        self.init(CollectionName(text))
+        idField = try members.string("id") ?? "id"
+        lastChangeField = try members.string("lastChange") ?? usualLastChange
+        if let text = try members.string("conflict") {
+            guard let policy = ConflictPolicy(rawValue: text) else {
+                let names = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ModelError("\(path).conflict", "\"\(text)\" is none of \(names)")
+            }
+            conflict = policy
+        }
+        if let value = members["references"] {
+            guard let object = value.object else {
+                throw ModelError("\(path).references", "an object of field to collection is needed")
+            }
+            for (field, target) in object {
+                guard let name = target.stringValue, CollectionName(name).isValid else {
+                    throw ModelError("\(path).references.\(field)", "a collection name is needed")
+                }
+                references.append(Reference(field, to: CollectionName(name)))
+            }
+        }
+        if let value = members["pageSize"] {
+            guard let size = value.int64Value, (1...10_000).contains(size) else {
+                throw ModelError("\(path).pageSize", "a number from 1 to 10000 is needed")
+            }
+            pageSize = Int(size)
+        }
+    }
+
+    fileprivate var json: JSONObject {
+        var object: JSONObject = ["name": .string(name.rawValue), "id": .string(idField)]
+        if let lastChangeField { object["lastChange"] = .string(lastChangeField) }
+        object["conflict"] = .string(conflict.rawValue)
+        if !references.isEmpty {
+            var targets = JSONObject()
+            for reference in references {
+                targets[reference.field] = .string(reference.collection.rawValue)
+            }
+            object["references"] = .object(targets)
+        }
+        if let pageSize { object["pageSize"] = .number(JSONNumber(pageSize)) }
+        return object
+    }
+}
+
+extension Remote {
+    fileprivate init(_ value: JSONValue) throws(ModelError) {
+        let members = try Members(value, at: "remote", known: nil)
+        guard let origin = try members.string("origin"),
+            origin.hasPrefix("http://") || origin.hasPrefix("https://")
+        else { throw ModelError("remote.origin", "an http:// or https:// address is needed") }
+        guard !origin.dropFirst(8).contains("@") else {
+            throw ModelError("remote.origin", "credentials don't belong here; name a variable")
+        }
+        guard let adapter = try members.string("adapter") else {
+            throw ModelError("remote.adapter", "the name of a server adapter is needed: \"kinto\"")
+        }
+        self.init(
+            origin: origin.hasSuffix("/") ? String(origin.dropLast()) : origin, adapter: adapter)
+        for (name, value) in members.object
+        where !["origin", "adapter", "credentialsVariable"].contains(name) {
+            guard let text = value.stringValue else {
+                throw ModelError("remote.\(name)", "a text is needed")
+            }
+            parameters[name] = text
+        }
+        credentialsVariable =
+            try members.string("credentialsVariable") ?? Remote.usualCredentialsVariable
+    }
+
+    fileprivate var json: JSONObject {
+        var object: JSONObject = ["origin": .string(origin), "adapter": .string(adapter)]
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            object[name] = .string(value)
+        }
+        object["credentialsVariable"] = .string(credentialsVariable)
+        return object
+    }
+}
+
+/// The members of one object of the document, with errors that name their path.
+private struct Members {
+    let object: JSONObject
+    let path: String
+
+    init(_ value: JSONValue, at path: String, known: [String]?) throws(ModelError) {
+        guard let object = value.object else { throw ModelError(path, "an object is needed") }
+        for (name, _) in object {
+            if let known, !known.contains(name) {
+                let list = known.joined(separator: ", ")
+                throw ModelError(path, "\"\(name)\" is none of \(list)")
+            }
+        }
+        self.object = object
+        self.path = path
+    }
+
+    subscript(name: String) -> JSONValue? { object[name] }
+
+    func string(_ name: String) throws(ModelError) -> String? {
+        guard let value = object[name] else { return nil }
+        guard let text = value.stringValue, !text.isEmpty else {
+            throw ModelError(path.isEmpty ? name : "\(path).\(name)", "a text is needed")
+        }
+        return text
+    }
+}

@@ -1,0 +1,39 @@
+// MutationOutcome.swift — the closed set of ways in which a mutation leaves the outbox.
+
+/// How a mutation left the outbox.
+public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
+    /// The server took it.
+    case accepted
+    /// The server already had the same values, from someone else.
+    case merged
+    /// The server's side won a conflict.
+    case superseded
+    /// It was overtaken by a later mutation that went with it.
+    case coalesced
+    /// What it made was deleted again before anything was sent.
+    case annihilated
+    /// It was derived, and its cause is gone.
+    case withdrawn
+    /// The server refused it.
+    case rejected
+    /// The user gave it up.
+    case discarded
+
+    package var number: UInt64 {
+        switch self {
+        case .accepted: 1
+        case .merged: 2
+        case .superseded: 3
+        case .coalesced: 4
+        case .annihilated: 5
+        case .withdrawn: 6
+        case .rejected: 7
+        case .discarded: 8
+        }
+    }
+
+    package init?(number: UInt64) {
+        guard let outcome = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = outcome
+    }
+}

@@ -1,0 +1,111 @@
+// Names.swift — how collections, entities and versions are called.
+
+/// The name of a collection, as the server knows it: 1 to 100 bytes of UTF-8, no control
+/// characters.
+public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
+    ExpressibleByStringLiteral, CustomStringConvertible
+{
+    /// The name.
+    public let rawValue: String
+
+    /// That name, unchecked; see ``isValid``.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// That name, unchecked; see ``isValid``.
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// That name, unchecked; see ``isValid``.
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// The name.
+    public var description: String { rawValue }
+
+    /// The largest name, in bytes of UTF-8.
+    public static let bytesMax = 100
+
+    /// Whether the name can be used: not empty, not too long, no `/`, no control characters.
+    public var isValid: Bool {
+        let bytes = rawValue.utf8
+        return !bytes.isEmpty && bytes.count <= Self.bytesMax
+            && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+    }
+
+    /// Ordered by the bytes of the names.
+    public static func < (left: CollectionName, right: CollectionName) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+}
+
+/// Which entity: its collection and the id it keeps for life.
+public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The collection.
+    public let collection: CollectionName
+    /// The id: 1 to 400 bytes of UTF-8, no control characters.
+    public let id: String
+
+    /// The entity of that collection with that id, unchecked; see ``isValid``.
+    public init(_ collection: CollectionName, _ id: String) {
+        self.collection = collection
+        self.id = id
+    }
+
+    /// The largest id, in bytes of UTF-8: collection, separator and id fit an LMDB key.
+    public static let idBytesMax = 400
+
+    /// Whether both parts can be used.
+    public var isValid: Bool {
+        let bytes = id.utf8
+        return collection.isValid && !bytes.isEmpty && bytes.count <= Self.idBytesMax
+            && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    /// Reads `collection/id`; the id may hold further slashes.
+    ///
+    /// Nil unless both parts can be used.
+    public init?(_ text: String) {
+        guard let slash = text.firstIndex(of: "/") else { return nil }
+        self.init(CollectionName(String(text[..<slash])), String(text[text.index(after: slash)...]))
+        guard isValid else { return nil }
+    }
+
+    /// `collection/id`.
+    public var description: String { "\(collection)/\(id)" }
+
+    /// Ordered by collection, then by the bytes of the id.
+    public static func < (left: EntityKey, right: EntityKey) -> Bool {
+        if left.collection != right.collection { return left.collection < right.collection }
+        return left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
+    }
+
+    /// Collection, a zero byte, id.
+    package var bytes: [UInt8] { EntityKey.prefix(of: collection) + id.utf8 }
+
+    /// What the keys of all entities of a collection begin with.
+    package static func prefix(of collection: CollectionName) -> [UInt8] {
+        Array(collection.rawValue.utf8) + [0]
+    }
+
+    /// Reads what ``bytes`` wrote.
+    package init?(bytes: some Collection<UInt8>) {
+        guard let zero = bytes.firstIndex(of: 0),
+            let collection = String(validating: bytes[..<zero], as: UTF8.self),
+            let id = String(validating: bytes[bytes.index(after: zero)...], as: UTF8.self)
+        else { return nil }
+        self.init(CollectionName(collection), id)
+    }
+}
+
+/// A version as the server names it (ETag, counter, token): opaque, compared for equality only.
+public struct Revision: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The server's bytes.
+    public let rawValue: [UInt8]
+
+    /// Those bytes.
+    public init(rawValue: [UInt8]) { self.rawValue = rawValue }
+
+    /// The bytes of that text.
+    public init(_ text: String) { rawValue = Array(text.utf8) }
+
+    /// The bytes as text, damaged parts replaced.
+    public var description: String { String(decoding: rawValue, as: UTF8.self) }
+}

@@ -1,0 +1,104 @@
+// Patch.swift — the difference that an edit makes to an entity's top-level fields.
+
+/// The payload of `local.updated`: `{"set":{…},"unset":[…]}`, changed fields only.
+public struct Patch: Sendable, Hashable {
+    /// One field and its new value, as JSON text.
+    public struct Field: Sendable, Hashable {
+        /// The name of the field.
+        public var name: String
+        /// The value's bytes, as they came.
+        public var value: [UInt8]
+
+        /// A field and the JSON text of its value.
+        public init(_ name: String, _ value: [UInt8]) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Fields that get a value, in the order of the edit.
+    public var set: [Field]
+    /// Fields that are removed, in the order of the edit.
+    public var unset: [String]
+
+    /// A difference.
+    public init(set: [Field] = [], unset: [String] = []) {
+        self.set = set
+        self.unset = unset
+    }
+
+    /// Whether nothing changes.
+    public var isEmpty: Bool { self.set.isEmpty && unset.isEmpty }
+
+    /// The names of the fields that change: those set, then those unset.
+    public var fieldNames: [String] { self.set.map(\.name) + unset }
+
+    /// The value that the patch gives a field: nil when the field is removed or left alone.
+    public func value(of field: String) -> [UInt8]? {
+        self.set.first { $0.name == field }?.value
+    }
+
+    /// All top-level fields of a JSON object, but those named.
+    public init(settingAllOf document: JSONDocument, except left: Set<String> = []) {
+        self.init(
+            set: document.keys.filter { !left.contains($0) }.map {
+                Field($0, document.rawValue($0).map(Array.init) ?? [])
+            })
+    }
+
+    /// What turns one entity into another, leaving alone the fields named.
+    ///
+    /// Values are compared by meaning, so that `1.0` and `1` are no difference.
+    public init(from old: JSONDocument, to new: JSONDocument, except left: Set<String> = []) {
+        self.init()
+        for key in new.keys where !left.contains(key) {
+            if let value = new.rawValue(key), old.value(key) != new.value(key) {
+                set.append(Field(key, Array(value)))
+            }
+        }
+        unset = old.keys.filter { !left.contains($0) && new.rawValue($0) == nil }
+    }
+
+    /// The patch that does this one and then `later`.
+    public func followed(by later: Patch) -> Patch {
+        let touched = Set(later.fieldNames)
+        return Patch(
+            set: set.filter { !touched.contains($0.name) } + later.set,
+            unset: unset.filter { !touched.contains($0) } + later.unset)
+    }
+
+    /// The entity's bytes with this patch applied; untouched fields stand byte for byte.
+    public func applied(to document: JSONDocument) -> [UInt8] {
+        document.applying(set: set.map { (key: $0.name, value: $0.value) }, unset: unset)
+    }
+
+    /// The payload's bytes.
+    public var encoded: [UInt8] {
+        var bytes = Array(#"{"set":{"#.utf8)
+        for (index, field) in set.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSON.appendString(field.name, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            bytes += field.value
+        }
+        bytes += Array(#"},"unset":["#.utf8)
+        for (index, name) in unset.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSON.appendString(name, to: &bytes)
+        }
+        bytes += Array("]}".utf8)
+        return bytes
+    }
+
+    /// Reads what ``encoded`` wrote; absent members are empty.
+    ///
+    /// - Throws: ``JSONError`` when the bytes are not such an object.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        self.init()
+        let document = try JSONDocument(parsing: bytes)
+        if let raw = document.rawValue("set") {
+            self.init(settingAllOf: try JSONDocument(parsing: Array(raw)))
+        }
+        unset = (document.value("unset")?.array ?? []).compactMap(\.stringValue)
+    }
+}

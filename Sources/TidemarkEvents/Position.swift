@@ -1,0 +1,47 @@
+// Position.swift — an event's place in the log.
+
+/// An event's place in the log: 1, 2, 3 …, dense, never reused.
+///
+/// Written `@1234` everywhere.
+public struct Position: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The number; 0 is the place before the first event.
+    public let rawValue: UInt64
+
+    /// The place with that number.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The place with that number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Before the first event.
+    public static let start = Position(0)
+
+    /// The place after this one.
+    public var next: Position { Position(rawValue + 1) }
+
+    /// `@` and the number.
+    public var description: String { "@\(rawValue)" }
+
+    /// Earlier in the log is smaller.
+    public static func < (left: Position, right: Position) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// Eight bytes, big-endian: the order of the bytes is the order of the positions.
+    package var bigEndianBytes: [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: rawValue >> (56 - 8 * $0)) }
+    }
+
+    /// Reads what ``bigEndianBytes`` wrote; nil unless there are exactly eight bytes.
+    package init?(bigEndianBytes bytes: some Collection<UInt8>) {
+        guard bytes.count == 8 else { return nil }
+        self.init(bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Reads `@1234` or `1234`.
+    public init?(_ text: some StringProtocol) {
+        let digits = text.hasPrefix("@") ? text.dropFirst() : text[...]
+        guard let value = UInt64(digits), value > 0 else { return nil }
+        self.init(value)
+    }
+}

@@ -1,0 +1,162 @@
+// ProtoCodec.swift — the canonical subset of protobuf that headers and view rows are written in:
+// fields ascending, defaults omitted, varints minimal, wire types 0 (varint) and 2 (length) only.
+
+/// Writes fields in ascending order; a zero or an empty value is omitted.
+package struct ProtoWriter: Sendable {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func varint(_ field: UInt32, _ value: UInt64) {
+        guard value != 0 else { return }
+        append(UInt64(field) << 3)
+        append(value)
+    }
+
+    package mutating func signed(_ field: UInt32, _ value: Int64) {
+        varint(field, UInt64(bitPattern: value))
+    }
+
+    package mutating func flag(_ field: UInt32, _ value: Bool) { varint(field, value ? 1 : 0) }
+
+    package mutating func position(_ field: UInt32, _ value: Position?) {
+        varint(field, value?.rawValue ?? 0)
+    }
+
+    package mutating func bytes(_ field: UInt32, _ value: some Collection<UInt8>) {
+        guard !value.isEmpty else { return }
+        message(field, value)
+    }
+
+    package mutating func string(_ field: UInt32, _ value: String) { bytes(field, value.utf8) }
+
+    /// Like ``bytes(_:_:)``, but written also when empty: one element of a repeated field.
+    package mutating func message(_ field: UInt32, _ value: some Collection<UInt8>) {
+        append(UInt64(field) << 3 | 2)
+        append(UInt64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
+    private mutating func append(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+/// Why bytes are not of the canonical subset.
+package enum ProtoError: Error, Hashable, Sendable, CustomStringConvertible {
+    case truncated
+    case varintNotMinimal
+    case fieldOrder(UInt32)
+    case wireType(UInt32)
+    case invalidUTF8(UInt32)
+    case valueOutOfRange(UInt32)
+
+    package var description: String {
+        switch self {
+        case .truncated: "the bytes end inside a field"
+        case .varintNotMinimal: "a varint is longer than it need be"
+        case .fieldOrder(let field): "field \(field) is out of order"
+        case .wireType(let field): "field \(field) has an unexpected wire type"
+        case .invalidUTF8(let field): "field \(field) is not UTF-8"
+        case .valueOutOfRange(let field): "field \(field) is out of range"
+        }
+    }
+}
+
+/// One field as it was read.
+package struct ProtoField: Sendable {
+    package let number: UInt32
+    private let varint: UInt64?
+    private let slice: ArraySlice<UInt8>
+
+    fileprivate init(number: UInt32, varint: UInt64?, slice: ArraySlice<UInt8>) {
+        self.number = number
+        self.varint = varint
+        self.slice = slice
+    }
+
+    package func unsigned() throws(ProtoError) -> UInt64 {
+        guard let varint else { throw .wireType(number) }
+        return varint
+    }
+
+    package func signed() throws(ProtoError) -> Int64 { Int64(bitPattern: try unsigned()) }
+
+    package func flag() throws(ProtoError) -> Bool { try unsigned() != 0 }
+
+    package func small() throws(ProtoError) -> UInt32 {
+        guard let value = UInt32(exactly: try unsigned()) else { throw .valueOutOfRange(number) }
+        return value
+    }
+
+    package func position() throws(ProtoError) -> Position { Position(try unsigned()) }
+
+    package func bytes() throws(ProtoError) -> [UInt8] {
+        guard varint == nil else { throw .wireType(number) }
+        return Array(slice)
+    }
+
+    package func string() throws(ProtoError) -> String {
+        guard varint == nil else { throw .wireType(number) }
+        guard let text = String(validating: slice, as: UTF8.self) else {
+            throw .invalidUTF8(number)
+        }
+        return text
+    }
+}
+
+/// Reads fields one after another; refuses what ``ProtoWriter`` would not have written.
+package struct ProtoReader: Sendable {
+    private let bytes: [UInt8]
+    private var offset = 0
+    private var last: UInt32 = 0
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The next field, or nil at the end.
+    ///
+    /// A field may repeat, but never come after a higher one.
+    package mutating func next() throws(ProtoError) -> ProtoField? {
+        guard offset < bytes.count else { return nil }
+        let tag = try varint()
+        guard let number = UInt32(exactly: tag >> 3), number >= last, number > 0 else {
+            throw .fieldOrder(UInt32(truncatingIfNeeded: tag >> 3))
+        }
+        last = number
+        switch tag & 7 {
+        case 0:
+            return ProtoField(number: number, varint: try varint(), slice: [])
+        case 2:
+            let length = try varint()
+            guard length <= UInt64(bytes.count - offset) else { throw .truncated }
+            let slice = bytes[offset..<offset + Int(length)]
+            offset += Int(length)
+            return ProtoField(number: number, varint: nil, slice: slice)
+        default:
+            throw .wireType(number)
+        }
+    }
+
+    private mutating func varint() throws(ProtoError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            if shift == 63, byte > 1 { throw .varintNotMinimal }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 {
+                if byte == 0, shift > 0 { throw .varintNotMinimal }
+                return value
+            }
+            shift += 7
+            if shift > 63 { throw .varintNotMinimal }
+        }
+        throw .truncated
+    }
+}

@@ -1,0 +1,107 @@
+// SyncModel.swift — what is synced and by which rules: a value, and JSON
+// (Schemas/model.schema.json).
+
+/// What is synced and by which rules.
+public struct SyncModel: Sendable, Hashable {
+    /// A name for people.
+    public var name: String
+    /// The collections in the order in which they are pulled and pushed: a collection stands
+    /// after everything it refers to.
+    public var collections: [CollectionModel]
+
+    /// A model of those collections.
+    public init(name: String, collections: [CollectionModel]) {
+        self.name = name
+        self.collections = collections
+    }
+
+    /// The collection of that name, or nil.
+    public subscript(name: CollectionName) -> CollectionModel? {
+        collections.first { $0.name == name }
+    }
+}
+
+/// One collection of a ``SyncModel``.
+public struct CollectionModel: Sendable, Hashable {
+    /// The name, as the server knows it.
+    public var name: CollectionName
+    /// The field that holds the id.
+    public var idField: String
+    /// The field that holds the server's last-change time or version; the server sets it.
+    public var lastChangeField: String?
+    /// Who wins when both sides changed the same field.
+    public var conflict: ConflictPolicy
+    /// The fields that hold the id of another entity.
+    public var references: [Reference]
+    /// How many entities one page of a list holds, or nil for the server's own choice.
+    public var pageSize: Int?
+
+    /// A collection; everything but the name has a usual value.
+    public init(
+        _ name: CollectionName, idField: String = "id", lastChangeField: String? = nil,
+        conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
+        pageSize: Int? = nil
+    ) {
+        self.name = name
+        self.idField = idField
+        self.lastChangeField = lastChangeField
+        self.conflict = conflict
+        self.references = references
+        self.pageSize = pageSize
+    }
+
+    /// The fields that only the server sets: never sent as a change, never in conflict.
+    public var serverFields: Set<String> {
+        var fields: Set<String> = [idField]
+        if let lastChangeField { fields.insert(lastChangeField) }
+        return fields
+    }
+}
+
+/// A field that holds the id of an entity of another collection.
+public struct Reference: Sendable, Hashable {
+    /// The top-level field.
+    public var field: String
+    /// Where the entity lies that the field names.
+    public var collection: CollectionName
+
+    /// `field` holds the id of an entity of `collection`.
+    public init(_ field: String, to collection: CollectionName) {
+        self.field = field
+        self.collection = collection
+    }
+}
+
+/// Who wins when the same field of an entity was changed on both sides.
+public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+    /// The server's version stands; the mutation in conflict is superseded and reported.
+    case serverWins
+    /// The local change is applied on the server's version and sent again.
+    case localWins
+}
+
+/// A configured server: where it is, what it speaks, where the credentials come from.
+public struct Remote: Sendable, Hashable {
+    /// Scheme, host and port: `https://kinto.example.org`, optionally with a base path.
+    public var origin: String
+    /// The name of the server adapter.
+    public var adapter: String
+    /// What the adapter needs to know, for Kinto `bucket`; never a secret.
+    public var parameters: [String: String]
+    /// Where the tool takes the credentials from: the name of an environment variable.
+    public var credentialsVariable: String
+
+    /// The environment variable that the tool reads unless the model names another.
+    public static let usualCredentialsVariable = "TIDEMARK_CREDENTIALS"
+
+    /// A remote.
+    public init(
+        origin: String, adapter: String, parameters: [String: String] = [:],
+        credentialsVariable: String = Remote.usualCredentialsVariable
+    ) {
+        self.origin = origin
+        self.adapter = adapter
+        self.parameters = parameters
+        self.credentialsVariable = credentialsVariable
+    }
+}

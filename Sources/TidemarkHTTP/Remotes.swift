@@ -1,0 +1,42 @@
+// Remotes.swift — the servers that can be synced with, by the name of their adapter.
+
+public import Tidemark
+public import TidemarkEvents
+public import TidemarkSync
+
+extension Remote {
+    /// A bucket of a Kinto server.
+    public static func kinto(origin: String, bucket: String) -> Remote {
+        Remote(origin: origin, adapter: "kinto", parameters: ["bucket": bucket])
+    }
+
+    /// The adapter that the remote names.
+    ///
+    /// - Throws: ``ModelError`` when there is none of that name, or a parameter is missing.
+    public func makeAdapter() throws(ModelError) -> any ServerAdapter {
+        switch adapter {
+        case "kinto":
+            guard let bucket = parameters["bucket"] else {
+                throw ModelError("remote.bucket", "the name of a Kinto bucket is needed")
+            }
+            return KintoAdapter(origin: origin, bucket: bucket)
+        default:
+            throw ModelError("remote.adapter", "\"\(adapter)\" is not known; \"kinto\" is")
+        }
+    }
+}
+
+extension SyncEngine {
+    /// An engine that speaks what the remote names, over HTTP.
+    ///
+    /// - Throws: ``ModelError`` when the remote's adapter is not known.
+    public init(
+        _ replica: Replica, remote: Remote, transport: any Transport = .urlSession,
+        limits: TransportLimits = TransportLimits(),
+        credentials: @escaping @Sendable () async throws -> Credentials
+    ) throws(ModelError) {
+        self.init(
+            replica, remote: remote, adapter: try remote.makeAdapter(), transport: transport,
+            limits: limits, credentials: credentials)
+    }
+}

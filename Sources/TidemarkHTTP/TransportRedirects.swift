@@ -1,0 +1,62 @@
+// TransportRedirects.swift — where a server may send the client: to its own origin, for reads.
+//
+// The target is worked out here and not by the platform: on Linux a relative target loses its
+// percent-encodings, and every header field, `Authorization` too, goes to any host.
+
+package import Foundation
+package import HTTPTypes
+package import TidemarkSync
+
+/// The rule for redirects.
+package enum TransportRedirects {
+    /// How many redirects one request follows.
+    package static let followedMax = 5
+
+    /// Whether `head` sends the client elsewhere.
+    package static func isRedirect(_ head: HTTPResponse) -> Bool {
+        [301, 302, 303, 305, 307, 308].contains(head.status.code)
+            && head.headerFields[.location] != nil
+    }
+
+    /// The URL to go to next.
+    ///
+    /// - Parameters:
+    ///   - location: the answer's `Location`, absolute or relative to `url`.
+    ///   - url: where the answer came from.
+    ///   - method: the request's method; only GET and HEAD are redirected.
+    ///   - followed: how many redirects were followed before this one.
+    /// - Throws: ``TransportError`` with `redirectRefused`.
+    package static func target(
+        location: String?, from url: URL, method: HTTPRequest.Method, followed: Int
+    ) throws(TransportError) -> URL {
+        guard method == .get || method == .head else {
+            throw refused("\(method) is never redirected")
+        }
+        guard followed < followedMax else { throw refused("more than \(followedMax) redirects") }
+        guard let location, let target = URL(string: location, relativeTo: url)?.absoluteURL,
+            target.user() == nil, target.password() == nil,
+            let origin = Origin(target), origin == Origin(url)
+        else { throw refused("to another origin") }
+        return target
+    }
+
+    private static func refused(_ detail: String) -> TransportError {
+        TransportError(.redirectRefused, detail: detail)
+    }
+
+    /// Scheme, host and port, in the form in which they are compared.
+    private struct Origin: Equatable {
+        let scheme: String
+        let host: String
+        let port: Int
+
+        init?(_ url: URL) {
+            guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+                let host = url.host(), !host.isEmpty
+            else { return nil }
+            self.scheme = scheme
+            self.host = host.lowercased()
+            self.port = url.port ?? (scheme == "https" ? 443 : 80)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// TransportRequest.swift — which requests may be sent, and how long their answers must be.
+//
+// Platforms quietly tidy URLs: they remove dot segments, so that `/records/..` becomes `/`, and
+// encode what is not allowed. A request whose path would change on the way is refused instead.
+
+package import Dispatch
+package import Foundation
+package import HTTPTypes
+package import TidemarkSync
+
+/// Checks on requests and lengths that need no network.
+package enum TransportRequest {
+    /// The URL that `request` names, with the path exactly as given.
+    ///
+    /// - Throws: ``TransportError`` with `invalidRequest`.
+    package static func url(
+        of request: HTTPRequest, body: [UInt8]?
+    ) throws(TransportError) -> URL {
+        guard let scheme = request.scheme?.lowercased(), scheme == "http" || scheme == "https"
+        else { throw invalid("the scheme is neither http nor https") }
+        guard let authority = request.authority, !authority.isEmpty, !authority.contains("@")
+        else { throw invalid("the authority must be a host, without a user") }
+        guard let path = request.path, path.hasPrefix("/"), !path.contains("#")
+        else { throw invalid("the path must begin with / and have no fragment") }
+        guard !hasDotSegments(path) else { throw invalid("the path has a . or .. segment") }
+        guard request.method != .connect else { throw invalid("CONNECT is not supported") }
+        if request.method == .get || request.method == .head, body?.isEmpty == false {
+            throw invalid("\(request.method) with a body")
+        }
+        guard let url = request.url, url.absoluteString.hasSuffix(path), url.host() != nil
+        else { throw invalid("not a URL: percent-encode the path") }
+        return url
+    }
+
+    /// The body lengths in bytes that the answer's head announces, nil for what is no number.
+    ///
+    /// An encoded body has another length after decoding, so only identity answers announce any.
+    package static func bodyLengths(
+        of head: HTTPResponse, to method: HTTPRequest.Method
+    ) -> [Int?] {
+        if method == .head || head.status.code == 204 { return [] }
+        // 304 has no body; Linux drops that of its neighbours when they have no target to go to.
+        if (301...308).contains(head.status.code) { return [] }
+        guard head.headerFields[.transferEncoding] == nil else { return [] }
+        let encoding = head.headerFields[.contentEncoding]?.lowercased() ?? "identity"
+        guard encoding == "identity", let lengths = head.headerFields[.contentLength] else {
+            return []
+        }
+        return lengths.split(separator: ",", omittingEmptySubsequences: false).map {
+            Int($0.trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    /// A deadline for Dispatch: not negative, and a year at most.
+    package static func interval(_ deadline: Duration) -> DispatchTimeInterval {
+        .nanoseconds(Int(seconds(deadline) * 1e9))
+    }
+
+    /// A deadline in seconds: not negative, and a year at most.
+    package static func seconds(_ deadline: Duration) -> Double {
+        min(max(deadline / .seconds(1), 0), 365 * 86_400)
+    }
+
+    private static func hasDotSegments(_ path: String) -> Bool {
+        path.prefix { $0 != "?" }.split(separator: "/").contains { segment in
+            let plain = segment.lowercased().replacing("%2e", with: ".")
+            return plain == "." || plain == ".."
+        }
+    }
+
+    private static func invalid(_ detail: String) -> TransportError {
+        TransportError(.invalidRequest, detail: detail)
+    }
+}

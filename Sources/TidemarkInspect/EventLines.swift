@@ -1,0 +1,126 @@
+// EventLines.swift — an event as one line: JSON for programs, text for people.
+//
+// The JSON line's members are sorted by name; Schemas/dump.schema.json describes them, and
+// Tools/read_log.py prints the same bytes without any of this code.
+
+package import TidemarkEvents
+
+/// One event as a line.
+package enum EventLine {
+    /// The JSON line, without its end.
+    ///
+    /// A payload stands as it is where it is JSON and holds no control bytes, else as base64. Times
+    /// are microseconds since 1970.
+    package static func json(_ position: Position, _ event: Event) -> [UInt8] {
+        var line: [UInt8] = []
+        func begin(_ name: String) {
+            line += Array((line.isEmpty ? "{\"" : ",\"").utf8)
+            line += Array(name.utf8)
+            line += Array("\":".utf8)
+        }
+        func number(_ name: String, _ value: some BinaryInteger) {
+            begin(name)
+            line += Array(String(value).utf8)
+        }
+        func reference(_ name: String, _ value: Position?) {
+            if let value, value != .start { number(name, value.rawValue) }
+        }
+        func text(_ name: String, _ value: String?) {
+            guard let value else { return }
+            begin(name)
+            JSON.appendString(value, to: &line)
+        }
+        reference("asOf", event.asOf)
+        reference("call", event.call)
+        reference("cause", event.cause)
+        text("collection", event.collection?.rawValue)
+        text("entity", event.entity)
+        text("kind", event.kind.description)
+        reference("mutation", event.mutation)
+        if isPrintable(event.payload) {
+            begin("payload")
+            line += event.payload
+        } else if !event.payload.isEmpty {
+            text("payloadBase64", Base64.encode(event.payload))
+        }
+        number("position", position.rawValue)
+        number("recordedAt", event.recordedAt.rawValue)
+        if let revision = event.revision {
+            if let words = String(validating: revision.rawValue, as: UTF8.self),
+                revision.rawValue.allSatisfy({ $0 >= 0x20 })
+            {
+                text("revision", words)
+            } else {
+                text("revisionBase64", Base64.encode(revision.rawValue))
+            }
+        }
+        if event.schemaVersion > 0 { number("schemaVersion", event.schemaVersion) }
+        if let time = event.serverTime { number("serverTime", time.rawValue) }
+        reference("sync", event.sync)
+        line.append(UInt8(ascii: "}"))
+        return line
+    }
+
+    private static func isPrintable(_ payload: [UInt8]) -> Bool {
+        guard !payload.isEmpty, payload.allSatisfy({ $0 >= 0x20 }) else { return false }
+        do { try JSON.validate(payload) } catch { return false }
+        return true
+    }
+
+    /// The text line: position, time, kind, entity, and the beginning of the payload.
+    ///
+    /// - Parameter columns: the width to cut the line to, or nil to leave it whole.
+    package static func text(_ position: Position, _ event: Event, columns: Int?) -> String {
+        let time = event.recordedAt.description.prefix(19).replacing("T", with: " ")
+        var line = "\(position)".padded(to: 6) + " \(time)  "
+        line += event.kind.description.padded(to: 17)
+        if let collection = event.collection {
+            line += " " + (event.key.map { "\($0)" } ?? "\(collection)")
+        }
+        if !event.payload.isEmpty { line += "  " + onOneLine(event.payload) }
+        guard let columns, line.count > columns else { return line }
+        return line.prefix(max(columns - 1, 1)) + "…"
+    }
+
+    /// Every field of the event, one a line, and the whole payload.
+    package static func verbose(_ position: Position, _ event: Event) -> String {
+        var lines = ["\(position) \(event.kind)"]
+        func field(_ name: String, _ value: String?) {
+            if let value { lines.append("  \(name.padded(to: 11)) \(value)") }
+        }
+        field("recordedAt", "\(event.recordedAt)")
+        field("collection", event.collection?.rawValue)
+        field("entity", event.entity)
+        field("cause", event.cause.map { "\($0)" })
+        field("sync", event.sync.map { "\($0)" })
+        field("mutation", event.mutation.map { "\($0)" })
+        field("call", event.call.map { "\($0)" })
+        field("asOf", event.asOf.map { "\($0)" })
+        field("serverTime", event.serverTime.map { "\($0)" })
+        field("revision", event.revision.map { onOneLine($0.rawValue) })
+        if event.schemaVersion > 0 { field("schema", "\(event.schemaVersion)") }
+        if !event.payload.isEmpty {
+            field("payload", "\(event.payload.count) bytes: \(onOneLine(event.payload))")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Bytes as one line of text; control characters are shown as spaces, so that no server can
+    /// write to somebody's terminal.
+    package static func onOneLine(_ bytes: [UInt8]) -> String {
+        String(
+            String(decoding: bytes, as: UTF8.self).map { character in
+                character.unicodeScalars.allSatisfy {
+                    $0.properties.generalCategory != .control
+                        && $0.properties.generalCategory != .format
+                } ? character : " "
+            })
+    }
+}
+
+extension String {
+    /// The text with spaces behind it, up to a width.
+    package func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

@@ -1,0 +1,61 @@
+// StoreStats.swift — how large a store is, and of what.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+/// The size of a store and of its parts.
+package struct StoreStats: Sendable {
+    /// Events and payload bytes of one kind.
+    package struct Kind: Sendable {
+        package var events = 0
+        package var bytes = 0
+    }
+    package var kinds: [EventKind: Kind] = [:]
+    package var events = 0
+    /// Frames of all events, in bytes.
+    package var logBytes = 0
+    /// The data file, in bytes.
+    package var fileBytes = 0
+    package var commits = 0
+    package var entities = 0
+    package var mutations = 0
+    package var firstAt: Timestamp?
+    package var lastAt: Timestamp?
+}
+
+extension Journal {
+    /// Counts everything; reads the whole log.
+    package func stats() throws -> StoreStats {
+        var stats = StoreStats()
+        stats.fileBytes = Int(try environment.info().fileBytes)
+        try environment.read { transaction in
+            stats.commits = try transaction.count(log.commits)
+            try log.forEachFrame(transaction) { _, frame in
+                guard let frame = try? frame.get(),
+                    let event = try? Event(header: frame.header, payload: frame.payload)
+                else { return true }
+                let bytes = EventFrame.prefixBytes + frame.header.count + frame.payload.count
+                stats.kinds[event.kind, default: StoreStats.Kind()].events += 1
+                stats.kinds[event.kind, default: StoreStats.Kind()].bytes += bytes
+                stats.events += 1
+                stats.logBytes += bytes
+                stats.firstAt = stats.firstAt ?? event.recordedAt
+                stats.lastAt = event.recordedAt
+                return true
+            }
+        }
+        try read { views in
+            try views.forEachEntity { _, row in
+                if row.document != nil { stats.entities += 1 }
+                return true
+            }
+            try views.forEachMutation { _, _ in
+                stats.mutations += 1
+                return true
+            }
+        }
+        return stats
+    }
+}

@@ -1,0 +1,58 @@
+// CRC32C.swift — the Castagnoli checksum (RFC 3720, appendix B.4), eight bytes at a step.
+
+/// The CRC32C of bytes; can be continued.
+package struct CRC32C: Sendable {
+    private var state: UInt32 = 0xFFFF_FFFF
+
+    package init() {}
+
+    package var value: UInt32 { state ^ 0xFFFF_FFFF }
+
+    package static func checksum(of bytes: [UInt8]) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(bytes)
+        return crc.value
+    }
+
+    package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        var crc = state
+        var index = 0
+        let tables = Self.tables.span
+        while index + 8 <= bytes.count {
+            let low =
+                crc ^ UInt32(bytes[index]) ^ UInt32(bytes[index + 1]) << 8
+                ^ UInt32(bytes[index + 2]) << 16 ^ UInt32(bytes[index + 3]) << 24
+            crc = tables[7 * 256 + Int(low & 0xFF)]
+            crc ^= tables[6 * 256 + Int(low >> 8 & 0xFF)]
+            crc ^= tables[5 * 256 + Int(low >> 16 & 0xFF)]
+            crc ^= tables[4 * 256 + Int(low >> 24)]
+            crc ^= tables[3 * 256 + Int(bytes[index + 4])]
+            crc ^= tables[2 * 256 + Int(bytes[index + 5])]
+            crc ^= tables[256 + Int(bytes[index + 6])]
+            crc ^= tables[Int(bytes[index + 7])]
+            index += 8
+        }
+        while index < bytes.count {
+            crc = crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[index])) & 0xFF)]
+            index += 1
+        }
+        state = crc
+    }
+
+    /// Eight tables of 256 entries: table k advances a byte by k further zero bytes.
+    private static let tables: [UInt32] = {
+        var tables = [UInt32](repeating: 0, count: 8 * 256)
+        for byte in 0..<256 {
+            var crc = UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0x82F6_3B78 : crc >> 1 }
+            tables[byte] = crc
+        }
+        for index in 256..<8 * 256 {
+            let previous = tables[index - 256]
+            tables[index] = previous >> 8 ^ tables[Int(previous & 0xFF)]
+        }
+        return tables
+    }()
+}

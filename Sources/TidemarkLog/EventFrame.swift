@@ -1,0 +1,92 @@
+// EventFrame.swift — how one event lies in the log.
+//
+//   offset  width  field        notes
+//        0      1  format       1; readers refuse newer
+//        1      1  flags        0; others are of newer versions
+//        2      2  headerBytes  little-endian
+//        4      4  crc32c       little-endian, over bytes 0–3 and 8 to the end
+//        8      …  header       canonical protobuf, Schemas/tidemark/v1/event.proto
+//        …      …  payload      as it came, to the end of the value
+//
+// A frame is valid when its format is known, its header in bounds and its checksum equal. Anything
+// else is damage, never old data.
+
+package import TidemarkEvents
+import TidemarkStore
+
+/// One event's bytes, taken apart but not interpreted.
+package struct EventFrame: Sendable, Hashable {
+    package static let format: UInt8 = 1
+    package static let prefixBytes = 8
+    package static let headerBytesMax = Int(UInt16.max)
+
+    package var header: [UInt8]
+    package var payload: [UInt8]
+
+    package init(_ event: Event) {
+        header = event.headerBytes
+        payload = event.payload
+    }
+
+    /// What is wrong with a frame's bytes.
+    package enum Damage: Error, Hashable, Sendable, CustomStringConvertible {
+        case tooShort(Int)
+        case newerFormat(UInt8)
+        case unknownFlags(UInt8)
+        case headerOutOfBounds(Int)
+        case checksum(stored: UInt32, computed: UInt32)
+
+        package var description: String {
+            switch self {
+            case .tooShort(let count): "\(count) bytes are too few for an event"
+            case .newerFormat(let format): "format \(format) is not known to this version"
+            case .unknownFlags(let flags): "flags \(flags) are not known to this version"
+            case .headerOutOfBounds(let count): "a header of \(count) bytes does not fit"
+            case .checksum(let stored, let computed):
+                "checksum \(hex(stored)) is stored, \(hex(computed)) is computed"
+            }
+        }
+    }
+
+    /// Takes a frame apart and checks it.
+    package init(parsing bytes: Span<UInt8>) throws(Damage) {
+        guard bytes.count >= Self.prefixBytes else { throw .tooShort(bytes.count) }
+        var crc = CRC32C()
+        crc.update(bytes.extracting(0..<4))
+        crc.update(bytes.extracting(8..<bytes.count))
+        let stored = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[4 + $1]) << (8 * UInt32($1)) }
+        // A checksum that holds tells a newer version's frame from a damaged one.
+        guard crc.value == stored else { throw .checksum(stored: stored, computed: crc.value) }
+        guard bytes[0] == Self.format else { throw .newerFormat(bytes[0]) }
+        guard bytes[1] == 0 else { throw .unknownFlags(bytes[1]) }
+        let headerBytes = Int(bytes[2]) | Int(bytes[3]) << 8
+        let headerEnd = Self.prefixBytes + headerBytes
+        guard headerEnd <= bytes.count else { throw .headerOutOfBounds(headerBytes) }
+        header = bytes.extracting(Self.prefixBytes..<headerEnd).copied()
+        payload = bytes.extracting(headerEnd..<bytes.count).copied()
+    }
+
+    /// The frame's bytes.
+    package var encoded: [UInt8] {
+        precondition(header.count <= Self.headerBytesMax, "an event's header is too large")
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.prefixBytes + header.count + payload.count)
+        bytes += [Self.format, 0]
+        bytes += [UInt8(truncatingIfNeeded: header.count), UInt8(header.count >> 8)]
+        bytes += [0, 0, 0, 0]
+        bytes += header
+        bytes += payload
+        var crc = CRC32C()
+        crc.update(bytes.span.extracting(0..<4))
+        crc.update(bytes.span.extracting(8..<bytes.count))
+        for index in 0..<4 {
+            bytes[4 + index] = UInt8(truncatingIfNeeded: crc.value >> (8 * UInt32(index)))
+        }
+        return bytes
+    }
+}
+
+private func hex(_ value: UInt32) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+}

@@ -1,0 +1,144 @@
+// EventLog.swift — the log's tables: appending events and reading them back.
+//
+//   table    key                             value
+//   log      position, 8 bytes big-endian    frame (EventFrame.swift)
+//   commits  last position, 8 bytes b. e.    message tidemark.v1.Commit
+//   meta     "edge"                          message tidemark.v1.Edge
+
+package import TidemarkEvents
+package import TidemarkStore
+
+/// The log of one store.
+package struct EventLog: Sendable {
+    package static let tableNames = ["meta", "log", "commits"]
+
+    package let meta: Table
+    package let log: Table
+    package let commits: Table
+
+    package init(_ environment: Environment) {
+        meta = environment.table("meta")
+        log = environment.table("log")
+        commits = environment.table("commits")
+    }
+
+    private static let edgeKey = Array("edge".utf8)
+
+    /// The right edge of the Merkle tree; its size is the last position.
+    package func edge(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> MerkleEdge {
+        guard let bytes = try transaction.get(meta, Self.edgeKey) else { return MerkleEdge() }
+        do { return try MerkleEdge(parsing: bytes) } catch {
+            throw LogError(.corruptEdge, at: .start, "\(error)")
+        }
+    }
+
+    /// The position of the last event; `@0` when there is none.
+    package func lastPosition(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position {
+        guard let last = try transaction.last(log) else { return .start }
+        return Position(bigEndianBytes: last.key) ?? .start
+    }
+
+    /// Appends events as one commit and moves the edge.
+    ///
+    /// - Parameter views: what the views made of these events.
+    /// - Returns: the record of the commit.
+    package func append(
+        _ events: [Event], views: [ViewDigest], edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> CommitRecord {
+        precondition(!events.isEmpty, "a commit has at least one event")
+        let first = Position(edge.size + 1)
+        for event in events {
+            let position = Position(edge.size + 1)
+            let frame = EventFrame(event)
+            try transaction.append(log, position.bigEndianBytes, frame.encoded)
+            edge.append(
+                leaf: MerkleEdge.leaf(
+                    position: position, header: frame.header, payload: frame.payload))
+        }
+        let record = CommitRecord(
+            first: first, last: Position(edge.size), root: edge.root, views: views)
+        try transaction.append(commits, record.last.bigEndianBytes, record.encoded)
+        try transaction.put(meta, Self.edgeKey, edge.encoded)
+        return record
+    }
+
+    /// The event at a position, or nil when there is none.
+    ///
+    /// - Throws: ``LogError`` when its bytes are damaged.
+    package func event(
+        at position: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Event? {
+        try transaction.withValue(log, position.bigEndianBytes) { bytes in
+            try Self.event(bytes, at: position)
+        }
+    }
+
+    /// Walks over events in order, or backwards; `body` says whether to go on.
+    package func forEach(
+        from first: Position = Position(1), reversed: Bool = false,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (Position, Event) throws -> Bool
+    ) throws {
+        try forEachFrame(from: first, reversed: reversed, transaction) { position, frame in
+            let parsed: EventFrame
+            let event: Event
+            do {
+                parsed = try frame.get()
+                event = try Event(header: parsed.header, payload: parsed.payload)
+            } catch { throw LogError(.corruptEvent, at: position, "\(error)") }
+            return try body(position, event)
+        }
+    }
+
+    /// Walks over frames in order, or backwards; a damaged one is handed on as a failure.
+    package func forEachFrame(
+        from first: Position? = nil, reversed: Bool = false,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (Position, Result<EventFrame, EventFrame.Damage>) throws -> Bool
+    ) throws {
+        try transaction.scan(log, from: first?.bigEndianBytes, prefix: [], reversed: reversed) {
+            key, value in
+            guard let position = Position(bigEndianBytes: key.copied()) else {
+                throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
+            }
+            let frame: Result<EventFrame, EventFrame.Damage>
+            do throws(EventFrame.Damage) {
+                frame = .success(try EventFrame(parsing: value))
+            } catch {
+                frame = .failure(error)
+            }
+            return try body(position, frame)
+        }
+    }
+
+    /// Walks over the records of the commits in order.
+    package func forEachCommit(
+        from first: Position? = nil, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (CommitRecord) throws -> Bool
+    ) throws {
+        try transaction.scan(
+            commits, from: first?.bigEndianBytes, prefix: [], reversed: false
+        ) { key, value in
+            guard let last = Position(bigEndianBytes: key.copied()) else {
+                throw LogError(.corruptCommit, at: .start, "a key of \(key.count) bytes")
+            }
+            let record: CommitRecord
+            do { record = try CommitRecord(parsing: value.copied(), last: last) } catch {
+                throw LogError(.corruptCommit, at: last, "\(error)")
+            }
+            return try body(record)
+        }
+    }
+
+    private static func event(_ bytes: Span<UInt8>, at position: Position) throws -> Event {
+        do {
+            let frame = try EventFrame(parsing: bytes)
+            return try Event(header: frame.header, payload: frame.payload)
+        } catch { throw LogError(.corruptEvent, at: position, "\(error)") }
+    }
+}

@@ -1,0 +1,36 @@
+// LogError.swift — what can be wrong with a log.
+
+package import TidemarkEvents
+
+/// Damage found while reading the log, and where.
+package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        /// An event's bytes are not what was written.
+        case corruptEvent
+        /// A position between the first and the last holds no event.
+        case missingEvent
+        /// The record of a commit is damaged, missing, or does not join its neighbours.
+        case corruptCommit
+        /// The recomputed Merkle root is not the stored one.
+        case rootMismatch
+        /// The right edge in the table "meta" is damaged or does not fit the log.
+        case corruptEdge
+        /// The store is of a format that this version does not know.
+        case newerFormat
+        /// The store's own description is damaged.
+        case corruptMeta
+    }
+
+    package var code: Code
+    /// The event, or the last event of the commit; `@0` when it is about the whole log.
+    package var position: Position
+    package var detail: String
+
+    package init(_ code: Code, at position: Position, _ detail: String) {
+        self.code = code
+        self.position = position
+        self.detail = detail
+    }
+
+    package var description: String { "\(position): \(code.rawValue): \(detail)" }
+}

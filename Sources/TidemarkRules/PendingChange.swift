@@ -1,0 +1,91 @@
+// PendingChange.swift — an entity as it is decided upon: what the server last said, and what is
+// pending on it.
+
+package import TidemarkEvents
+
+/// What the server last said of an entity.
+package enum Base: Sendable, Hashable {
+    /// Nothing yet.
+    case absent
+    /// The entity's document.
+    case live(JSONDocument)
+    /// That it is gone; with the document as it last was, where that is still known.
+    case deleted(last: JSONDocument?)
+
+    package var document: JSONDocument? {
+        if case .live(let document) = self { document } else { nil }
+    }
+
+    package var isLive: Bool { document != nil }
+}
+
+/// One mutation that the server has not acknowledged.
+package struct PendingChange: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
+        case create(JSONDocument)
+        case update(Patch)
+        case delete
+    }
+
+    package var position: Position
+    package var change: Change
+    /// Whether an attempt to push it may have reached the server without our knowing.
+    package var mayHaveArrived: Bool
+
+    package init(_ position: Position, _ change: Change, mayHaveArrived: Bool = false) {
+        self.position = position
+        self.change = change
+        self.mayHaveArrived = mayHaveArrived
+    }
+
+    /// The change as a patch of top-level fields; nil for a deletion.
+    package func patch(except serverFields: Set<String>) -> Patch? {
+        switch change {
+        case .create(let document): Patch(settingAllOf: document, except: serverFields)
+        case .update(let patch): patch
+        case .delete: nil
+        }
+    }
+
+    package var isDeletion: Bool { change == .delete }
+
+    package var isCreation: Bool { if case .create = change { true } else { false } }
+}
+
+/// What pending changes make of a base.
+package enum Current: Sendable, Hashable {
+    /// There is no such entity.
+    case none
+    /// The entity's bytes.
+    case document([UInt8])
+
+    /// Applies `pending` in order on `base`.
+    ///
+    /// A creation on a live base sets its fields and keeps the base's others. An update on a
+    /// deleted base is applied to the entity as it last was.
+    package init(_ pending: some Sequence<PendingChange>, on base: Base) throws(JSONError) {
+        var bytes: [UInt8]?
+        var lastKnown: JSONDocument?
+        switch base {
+        case .absent: break
+        case .live(let document): bytes = document.bytes
+        case .deleted(let last): lastKnown = last
+        }
+        for item in pending {
+            switch item.change {
+            case .create(let document):
+                guard let before = bytes else {
+                    bytes = document.bytes
+                    continue
+                }
+                bytes = Patch(settingAllOf: document).applied(to: try JSONDocument(parsing: before))
+            case .update(let patch):
+                guard let before = bytes ?? lastKnown?.bytes else { continue }
+                bytes = patch.applied(to: try JSONDocument(parsing: before))
+            case .delete:
+                bytes = nil
+            }
+        }
+        self = bytes.map(Current.document) ?? .none
+    }
+}

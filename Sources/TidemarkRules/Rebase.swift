@@ -1,0 +1,200 @@
+// Rebase.swift — what becomes of pending changes when the server says something new.
+//
+// Changes that touch different fields don't meet: the pending one is re-applied on the new base. A
+// field that both sides changed, to different values, is a conflict, and the collection's policy
+// says who wins. A deletion touches every field.
+
+package import TidemarkEvents
+
+/// The fate of one pending change.
+package enum Verdict: Sendable, Hashable {
+    /// It is re-applied on the new base.
+    case stays
+    /// The server already has it: every field is there as it was meant.
+    case arrived
+    /// It arrived, or was overtaken, as part of a later change to the same fields.
+    case coalesced
+    /// The server's side won.
+    case superseded
+}
+
+/// A conflict that was decided.
+package struct Conflict: Sendable, Hashable {
+    /// The mutation.
+    package var position: Position
+    /// The fields that both sides changed, in the mutation's order; empty for a whole entity.
+    package var fields: [String]
+    package var localWins: Bool
+}
+
+/// The decision about all pending changes of one entity.
+package struct Rebase: Sendable, Hashable {
+    /// One for each pending change, in order.
+    package private(set) var verdicts: [Verdict]
+    package private(set) var conflicts: [Conflict] = []
+
+    private let pending: [PendingChange]
+    private let policy: ConflictPolicy
+    private let serverFields: Set<String>
+
+    package static let version = 1
+
+    /// Decides.
+    ///
+    /// - Parameters:
+    ///   - pending: the entity's pending changes, oldest first.
+    ///   - old: what the server said before.
+    ///   - new: what it says now.
+    ///   - serverFields: fields that only the server sets; they never conflict.
+    package init(
+        _ pending: [PendingChange], from old: Base, to new: Base, policy: ConflictPolicy,
+        serverFields: Set<String>
+    ) {
+        self.pending = pending
+        self.policy = policy
+        self.serverFields = serverFields
+        verdicts = Array(repeating: .stays, count: pending.count)
+        guard !pending.isEmpty else { return }
+        if let document = new.document {
+            meet(document, from: old.document)
+        } else {
+            meetDeletion(from: old)
+        }
+    }
+
+    // MARK: The server has the entity
+
+    private mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
+        var reference = old
+        let settled = arrivedPrefix(new, from: old)
+        if settled > 0 {
+            markArrived(0..<settled)
+            if let patch = net(0..<settled) {
+                reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
+            }
+        }
+        var touched: Set<String> = []
+        for index in settled..<pending.count {
+            guard let patch = pending[index].patch(except: serverFields) else {
+                if reference.map({ changed(from: $0, to: new) }) ?? true { conflict(index, []) }
+                continue
+            }
+            let differing = patch.fieldNames.filter {
+                !isEqual(patch.value(of: $0), new.value($0))
+            }
+            let fields = differing.filter { field in
+                reference.map { $0.value(field) != new.value(field) } ?? true
+            }
+            if !fields.isEmpty {
+                conflict(index, fields)
+            } else if differing.isEmpty, touched.isDisjoint(with: patch.fieldNames) {
+                verdicts[index] = .arrived
+            }
+            if verdicts[index] == .stays { touched.formUnion(patch.fieldNames) }
+        }
+    }
+
+    /// How many of the first changes, all of which may have arrived, are there as they were sent.
+    private func arrivedPrefix(_ new: JSONDocument, from old: JSONDocument?) -> Int {
+        let sent = pending.prefix { $0.mayHaveArrived }.count
+        for length in stride(from: sent, to: 0, by: -1) {
+            guard let patch = net(0..<length), !patch.isEmpty else { continue }
+            let present = patch.fieldNames.allSatisfy {
+                isEqual(patch.value(of: $0), new.value($0))
+            }
+            let moved = patch.fieldNames.contains { field in
+                old.map { $0.value(field) != new.value(field) } ?? true
+            }
+            if present && moved { return length }
+        }
+        return 0
+    }
+
+    /// What a run of changes amounts to; nil when it ends in a deletion.
+    private func net(_ range: Range<Int>) -> Patch? {
+        var result: Patch? = Patch()
+        for change in pending[range] {
+            guard let patch = change.patch(except: serverFields) else {
+                result = nil
+                continue
+            }
+            result = (result ?? Patch()).followed(by: patch)
+        }
+        return result
+    }
+
+    private mutating func markArrived(_ range: Range<Int>) {
+        for (index, isOvertaken) in zip(range, PendingChange.overtaken(pending[range])) {
+            verdicts[index] = isOvertaken ? .coalesced : .arrived
+        }
+    }
+
+    private func changed(from old: JSONDocument, to new: JSONDocument) -> Bool {
+        !Patch(from: old, to: new, except: serverFields).isEmpty
+    }
+
+    private func isEqual(_ raw: [UInt8]?, _ value: JSONValue?) -> Bool {
+        guard let raw else { return value == nil }
+        return (try? JSONValue(parsing: raw)) == value
+    }
+
+    // MARK: The server has the entity no more
+
+    private mutating func meetDeletion(from old: Base) {
+        if let last = pending.last, last.isDeletion {
+            markArrived(0..<pending.count)
+            return
+        }
+        // A creation does not conflict with the absence of what it creates.
+        let isNew = !old.isLive && pending[0].isCreation
+        if isNew, !pending.contains(where: \.mayHaveArrived) { return }
+        for index in pending.indices { conflict(index, []) }
+    }
+
+    private mutating func conflict(_ index: Int, _ fields: [String]) {
+        let localWins = policy == .localWins
+        conflicts.append(
+            Conflict(position: pending[index].position, fields: fields, localWins: localWins))
+        if !localWins { verdicts[index] = .superseded }
+    }
+}
+
+extension PendingChange {
+    /// For changes that took effect together: which of them left no trace, because every field they
+    /// touched was changed again by a later one.
+    package static func overtaken(_ changes: some BidirectionalCollection<PendingChange>) -> [Bool]
+    {
+        var later: Set<String> = []
+        var isGone = false
+        var result: [Bool] = []
+        for change in changes.reversed() {
+            if isGone {
+                result.append(true)
+                continue
+            }
+            switch change.change {
+            case .delete:
+                result.append(false)
+                isGone = true
+            case .create:
+                // The entity's existence is its own trace.
+                result.append(false)
+            case .update(let patch):
+                result.append(!patch.isEmpty && later.isSuperset(of: patch.fieldNames))
+                later.formUnion(patch.fieldNames)
+            }
+        }
+        return result.reversed()
+    }
+}
+
+extension JSONDocument {
+    /// `{}`.
+    fileprivate static var empty: JSONDocument {
+        // The two bytes are an object, so that parsing them cannot fail.
+        guard let document = try? JSONDocument(parsing: Array("{}".utf8)) else {
+            preconditionFailure("{} is a JSON object")
+        }
+        return document
+    }
+}

@@ -1,0 +1,117 @@
+// DataFile.swift — is data.mdb whole? Asked before LMDB maps it, by reading the file ourselves.
+//
+// LMDB takes an empty file for a new store and maps a truncated one, which later kills the process
+// with SIGBUS. The file starts with two meta pages; the one with the greater transaction counts:
+//
+//   offset  width  field            notes
+//       10      2  page flags       8 is a meta page
+//       16      4  magic            0xBEEFC0DE
+//       20      4  version          1
+//       40      4  page size        a power of two, 512 … 65,536
+//       80      8  root of the tree of free pages, all ones when empty
+//      128      8  root of the tree of tables, all ones when empty
+//      136      8  last page
+//      144      8  transaction
+//
+// All numbers in the machine's own order, little-endian on every machine this runs on.
+
+/// The checks of a data file, and nothing else.
+struct DataFile {
+    /// What a meta page says that we need.
+    struct Meta {
+        static let bytes = 152
+        static let noRoot = UInt64.max
+
+        var pageBytes: Int
+        var freeRoot: UInt64
+        var mainRoot: UInt64
+        var lastPage: UInt64
+        var transaction: UInt64
+    }
+
+    private let descriptor: Int32
+
+    /// Throws `lost` when the file is empty, `damaged` when it isn't a whole store.
+    static func check(_ path: String) throws(StoreError) {
+        var problem: StoreError.Code?
+        var detail = ""
+        do throws(SystemNumber) {
+            let descriptor = try Platform.openForReading(path)
+            defer { Platform.closeFile(descriptor) }
+            // Three times, because another process may commit between two of our reads; damage
+            // stays.
+            for _ in 0..<3 {
+                (problem, detail) = try DataFile(descriptor: descriptor).problem()
+                if problem == nil { return }
+            }
+        } catch {
+            throw .system(error.number, during: "open", path)
+        }
+        if let problem {
+            throw StoreError(problem, during: "open", detail: "\(path) \(detail)")
+        }
+    }
+
+    private func problem() throws(SystemNumber) -> (StoreError.Code?, String) {
+        guard try Platform.status(of: descriptor).sizeBytes > 0 else { return (.lost, "is empty") }
+        guard let first = try meta(at: 0) else {
+            return (.damaged, "does not begin with a meta page of LMDB 0.9")
+        }
+        guard let second = try meta(at: first.pageBytes), second.pageBytes == first.pageBytes
+        else { return (.damaged, "has no second meta page like the first") }
+        let newest = second.transaction > first.transaction ? second : first
+
+        // After the meta pages: a writer extends the file before it says so.
+        let wholePages = UInt64(try Platform.status(of: descriptor).sizeBytes / first.pageBytes)
+        guard wholePages >= 2 else { return (.damaged, "is smaller than its two meta pages") }
+        for root in [newest.freeRoot, newest.mainRoot] where root != Meta.noRoot {
+            guard root >= 2, root <= newest.lastPage, root < wholePages else {
+                return (.damaged, "has a root page outside of the file")
+            }
+        }
+        guard newest.lastPage >= wholePages else { return (nil, "") }
+        return try shortFileProblem(newest, wholePages)
+    }
+
+    /// LMDB may leave pages at the end unwritten when they were taken and freed again in one
+    /// transaction; so a shorter file is whole when all that is missing is on the free list.
+    private func shortFileProblem(
+        _ meta: Meta, _ wholePages: UInt64
+    ) throws(SystemNumber) -> (StoreError.Code?, String) {
+        let missing = meta.lastPage - wholePages + 1
+        let text = "is \(missing) pages of \(meta.pageBytes) bytes short"
+        // LMDB never leaves more than some pages; a list this long isn't worth reading.
+        guard missing <= 1 << 20 else { return (.damaged, text) }
+        var list = FreePages(
+            descriptor: descriptor, pageBytes: meta.pageBytes, wholePages: wholePages,
+            lastPage: meta.lastPage)
+        guard try list.collect(root: meta.freeRoot), UInt64(list.beyondEnd.count) == missing else {
+            return (.damaged, text)
+        }
+        return (nil, "")
+    }
+
+    private func meta(at offset: Int) throws(SystemNumber) -> Meta? {
+        let bytes = try Platform.read(descriptor, at: offset, count: Meta.bytes)
+        guard bytes.count == Meta.bytes, bytes.integer(at: 10, bytes: 2) & 8 != 0,
+            bytes.integer(at: 16, bytes: 4) == 0xBEEF_C0DE, bytes.integer(at: 20, bytes: 4) == 1
+        else { return nil }
+        let pageBytes = Int(bytes.integer(at: 40, bytes: 4))
+        guard (512...65_536).contains(pageBytes), pageBytes & (pageBytes - 1) == 0 else {
+            return nil
+        }
+        let lastPage = bytes.integer(at: 136, bytes: 8)
+        guard lastPage >= 1, lastPage < 1 << 47 else { return nil }
+        return Meta(
+            pageBytes: pageBytes, freeRoot: bytes.integer(at: 80, bytes: 8),
+            mainRoot: bytes.integer(at: 128, bytes: 8), lastPage: lastPage,
+            transaction: bytes.integer(at: 144, bytes: 8))
+    }
+}
+
+extension [UInt8] {
+    /// The little-endian number of that many bytes; the caller has checked that they are there.
+    func integer(at offset: Int, bytes count: Int) -> UInt64 {
+        self[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

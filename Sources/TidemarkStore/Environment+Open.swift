@@ -1,0 +1,143 @@
+// Environment+Open.swift — opening a store: what is checked, in which order, before LMDB maps it.
+//
+//   1. the directory is there, or is made (0700, its parent synced)
+//   2. data.mdb is a regular file, not a link
+//   3. the same file isn't open in this process; if it is, that environment is shared
+//   4. data.mdb is whole: both meta pages, and every page in use within the file (DataFile.swift)
+//   5. LMDB opens it, dead readers are cleared, tables are opened in one committed transaction
+//   6. a new store is flushed and its directory entry made durable
+
+import CLMDB
+
+extension Environment {
+    /// How to open a store.
+    package struct Options: Sendable, Hashable {
+        /// The names of all tables, at least one and each once; made when they don't exist yet.
+        package var tables: [String]
+        /// The address space to reserve, in bytes; costs no memory, and grows when full.
+        package var mapBytes: Int
+        /// How large the map may grow, in bytes; then writes throw `mapFull`.
+        package var mapBytesMax: Int
+        /// Reader slots for all processes together.
+        package var readersMax: Int
+        /// Whether to change nothing on disk; see ``Environment/open(at:_:)``.
+        package var readOnly: Bool
+        /// Whether to make a store where there is none.
+        package var create: Bool
+
+        /// 64 GiB of map that may grow to 1 TiB, and 126 readers, unless said otherwise.
+        package init(
+            tables: [String], mapBytes: Int = 64 << 30, mapBytesMax: Int = 1 << 40,
+            readersMax: Int = 126, readOnly: Bool = false, create: Bool = true
+        ) {
+            self.tables = tables
+            self.mapBytes = mapBytes
+            self.mapBytesMax = mapBytesMax
+            self.readersMax = readersMax
+            self.readOnly = readOnly
+            self.create = create
+        }
+    }
+
+    /// Opens the store in `directory`, or shares it when this process has it open by any path.
+    ///
+    /// Each opening wants its own ``close()``. A sharing one must name no other tables than the
+    /// first; its sizes are ignored; a read-only one gets the writable store, not the other way.
+    ///
+    /// Read-only, data.mdb and the directory stay as they are; a table that doesn't exist reads as
+    /// empty. If lock.mdb exists and may be written, the reader enters itself there, which keeps
+    /// a writer in another process from reusing the pages it sees. If not (read-only media, a
+    /// copied directory, another owner), there is no such protection: open it that way only when
+    /// nobody writes, or check every record that was read.
+    ///
+    /// A store whose very first opening was cut off by a crash is `lost` or `damaged`. Nothing was
+    /// ever stored in it, but only a caller that keeps record of that elsewhere can know.
+    ///
+    /// - Throws: `missing`, `lost`, `damaged`, `invalidPath`, `notPermitted`, `alreadyOpen`, `io`.
+    package static func open(
+        at directory: String, _ options: Options
+    ) throws(StoreError) -> Environment {
+        Platform.require(
+            !options.tables.isEmpty && Set(options.tables).count == options.tables.count,
+            "A store needs at least one table, and each table name only once.")
+        return try Registry.whileOpening { () throws(StoreError) in
+            guard !directory.isEmpty, !directory.utf8.contains(0) else {
+                throw StoreError(.invalidPath, during: "open", detail: "the path is empty")
+            }
+            let mayCreate = options.create && !options.readOnly
+            try StorePath.prepareDirectory(directory, mayCreate: mayCreate)
+            let dataPath = directory + "/data.mdb"
+            guard let identity = try StorePath.existingFile(dataPath) else {
+                guard mayCreate else {
+                    throw StoreError(.missing, during: "open", detail: "no \(dataPath)")
+                }
+                return try openFile(directory, options, isNew: true)
+            }
+            switch Registry.find(identity, refusing: { $0.objection(to: options) }) {
+            case .shared(let environment): return environment
+            case .refused(_, let error): throw error
+            case .absent: break
+            }
+            try DataFile.check(dataPath)
+            return try openFile(directory, options, isNew: false)
+        }
+    }
+
+    private static func openFile(
+        _ directory: String, _ options: Options, isNew: Bool
+    ) throws(StoreError) -> Environment {
+        let lockPath = directory + "/lock.mdb"
+        let handle = try Handle(
+            directory, options,
+            isLockFileUsable: !options.readOnly || Platform.isWritable(lockPath))
+        let environment = try openTables(handle, options)
+        Registry.add(environment, handle.identity)
+        if isNew { try environment.makeDurable(directory) }
+        return environment
+    }
+
+    private static func openTables(
+        _ handle: Handle, _ options: Options
+    ) throws(StoreError) -> Environment {
+        guard !options.readOnly else {
+            let tables = try handle.openTables(options.tables)
+            return Environment(handle: handle, writer: nil, tables: tables)
+        }
+        let writer = try WriterThread(handle)
+        do throws(StoreError) {
+            let tables = try writer.openTables(options.tables)
+            return Environment(handle: handle, writer: writer, tables: tables)
+        } catch {
+            // Closed before anybody else may open the file again.
+            writer.stop()
+            writer.waitUntilEnded()
+            handle.close()
+            throw error
+        }
+    }
+
+    /// Why a second opening with these options can't share this environment.
+    private func objection(to options: Options) -> StoreError? {
+        let missing = options.tables.filter { name in !tables.contains { $0.name == name } }
+        let reason: String
+        if isReadOnly, !options.readOnly {
+            reason = "it is open read-only in this process"
+        } else if !missing.isEmpty {
+            reason = "it is open in this process without the tables \(missing)"
+        } else {
+            return nil
+        }
+        return StoreError(.alreadyOpen, during: "open", detail: reason)
+    }
+
+    private func makeDurable(_ directory: String) throws(StoreError) {
+        do {
+            try flush()
+            try StorePath.sync(directory)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, during: "open", detail: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// Environment.swift — the door of this module: an open store, to read from and write to.
+
+/// An open LMDB store: some tables in one directory.
+///
+/// Any number of threads may read, each from its own snapshot; one thread of its own writes.
+/// Close it explicitly; when the last reference goes without that, it closes quietly.
+package final class Environment: Sendable {
+    /// Its tables, in the order of the options.
+    package let tables: [Table]
+    let handle: Handle
+    private let writer: WriterThread?
+
+    init(handle: Handle, writer: WriterThread?, tables: [Table]) {
+        self.handle = handle
+        self.writer = writer
+        self.tables = tables
+    }
+
+    /// Whether it was opened read-only, so that every write throws `readOnly`.
+    package var isReadOnly: Bool { handle.isReadOnly }
+
+    /// The table of that name, which must be one of the options' tables.
+    package func table(_ name: String) -> Table {
+        guard let table = tables.first(where: { $0.name == name }) else {
+            fatalError("The table \(name) is not among the tables this store was opened with.")
+        }
+        return table
+    }
+
+    /// Runs `body` on a snapshot of the last commit.
+    ///
+    /// Synchronous and short. At most 32 reads run at a time, others wait. A read inside a read on
+    /// the same thread sees the same snapshot. Not to be called around a blocking `write` on the
+    /// same thread, which stops the process with a sentence.
+    ///
+    /// - Throws: what `body` throws; `readersFull` when other processes hold all slots; `closed`.
+    ///   It works after a failed commit as long as LMDB can still read.
+    package func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        try handle.read(body)
+    }
+
+    /// Sizes and counters of the store.
+    package func info() throws(StoreError) -> Info {
+        do {
+            return try handle.read { _ in try handle.readInfo() }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, during: "info", detail: "\(error)")
+        }
+    }
+
+    /// Puts everything on disk once more; commits are durable without it.
+    package func flush() throws {
+        try perform { writer in try writer.flush() }
+    }
+
+    /// Ends one opening; the last one finishes the queued writes, waits for the reads, and closes.
+    ///
+    /// Not to be called inside a read or a write of the same environment.
+    /// - Throws: `closed` when it is closed already.
+    package func close() throws(StoreError) {
+        writer?.checkNotHere("close")
+        handle.gate.checkNotReading("close")
+        guard try Registry.endOpening(handle.identity) else { return }
+        writer?.stop()
+        writer?.waitUntilEnded()
+        handle.close()
+    }
+
+    /// The writer thread, or why there is none.
+    func writerThread() throws(StoreError) -> WriterThread {
+        guard let writer else {
+            throw StoreError(.readOnly, during: "begin", detail: "the store is open read-only")
+        }
+        return writer
+    }
+}
+
+extension Environment {
+    /// Sizes in bytes, and counters, of one moment.
+    package struct Info: Sendable, Hashable {
+        /// The address space reserved; the largest the file can become before the map grows.
+        package var mapBytes: Int
+        /// The data file's length.
+        package var fileBytes: Int
+        /// One page; fixed when the store was made.
+        package var pageBytes: Int
+        /// The number of the last page in use, counted from 0.
+        package var lastPage: Int
+        /// The number of the last commit; grows by one with each that changed something.
+        package var lastTransaction: UInt64
+        /// Reader slots that were ever used since the lock file was made, in all processes.
+        package var readers: Int
+        /// Reader slots there are.
+        package var readersMax: Int
+    }
+}

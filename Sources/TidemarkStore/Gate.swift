@@ -1,0 +1,224 @@
+// Gate.swift — every transaction of this process on one environment passes here.
+//
+// LMDB may move its map only while the process has no transaction, and does not check that. So
+// transactions go through the shared side, moving the map through the exclusive one. The gate
+// also keeps the pool of reading transactions and knows whether writes are still allowed.
+
+/// Who is inside, who waits, and what is kept for the next reader.
+final class Gate: Sendable {
+    /// What a reader gets to work with.
+    enum Admission {
+        /// The thread reads already: the same transaction again.
+        case nested(Snapshot)
+        /// One from the pool, to be renewed.
+        case pooled(Snapshot)
+        /// None: begin a new one, then call ``admitted(_:)``.
+        case fresh
+        case refused(StoreError)
+    }
+
+    /// LMDB's handle of a reading transaction.
+    @safe struct Snapshot: @unchecked Sendable {
+        // @unchecked because: MDB_NOTLS lets reading transactions move between threads, and the
+        // gate hands each to one thread at a time.
+        let raw: OpaquePointer
+    }
+
+    private struct Reader {
+        let thread: UInt64
+        var snapshot: Snapshot?
+        var depth = 1
+    }
+
+    private struct State {
+        var readers: [Reader] = []
+        var idle: [Snapshot] = []
+        var writer: UInt64?
+        var isExclusive = false
+        var exclusiveWaiting = 0
+        var sleeping = 0
+        var isClosed = false
+        var writesRefused: StoreError?
+        var allRefused: StoreError?
+    }
+
+    private enum Entry {
+        case admitted
+        case refused(StoreError)
+
+        func get() throws(StoreError) {
+            if case .refused(let error) = self { throw error }
+        }
+    }
+
+    private let state = Monitor(State())
+    private let readersMax: Int
+
+    init(readersMax: Int) { self.readersMax = readersMax }
+
+    // MARK: Readers
+
+    func enterReader() -> Admission {
+        let me = Platform.threadID
+        return wait { state in
+            if let index = state.readers.firstIndex(where: { $0.thread == me }),
+                let snapshot = state.readers[index].snapshot
+            {
+                state.readers[index].depth += 1
+                return .nested(snapshot)
+            }
+            if let refusal = Self.refusal(state) { return .refused(refusal) }
+            // A read inside a write must not wait for those who wait for that write.
+            let mayPass = state.exclusiveWaiting == 0 || state.writer == me
+            guard !state.isExclusive, mayPass, state.readers.count < self.readersMax else {
+                return nil
+            }
+            let snapshot = state.idle.popLast()
+            state.readers.append(Reader(thread: me, snapshot: snapshot))
+            return snapshot.map { .pooled($0) } ?? .fresh
+        }
+    }
+
+    /// Notes what a reader began after ``Admission/fresh``.
+    func admitted(_ snapshot: Snapshot) {
+        let me = Platform.threadID
+        state.withLock { state in
+            guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
+            state.readers[index].snapshot = snapshot
+        }
+    }
+
+    /// Ends one level of reading; at the outermost, `reset` runs before the snapshot is pooled.
+    func leaveReader(reset: (Snapshot) -> Void) {
+        let me = Platform.threadID
+        state.withLock { state in
+            guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
+            state.readers[index].depth -= 1
+            guard state.readers[index].depth == 0 else { return }
+            if let snapshot = state.readers[index].snapshot {
+                reset(snapshot)
+                state.idle.append(snapshot)
+            }
+            state.readers.swapAt(index, state.readers.count - 1)
+            state.readers.removeLast()
+            wake(&state)
+        }
+    }
+
+    /// Takes this thread's reader out without keeping its snapshot, which the caller ended.
+    func dropReader() {
+        let me = Platform.threadID
+        state.withLock { state in
+            state.readers.removeAll { $0.thread == me }
+            wake(&state)
+        }
+    }
+
+    /// Stops the process when this thread is inside a read, where `action` would wait for itself.
+    func checkNotReading(_ action: String) {
+        let me = Platform.threadID
+        let isReading = state.withLock { state in state.readers.contains { $0.thread == me } }
+        Platform.require(
+            !isReading,
+            "\(action) was called inside a read of the same environment; end the read first.")
+    }
+
+    // MARK: The writer
+
+    func enterWriter() throws(StoreError) {
+        let me = Platform.threadID
+        let entry: Entry = wait { state in
+            if let refusal = Self.refusal(state) ?? state.writesRefused {
+                return .refused(refusal)
+            }
+            guard !state.isExclusive else { return nil }
+            Platform.require(
+                state.writer == nil,
+                "A write was begun inside a write; do both in one transaction.")
+            state.writer = me
+            return .admitted
+        }
+        try entry.get()
+    }
+
+    func leaveWriter() {
+        state.withLock { state in
+            state.writer = nil
+            wake(&state)
+        }
+    }
+
+    // MARK: Alone
+
+    /// Runs `body` while this process has no transaction on the environment.
+    func withExclusive<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        state.withLock { $0.exclusiveWaiting += 1 }
+        let entry: Entry = wait { state in
+            if let refusal = Self.refusal(state) {
+                state.exclusiveWaiting -= 1
+                return .refused(refusal)
+            }
+            guard !state.isExclusive, state.readers.isEmpty, state.writer == nil else { return nil }
+            state.exclusiveWaiting -= 1
+            state.isExclusive = true
+            return .admitted
+        }
+        try entry.get()
+        defer {
+            state.withLock { state in
+                state.isExclusive = false
+                wake(&state)
+            }
+        }
+        return try body()
+    }
+
+    /// Lets nobody in any more, waits until everybody is out, and hands over the pool.
+    func close() -> [Snapshot] {
+        state.withLock { state in
+            state.isClosed = true
+            wake(&state)
+        }
+        return wait { state in
+            guard !state.isExclusive, state.readers.isEmpty, state.writer == nil else { return nil }
+            defer { state.idle = [] }
+            return state.idle
+        }
+    }
+
+    // MARK: Health
+
+    /// Refuses every later write with `error`; the first one stays.
+    func refuseWrites(_ error: StoreError) {
+        state.withLock { state in state.writesRefused = state.writesRefused ?? error }
+    }
+
+    /// Refuses everything from now on: the map is gone.
+    func refuseAll(_ error: StoreError) {
+        state.withLock { state in
+            state.allRefused = state.allRefused ?? error
+            wake(&state)
+        }
+    }
+
+    private static func refusal(_ state: State) -> StoreError? {
+        state.isClosed
+            ? StoreError(.closed, during: "begin", detail: "the store was closed")
+            : state.allRefused
+    }
+
+    private func wait<R>(_ body: (inout State) -> R?) -> R {
+        state.waitUntil { state in
+            let answer = body(&state)
+            if answer == nil { state.sleeping += 1 }
+            return answer
+        }
+    }
+
+    /// Waking is a system call; it is spared when nobody sleeps.
+    private func wake(_ state: inout State) {
+        guard state.sleeping > 0 else { return }
+        state.sleeping = 0
+        self.state.wakeAll()
+    }
+}

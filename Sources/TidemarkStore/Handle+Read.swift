@@ -1,0 +1,50 @@
+// Handle+Read.swift — one reading transaction, from the pool and back.
+
+import CLMDB
+
+extension Handle {
+    /// Runs `body` with a snapshot; inside another read of the same thread, with the same one.
+    func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        let snapshot = try enter()
+        defer { gate.leaveReader { unsafe mdb_txn_reset($0.raw) } }
+        return try body(unsafe ReadTransaction(snapshot.raw))
+    }
+
+    private func enter() throws(StoreError) -> Gate.Snapshot {
+        var triesLeft = 16
+        while true {
+            let code: Int32
+            switch gate.enterReader() {
+            case .refused(let error): throw error
+            case .nested(let snapshot): return snapshot
+            case .pooled(let snapshot):
+                code = unsafe mdb_txn_renew(snapshot.raw)
+                if code == 0 { return snapshot }
+                unsafe mdb_txn_abort(snapshot.raw)
+            case .fresh:
+                var begun: OpaquePointer?
+                code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
+                if code == 0, let begun = unsafe begun {
+                    let snapshot = unsafe Gate.Snapshot(raw: begun)
+                    gate.admitted(snapshot)
+                    return snapshot
+                }
+            }
+            gate.dropReader()
+            triesLeft -= 1
+            guard triesLeft > 0 else { throw .lmdb(code, during: "begin") }
+            switch code {
+            case MDB_MAP_RESIZED: try adoptMap()
+            case MDB_READERS_FULL: try clearDeadReaders()
+            default: throw .lmdb(code, during: "begin")
+            }
+        }
+    }
+
+    /// Frees the slots of readers whose process is gone.
+    private func clearDeadReaders() throws(StoreError) {
+        var cleared: Int32 = 0
+        unsafe mdb_reader_check(raw, &cleared)
+        guard cleared > 0 else { throw .lmdb(MDB_READERS_FULL, during: "begin") }
+    }
+}

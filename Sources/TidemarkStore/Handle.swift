@@ -1,0 +1,157 @@
+// Handle.swift — LMDB's environment: opened once, its map moved through the gate, closed once.
+
+import CLMDB
+
+/// LMDB's environment of one data file, and the gate in front of it.
+@safe final class Handle: @unchecked Sendable {
+    // @unchecked because: LMDB guards its own state; what it leaves to the caller, not to move the
+    // map or close under a transaction, the gate guarantees.
+    let raw: OpaquePointer
+    let gate: Gate
+    let isReadOnly: Bool
+    /// Which file it is; the registry knows it by this.
+    let identity: FileIdentity
+    private let descriptor: Int32
+    private let mapBytesMax: Int
+    private let isOpen = Lock(true)
+
+    /// Maps a data file that was inspected, or makes one.
+    ///
+    /// The caller holds the registry's opening lock, and registers the result or drops it.
+    init(
+        _ directory: String, _ options: Environment.Options, isLockFileUsable: Bool
+    ) throws(StoreError) {
+        var created: OpaquePointer?
+        try Self.check(unsafe mdb_env_create(&created))
+        guard let raw = unsafe created else { throw .lmdb(Platform.inputOutput, during: "open") }
+        var isWhole = false
+        defer { if !isWhole { unsafe mdb_env_close(raw) } }
+
+        try Self.check(unsafe mdb_env_set_maxdbs(raw, UInt32(max(options.tables.count, 1))))
+        try Self.check(unsafe mdb_env_set_maxreaders(raw, UInt32(options.readersMax)))
+        try Self.check(unsafe mdb_env_set_mapsize(raw, Self.roundedUp(options.mapBytes)))
+        var flags = UInt32(MDB_NOTLS)
+        if options.readOnly { flags |= UInt32(MDB_RDONLY) }
+        if !isLockFileUsable { flags |= UInt32(MDB_NOLOCK) }
+        try Self.check(unsafe mdb_env_open(raw, directory, flags, 0o600))
+
+        var descriptor: Int32 = -1
+        try Self.check(unsafe mdb_env_get_fd(raw, &descriptor))
+        Platform.closeOnExec(descriptor)
+        unsafe mdb_reader_check(raw, nil)
+        do throws(SystemNumber) {
+            identity = try Platform.status(of: descriptor).identity
+        } catch {
+            throw .system(error.number, during: "open", directory)
+        }
+        isWhole = true
+        unsafe self.raw = raw
+        self.descriptor = descriptor
+        isReadOnly = options.readOnly
+        mapBytesMax = max(options.mapBytesMax, options.mapBytes)
+        gate = Gate(readersMax: max(1, min(32, options.readersMax)))
+    }
+
+    deinit { close() }
+
+    /// Waits for every transaction to end and closes; nothing when it is closed.
+    func close() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        guard wasOpen else { return }
+        for snapshot in gate.close() { unsafe mdb_txn_abort(snapshot.raw) }
+        Registry.remove(identity) { unsafe mdb_env_close(raw) }
+    }
+
+    // MARK: The map
+
+    /// Doubles the map, within its bound.
+    func growMap(after full: StoreError) throws(StoreError) {
+        try gate.withExclusive { () throws(StoreError) in
+            let bytes = mapBytes
+            guard bytes < mapBytesMax else {
+                var error = full
+                error.detail += ", and the map has its largest size of \(bytes) bytes"
+                throw error
+            }
+            try setMap(Self.roundedUp(min(bytes * 2, mapBytesMax)))
+        }
+    }
+
+    /// Takes over the size that another process gave the map.
+    func adoptMap() throws(StoreError) {
+        try gate.withExclusive { () throws(StoreError) in try setMap(0) }
+    }
+
+    private func setMap(_ bytes: Int) throws(StoreError) {
+        let code = unsafe mdb_env_set_mapsize(raw, bytes)
+        guard code == 0 else {
+            // LMDB has unmapped the old one already: nothing can be read any more.
+            let error = StoreError.lmdb(code, during: "grow")
+            gate.refuseAll(error)
+            throw error
+        }
+    }
+
+    private var mapBytes: Int {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(raw, &info)
+        return unsafe info.me_mapsize
+    }
+
+    // MARK: State
+
+    /// Refuses to go on when the data file has no name left in any directory.
+    func checkStillThere() throws(StoreError) {
+        let links: Int
+        do throws(SystemNumber) {
+            links = try Platform.status(of: descriptor).links
+        } catch {
+            throw .system(error.number, during: "begin", "data.mdb")
+        }
+        guard links == 0 else { return }
+        let error = StoreError(
+            .lost, during: "begin", detail: "data.mdb was deleted or replaced while it was open")
+        gate.refuseWrites(error)
+        throw error
+    }
+
+    /// LMDB calls a write that was cut short an input/output error; nearly always room ran out.
+    func explained(_ error: StoreError) -> StoreError {
+        guard error.number == Platform.inputOutput else { return error }
+        let size = (try? Platform.status(of: descriptor).sizeBytes) ?? 0
+        if let limit = Platform.fileBytesLimit, size + 0x10000 > limit {
+            return .system(Platform.fileTooBig, during: error.during, "data.mdb")
+        }
+        if let free = Platform.freeBytes(descriptor), free < 0x10000 {
+            return .system(Platform.noSpace, during: error.during, "data.mdb")
+        }
+        return error
+    }
+
+    /// Sizes and counters; call it with a transaction of this process open.
+    func readInfo() throws(StoreError) -> Environment.Info {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(raw, &info)
+        var statistics = MDB_stat()
+        unsafe mdb_env_stat(raw, &statistics)
+        do throws(SystemNumber) {
+            return unsafe Environment.Info(
+                mapBytes: info.me_mapsize, fileBytes: try Platform.status(of: descriptor).sizeBytes,
+                pageBytes: Int(statistics.ms_psize), lastPage: info.me_last_pgno,
+                lastTransaction: UInt64(info.me_last_txnid), readers: Int(info.me_numreaders),
+                readersMax: Int(info.me_maxreaders))
+        } catch {
+            throw .system(error.number, during: "info", "data.mdb")
+        }
+    }
+
+    private static func check(_ code: Int32) throws(StoreError) {
+        guard code == 0 else { throw .lmdb(code, during: "open") }
+    }
+
+    /// A multiple of 64 KiB, which every page size divides.
+    private static func roundedUp(_ bytes: Int) -> Int { (bytes + 0xFFFF) & ~0xFFFF }
+}

@@ -1,0 +1,70 @@
+// Registry.swift — which data files are open in this process.
+//
+// Opening one file twice in a process breaks LMDB without any error: closing the second handle
+// drops the locks of the first, and another process overwrites what our readers still see. So a
+// second opening, by whatever path, gets the environment that is open already.
+
+/// The process-wide list of open data files.
+enum Registry {
+    /// What the list says about a file.
+    enum Finding {
+        case absent
+        /// Open; this opening is counted.
+        case shared(Environment)
+        /// Open, and why it can't be shared. Carries the environment so that it isn't released
+        /// under the lock.
+        case refused(Environment, StoreError)
+    }
+
+    private struct Entry {
+        weak var environment: Environment?
+        var openings = 1
+        var isClosing = false
+    }
+
+    private static let entries = Monitor<[FileIdentity: Entry]>([:])
+    private static let opening = Monitor<Void>(())
+
+    /// Runs `body` while no other thread opens anything.
+    static func whileOpening<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try opening.withLock { (_) throws(StoreError) in try body() }
+    }
+
+    /// Looks a file up, and waits while it is being closed.
+    static func find(
+        _ identity: FileIdentity, refusing objection: (Environment) -> StoreError?
+    ) -> Finding {
+        entries.waitUntil { entries in
+            guard let entry = entries[identity] else { return .absent }
+            guard !entry.isClosing, let environment = entry.environment else { return nil }
+            if let error = objection(environment) { return .refused(environment, error) }
+            entries[identity]?.openings += 1
+            return .shared(environment)
+        }
+    }
+
+    static func add(_ environment: Environment, _ identity: FileIdentity) {
+        entries.withLock { $0[identity] = Entry(environment: environment) }
+    }
+
+    /// Takes one opening off; true when it was the last and the caller must close.
+    static func endOpening(_ identity: FileIdentity) throws(StoreError) -> Bool {
+        try entries.withLock { entries throws(StoreError) in
+            guard let entry = entries[identity], !entry.isClosing else {
+                throw StoreError(.closed, during: "close", detail: "the store was closed before")
+            }
+            entries[identity]?.openings -= 1
+            entries[identity]?.isClosing = entry.openings == 1
+            return entry.openings == 1
+        }
+    }
+
+    /// Closes the file and takes it off the list, in one step.
+    static func remove(_ identity: FileIdentity, _ close: () -> Void) {
+        entries.withLock { entries in
+            close()
+            entries[identity] = nil
+        }
+        entries.wakeAll()
+    }
+}

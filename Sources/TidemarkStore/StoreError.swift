@@ -1,0 +1,88 @@
+// StoreError.swift — the one error of this module: what is wrong, and what to do next.
+
+/// Why a storage call failed, with the number that came from LMDB or the system.
+package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The closed set of reasons; what to switch on.
+    package enum Code: String, Sendable, CaseIterable {
+        /// There is no store at this path, and none was to be created.
+        case missing
+        /// A store was here and its data file is now empty, deleted or replaced.
+        case lost
+        /// The data file is not whole or not a store.
+        case damaged
+        /// The data needs more than the largest allowed map.
+        case mapFull
+        /// Too many reading transactions in all processes together.
+        case readersFull
+        /// No space left on the device, or over quota.
+        case diskFull
+        /// The file may not grow further on this system or for this process.
+        case fileTooLarge
+        /// The process may not read or write this path.
+        case notPermitted
+        /// A write was asked of a store that was opened read-only, or lies on read-only media.
+        case readOnly
+        /// The same file is open in this process with options that do not fit.
+        case alreadyOpen
+        /// An appended key was not greater than the last one.
+        case keyExists
+        /// A key is empty or longer than 511 bytes, or a value is 2 GiB or larger.
+        case badKey
+        /// An earlier commit failed; writes are refused until the store is opened again.
+        case poisoned
+        /// The store was closed.
+        case closed
+        /// The path, or what lies there, can't be a store.
+        case invalidPath
+        /// Anything else the system said.
+        case io
+    }
+
+    /// What to switch on.
+    package var code: Code
+    /// What to search for: LMDB's code (below −30000), an errno (above 0), or 0 when neither.
+    package var number: Int32
+    /// What was being done, in a word: "open", "begin", "put", "commit" and so on.
+    package var during: String
+    /// What the system or this module said, for a person to read.
+    package var detail: String
+
+    /// An error from its parts.
+    package init(_ code: Code, number: Int32 = 0, during: String, detail: String) {
+        self.code = code
+        self.number = number
+        self.during = during
+        self.detail = detail
+    }
+
+    /// One sentence that says what is wrong and one that says what to do.
+    package var description: String {
+        let source = number == 0 ? "" : " (\(number))"
+        return "\(during) failed, \(code.rawValue): \(detail)\(source). \(code.advice)"
+    }
+}
+
+extension StoreError.Code {
+    /// What a person can do about it, as a sentence.
+    package var advice: String {
+        switch self {
+        case .missing: "Check the path, or open with `create` to make a new store."
+        case .lost: "Do not write; restore the directory or let the server fill a new store."
+        case .damaged: "Keep the file as it is and salvage it, or restore the directory."
+        case .mapFull: "Prune or compact the store, or raise the largest map size."
+        case .readersFull: "End reading processes that hang, or raise the number of readers."
+        case .diskFull: "Free some space and try again; nothing of this write was stored."
+        case .fileTooLarge: "Raise the file size limit; nothing of this write was stored."
+        case .notPermitted: "Check who owns the directory and its permissions."
+        case .readOnly: "Open the store for writing, on writable media."
+        case .alreadyOpen: "Close the other one first, or open with the same options."
+        case .keyExists:
+            "Another writer was here or the caller's counter is wrong; stop and verify."
+        case .badKey: "Use keys of 1 to 511 bytes and values below 2 GiB."
+        case .poisoned: "Close the store, open it again and verify its last events."
+        case .closed: "Open the store again."
+        case .invalidPath: "Use a directory of its own, with regular files in it."
+        case .io: "Check the disk, then open the store again and verify it."
+        }
+    }
+}

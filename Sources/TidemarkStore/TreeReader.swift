@@ -1,0 +1,120 @@
+// TreeReader.swift — reading from LMDB's trees; both kinds of transaction do it through this.
+
+import CLMDB
+
+/// The least and most bytes of a key, and the bytes a value stays below.
+enum Bounds {
+    static let keyBytes = 1...511
+    static let valueBytes = 1 << 31
+}
+
+/// LMDB's transaction with what its reads need; lives inside the transaction that wraps it.
+@safe struct TreeReader {
+    let raw: OpaquePointer
+    /// Nil in a reading transaction.
+    let state: TransactionState?
+
+    func get(_ table: Table, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
+        guard let found = unsafe try find(table, key) else { return nil }
+        return unsafe [UInt8](found)
+    }
+
+    func withValue<R>(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        guard let found = unsafe try find(table, key) else { return nil }
+        state?.lend()
+        defer { state?.takeBack() }
+        return try body(unsafe found.span)
+    }
+
+    func count(_ table: Table) throws(StoreError) -> Int {
+        state?.checkThread()
+        guard table.handle != 0 else { return 0 }
+        var statistics = MDB_stat()
+        let code = unsafe mdb_stat(raw, table.handle, &statistics)
+        guard code == 0 else { throw failure(code, during: "count") }
+        return statistics.ms_entries
+    }
+
+    func end(
+        _ table: Table, _ operation: MDB_cursor_op
+    ) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
+        state?.checkThread()
+        guard table.handle != 0 else { return nil }
+        var cursor = try Cursor(self, table)
+        guard try cursor.move(operation) else { return nil }
+        return (unsafe [UInt8](cursor.key), unsafe [UInt8](cursor.value))
+    }
+
+    func scan(
+        _ table: Table, from start: [UInt8]?, prefix: [UInt8], reversed: Bool,
+        _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+    ) throws {
+        state?.checkThread()
+        guard prefix.count <= Bounds.keyBytes.upperBound,
+            start?.count ?? 0 <= Bounds.keyBytes.upperBound
+        else { throw badKey(during: "scan", bytes: max(prefix.count, start?.count ?? 0)) }
+        guard table.handle != 0 else { return }
+
+        var cursor = try Cursor(self, table)
+        var found =
+            try reversed
+            ? cursor.seekDown(from: start ?? [], prefix: prefix)
+            : cursor.seekUp(from: start ?? [], prefix: prefix)
+        state?.lend()
+        defer { state?.takeBack() }
+        while found, cursor.keyHasPrefix(prefix) {
+            guard try body(unsafe cursor.key.span, unsafe cursor.value.span) else { return }
+            found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
+        }
+    }
+
+    /// An error from LMDB; a writing transaction remembers it.
+    func failure(_ number: Int32, during: String) -> StoreError {
+        let error = StoreError.lmdb(number, during: during)
+        state?.record(error)
+        return error
+    }
+
+    /// The error for a key out of bounds; a writing transaction remembers it.
+    func badKey(during: String, bytes: Int) -> StoreError {
+        let error = StoreError(.badKey, during: during, detail: "a key of \(bytes) bytes")
+        state?.record(error)
+        return error
+    }
+
+    /// Points into the map, or into the transaction's own pages, until the next write or its end.
+    private func find(
+        _ table: Table, _ key: [UInt8]
+    ) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
+        state?.checkThread()
+        guard Bounds.keyBytes.contains(key.count) else {
+            throw badKey(during: "get", bytes: key.count)
+        }
+        guard table.handle != 0 else { return nil }
+        var value = unsafe MDB_val()
+        let code = unsafe key.withUnsafeBytes { bytes in
+            var name = unsafe MDB_val(bytes)
+            return unsafe mdb_get(raw, table.handle, &name, &value)
+        }
+        switch code {
+        case 0: return unsafe value.bytes
+        case MDB_NOTFOUND: return nil
+        default: throw failure(code, during: "get")
+        }
+    }
+}
+
+extension MDB_val {
+    /// LMDB only reads through it.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe self.init(
+            mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    var bytes: UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(
+            start: mv_data?.assumingMemoryBound(to: UInt8.self), count: mv_size)
+    }
+}

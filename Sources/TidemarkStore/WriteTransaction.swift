@@ -1,0 +1,133 @@
+// WriteTransaction.swift — changes to every table that are stored together or not at all.
+
+import CLMDB
+
+/// The one writing transaction of an environment; reads see its own changes.
+///
+/// After any error that one of its methods threw it can only be aborted: it is, whatever the
+/// closure does then. It commits when the closure returns.
+@safe package struct WriteTransaction: ~Copyable, TableReading {
+    private let reader: TreeReader
+    private let state: TransactionState
+
+    init(_ raw: OpaquePointer, _ state: TransactionState) {
+        unsafe reader = TreeReader(raw: raw, state: state)
+        self.state = state
+    }
+
+    /// Stores `value` under `key`, in place of what was there.
+    ///
+    /// - Throws: `badKey`, or what LMDB says. A full map never reaches the caller as an error of
+    ///   its own making: the closure is run again on a larger one.
+    package borrowing func put(
+        _ table: Table, _ key: [UInt8], _ value: [UInt8]
+    ) throws(StoreError) {
+        try store(table, key, value, flags: 0, during: "put")
+    }
+
+    /// Stores `value` under a `key` that is greater than every one in the table; fills pages
+    /// more densely than `put`.
+    ///
+    /// - Throws: `keyExists` when the key is not greater than the last one.
+    package borrowing func append(
+        _ table: Table, _ key: [UInt8], _ value: [UInt8]
+    ) throws(StoreError) {
+        try store(table, key, value, flags: UInt32(MDB_APPEND), during: "append")
+    }
+
+    /// Removes `key`; false when it wasn't there.
+    @discardableResult
+    package borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StoreError) -> Bool {
+        checkWrite()
+        guard Bounds.keyBytes.contains(key.count) else {
+            throw reader.badKey(during: "delete", bytes: key.count)
+        }
+        let code = unsafe key.withUnsafeBytes { bytes in
+            var name = unsafe MDB_val(bytes)
+            return unsafe mdb_del(reader.raw, table.handle, &name, nil)
+        }
+        switch code {
+        case 0: return true
+        case MDB_NOTFOUND: return false
+        default: throw reader.failure(code, during: "delete")
+        }
+    }
+
+    /// Removes every key of the table; the table stays.
+    package borrowing func clear(_ table: Table) throws(StoreError) {
+        checkWrite()
+        let code = unsafe mdb_drop(reader.raw, table.handle, 0)
+        guard code == 0 else { throw reader.failure(code, during: "clear") }
+    }
+
+    /// The value of `key`, copied out; nil when there is none.
+    package borrowing func get(
+        _ table: Table, _ key: [UInt8]
+    ) throws(StoreError) -> [UInt8]? {
+        try reader.get(table, key)
+    }
+
+    /// Lends the value of `key` to `body`; nil, without calling it, when there is none.
+    package borrowing func withValue<R>(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        try reader.withValue(table, key, body)
+    }
+
+    /// Walks over keys in order; see ``TableReading``.
+    package borrowing func scan(
+        _ table: Table, from start: [UInt8]?, prefix: [UInt8], reversed: Bool,
+        _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+    ) throws {
+        try reader.scan(table, from: start, prefix: prefix, reversed: reversed, body)
+    }
+
+    /// The least key and its value, copied out; nil when the table is empty.
+    package borrowing func first(
+        _ table: Table
+    ) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
+        try reader.end(table, MDB_FIRST)
+    }
+
+    /// The greatest key and its value, copied out; nil when the table is empty.
+    package borrowing func last(
+        _ table: Table
+    ) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
+        try reader.end(table, MDB_LAST)
+    }
+
+    /// How many keys the table has.
+    package borrowing func count(_ table: Table) throws(StoreError) -> Int {
+        try reader.count(table)
+    }
+
+    private borrowing func store(
+        _ table: Table, _ key: [UInt8], _ value: [UInt8], flags: UInt32, during: String
+    ) throws(StoreError) {
+        checkWrite()
+        guard Bounds.keyBytes.contains(key.count), value.count < Bounds.valueBytes else {
+            throw reader.badKey(during: during, bytes: key.count)
+        }
+        let code = unsafe key.withUnsafeBytes { keyBytes in
+            unsafe value.withUnsafeBytes { valueBytes in
+                var name = unsafe MDB_val(keyBytes)
+                var stored = unsafe MDB_val(valueBytes)
+                return unsafe mdb_put(reader.raw, table.handle, &name, &stored, flags)
+            }
+        }
+        guard code == 0 else { throw reader.failure(code, during: during) }
+    }
+
+    private borrowing func checkWrite() {
+        state.checkThread()
+        state.checkNothingLent()
+    }
+
+    /// LMDB's handle of the table of that name, made when it doesn't exist yet.
+    borrowing func openTable(_ name: String) throws(StoreError) -> UInt32 {
+        var handle: MDB_dbi = 0
+        let code = unsafe mdb_dbi_open(reader.raw, name, UInt32(MDB_CREATE), &handle)
+        guard code == 0 else { throw reader.failure(code, during: "open") }
+        return handle
+    }
+}

@@ -1,0 +1,37 @@
+// AnswerRecord.swift — what the log keeps of an answer: the status, the header fields that decide
+// anything, and the body of every failure.
+
+import HTTPTypes
+import TidemarkEvents
+
+extension AnswerRecord {
+    /// The header fields that decide anything, in the order in which they are logged.
+    private static let kept: [HTTPField.Name] =
+        [.date, .eTag]
+        + ["Alert", "Backoff", "Next-Page"]
+        .compactMap { HTTPField.Name($0) }
+
+    init(_ response: TransportResponse, _ answer: ServerAnswer) {
+        var payload = PayloadBuilder()
+        let head = response.response
+        payload.add("status", Int64(head.status.code))
+        for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
+        switch answer {
+        case .failure(let failure):
+            payload.add("failure", failure.name)
+            payload.add("retryAfter", failure.retryAfterSeconds)
+            payload.body(response.body)
+        case .refused, .conflict: payload.body(response.body)
+        case .page, .unchanged, .record, .deleted, .absent: break
+        }
+        self.init(payload: payload.bytes)
+    }
+
+    init(_ error: TransportError) {
+        var payload = PayloadBuilder()
+        payload.add("error", error.code.rawValue)
+        payload.add("mayHaveArrived", error.mayHaveArrived)
+        payload.add("detail", error.detail)
+        self.init(payload: payload.bytes, isFailure: true)
+    }
+}

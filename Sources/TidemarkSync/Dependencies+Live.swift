@@ -1,0 +1,32 @@
+// Dependencies+Live.swift — the real doors, the only place where clock, ids and randomness are
+// taken from the system.
+
+import Foundation
+import TidemarkEvents
+
+extension Dependencies {
+    /// The system's clock, random UUIDs, the system's random numbers.
+    public static var live: Dependencies {
+        Dependencies(
+            now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
+            makeID: { UUID().uuidString.lowercased() },
+            random: { UInt64.random(in: .min ... .max) },
+            uptime: {
+                Uptime(
+                    bootID: bootID,
+                    microseconds: Int64(ProcessInfo.processInfo.systemUptime * 1_000_000))
+            },
+            sleep: { duration in try await Task.sleep(for: duration) })
+    }
+
+    private static let bootID: String = {
+        // Linux names each boot; elsewhere the moment of the boot does.
+        if let text = try? String(
+            contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        {
+            return text.filter { !$0.isWhitespace }
+        }
+        let booted = Date().timeIntervalSince1970 - ProcessInfo.processInfo.systemUptime
+        return "boot-\(Int64(booted.rounded()))"
+    }()
+}

@@ -1,0 +1,47 @@
+// PayloadBuilder.swift — JSON objects written member by member, with values that are bytes already.
+
+import TidemarkEvents
+
+/// A JSON object in the making; members stand in the order in which they are added.
+struct PayloadBuilder {
+    private var buffer: [UInt8] = [UInt8(ascii: "{")]
+
+    /// The object's bytes.
+    var bytes: [UInt8] { buffer + [UInt8(ascii: "}")] }
+
+    mutating func raw(_ name: String, _ value: some Sequence<UInt8>) {
+        if buffer.count > 1 { buffer.append(UInt8(ascii: ",")) }
+        JSON.appendString(name, to: &buffer)
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(contentsOf: value)
+    }
+
+    mutating func add(_ name: String, _ value: JSONValue?) {
+        guard let value else { return }
+        raw(name, value.encoded())
+    }
+
+    mutating func add(_ name: String, _ value: String?) { add(name, value.map(JSONValue.string)) }
+
+    mutating func add(_ name: String, _ value: Int64?) {
+        guard let value else { return }
+        raw(name, String(value).utf8)
+    }
+
+    mutating func add(_ name: String, _ value: Bool) { raw(name, (value ? "true" : "false").utf8) }
+
+    mutating func add(_ name: String, _ values: [Position]) {
+        raw(name, ("[" + values.map { String($0.rawValue) }.joined(separator: ",") + "]").utf8)
+    }
+
+    /// A body: as it is where it is JSON, else as text.
+    mutating func body(_ bytes: [UInt8]?) {
+        guard let bytes, !bytes.isEmpty else { return }
+        do {
+            try JSON.validate(bytes)
+            raw("body", bytes)
+        } catch {
+            add("bodyText", String(decoding: bytes, as: UTF8.self))
+        }
+    }
+}

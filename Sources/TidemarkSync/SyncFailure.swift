@@ -1,0 +1,96 @@
+// SyncFailure.swift — the closed set of reasons why a sync run did not do all it was to do.
+
+/// Why a call, or a whole sync run, failed.
+public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The server can't be reached.
+    case offline(String)
+    /// The server did not answer in time, or the connection broke: what was sent may have arrived.
+    case timeout(String)
+    /// The server failed: a status from 500 to 599.
+    case server(status: Int, retryAfterSeconds: Int64?)
+    /// The server asks for a pause: 429, or a pause that it asked for earlier and that is not over.
+    case tooManyRequests(retryAfterSeconds: Int64?)
+    /// The server refuses the call itself, whatever entity it is about.
+    case client(status: Int, String)
+    /// The credentials are missing or not accepted.
+    case unauthorized
+    /// The credentials don't allow this collection.
+    case forbidden
+    /// The server no longer speaks this API.
+    case apiDeprecated
+    /// The server sent something that is not of its protocol.
+    case malformed(String)
+    /// The task was cancelled.
+    case cancelled
+
+    /// The word for logs and tools.
+    public var name: String {
+        switch self {
+        case .offline: "offline"
+        case .timeout: "timeout"
+        case .server: "server"
+        case .tooManyRequests: "tooManyRequests"
+        case .client: "client"
+        case .unauthorized: "unauthorized"
+        case .forbidden: "forbidden"
+        case .apiDeprecated: "apiDeprecated"
+        case .malformed: "malformed"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// One line for a person: what is wrong, and what to do where something can be done.
+    public var description: String {
+        switch self {
+        case .offline(let detail): "the server can't be reached" + detail.asDetail
+        case .timeout(let detail): "the server did not answer in time" + detail.asDetail
+        case .server(let status, let seconds): "the server failed with \(status)" + seconds.asWait
+        case .tooManyRequests(let seconds): "the server asks for a pause" + seconds.asWait
+        case .client(let status, let detail):
+            "the server refused the call with \(status)" + detail.asDetail
+        case .unauthorized: "the server does not accept the credentials; check them and sync again"
+        case .forbidden: "the credentials do not allow this; ask for access and sync again"
+        case .apiDeprecated: "the server no longer speaks this API; update the app"
+        case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// Whether waiting and trying again may mend it.
+    public var isTransient: Bool {
+        switch self {
+        case .offline, .timeout, .server, .tooManyRequests: true
+        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .cancelled: false
+        }
+    }
+
+    /// How long the server asked to wait, if it did.
+    public var retryAfterSeconds: Int64? {
+        switch self {
+        case .server(_, let seconds), .tooManyRequests(let seconds): seconds
+        default: nil
+        }
+    }
+}
+
+extension SyncFailure {
+    /// What a transport's error means for a sync run.
+    package init(_ error: TransportError) {
+        switch error.code {
+        case .offline: self = .offline(error.detail)
+        case .timeout, .connectionLost: self = .timeout(error.detail)
+        case .redirectRefused: self = .malformed("a redirect that is not followed: \(error.detail)")
+        case .tooLarge: self = .malformed("an answer that is too large")
+        case .cancelled: self = .cancelled
+        case .invalidRequest: self = .client(status: 0, error.detail)
+        }
+    }
+}
+
+extension String {
+    fileprivate var asDetail: String { isEmpty ? "" : " (\(self))" }
+}
+
+extension Int64? {
+    fileprivate var asWait: String { map { "; try again in \($0) s" } ?? "" }
+}

@@ -1,0 +1,47 @@
+// SyncOutcome.swift — how a sync run ended.
+
+public import TidemarkEvents
+
+/// How a sync run ended.
+public struct SyncOutcome: Sendable, Hashable {
+    /// Why the run ended early; nil when it went to its end.
+    public var failure: SyncFailure?
+    /// Collections that could not be synced, each with the reason; the others were.
+    public var paused: [CollectionName: SyncFailure] = [:]
+    /// What was done.
+    public var counts = SyncCounts()
+    /// Mutations that are still in the outbox: neither acknowledged nor refused.
+    public var pending = 0
+    /// Mutations that the server refused and that wait for the user.
+    public var refused = 0
+
+    /// An outcome to be filled in.
+    public init() {}
+
+    /// Whether both sides are equal as far as this run could see.
+    public var isSynced: Bool {
+        failure == nil && paused.isEmpty && pending == 0 && refused == 0
+    }
+}
+
+/// What a sync run did.
+public struct SyncCounts: Sendable, Hashable {
+    /// Requests that were sent.
+    public var requests = 0
+    /// Entities that the server had changed or deleted.
+    public var pulled = 0
+    /// Writes that the server took.
+    public var pushed = 0
+    /// Writes whose precondition no longer held.
+    public var conflicts = 0
+    /// Writes that the server refused.
+    public var rejected = 0
+    /// Earlier writes without an answer that were read back.
+    public var readBack = 0
+
+    /// Nothing.
+    public init() {}
+
+    /// Whether something was new on either side.
+    public var hasNews: Bool { pulled + pushed + conflicts + rejected + readBack > 0 }
+}

@@ -1,0 +1,94 @@
+// Transport.swift — the one door to the network. What is behind it is injected.
+
+public import HTTPTypes
+
+/// Sends one HTTP request and returns its whole answer.
+///
+/// A transport follows no redirect to another origin, keeps no cookies and no cache, adds no
+/// credentials, and honours task cancellation and both limits by returning at once.
+public protocol Transport: Sendable {
+    /// Sends `request` and waits for the whole answer; any HTTP status is an answer.
+    ///
+    /// - Parameters:
+    ///   - request: method, scheme, authority, path and header fields; nothing is added to them
+    ///     but what HTTP itself needs.
+    ///   - body: the bytes to send, or nil for a request without a body.
+    ///   - limits: how long the whole exchange may take and how large the answer may be.
+    /// - Throws: ``TransportError`` when there is no whole answer.
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse
+}
+
+/// Bounds on one exchange.
+public struct TransportLimits: Sendable, Hashable {
+    /// From the call to the last byte of the answer; not an idle time.
+    public var deadline: Duration
+    /// The largest answer body that is accepted, after decompression, in bytes.
+    public var responseBytesMax: Int
+
+    /// Thirty seconds and 64 MiB unless said otherwise.
+    public init(deadline: Duration = .seconds(30), responseBytesMax: Int = 64 << 20) {
+        self.deadline = deadline
+        self.responseBytesMax = responseBytesMax
+    }
+}
+
+/// A whole HTTP answer.
+public struct TransportResponse: Sendable, Hashable {
+    /// Status and header fields.
+    public var response: HTTPResponse
+    /// The body's bytes as the server meant them (content encoding removed).
+    public var body: [UInt8]
+
+    /// An answer from its two parts.
+    public init(response: HTTPResponse, body: [UInt8]) {
+        self.response = response
+        self.body = body
+    }
+}
+
+/// Why there is no whole answer.
+public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The closed set of reasons.
+    public enum Code: String, Sendable, CaseIterable {
+        /// No connection was made: refused, no route, name not found. The request did not arrive.
+        case offline
+        /// The deadline passed. The request may have arrived.
+        case timeout
+        /// The connection broke after the request may have been sent.
+        case connectionLost
+        /// The server sent the client elsewhere: to another origin, or too often.
+        case redirectRefused
+        /// The answer was larger than the limit. The request arrived.
+        case tooLarge
+        /// The calling task was cancelled. The request may have arrived.
+        case cancelled
+        /// The request could not be built: a programmer's or configuration mistake.
+        case invalidRequest
+    }
+
+    /// What to switch on.
+    public var code: Code
+    /// What the platform said, for a person to read.
+    public var detail: String
+
+    /// An error from its parts.
+    public init(_ code: Code, detail: String = "") {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// Whether the server may have seen, and acted on, the request.
+    public var mayHaveArrived: Bool {
+        switch code {
+        case .offline, .invalidRequest: false
+        case .timeout, .connectionLost, .redirectRefused, .tooLarge, .cancelled: true
+        }
+    }
+
+    /// One line: the code and what the platform said.
+    public var description: String {
+        detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)"
+    }
+}

@@ -1,0 +1,111 @@
+// FaultPlan.swift — what goes wrong, at which request. No chance is involved.
+
+public import HTTPTypes
+import TidemarkSync
+
+/// What is to go wrong: rules in order, of which the first that holds acts.
+public struct FaultPlan: Sendable {
+    /// The rules, the most important one first.
+    public var rules: [FaultRule] {
+        didSet { seen = Array(repeating: 0, count: rules.count) }
+    }
+
+    /// How many requests each rule has matched so far.
+    private var seen: [Int]
+
+    /// A plan of rules; nothing goes wrong without any.
+    public init(_ rules: [FaultRule] = []) {
+        self.rules = rules
+        seen = Array(repeating: 0, count: rules.count)
+    }
+
+    /// What happens to this request, or nil when it is handled as usual.
+    ///
+    /// Every rule that matches counts the request, also when an earlier rule acts on it.
+    public mutating func action(for request: HTTPRequest) -> FaultAction? {
+        var action: FaultAction?
+        for (index, rule) in rules.enumerated() where rule.matches(request) {
+            seen[index] += 1
+            if action == nil, rule.occurrences.contains(seen[index]) { action = rule.action }
+        }
+        return action
+    }
+}
+
+/// One thing that goes wrong, and when.
+public struct FaultRule: Sendable {
+    /// Only requests of this method; nil for all.
+    public var method: HTTPRequest.Method?
+    /// Only requests whose path and query contain this; nil for all.
+    public var pathContains: String?
+    /// Only requests for one record whose id this accepts; nil for all requests.
+    public var recordID: (@Sendable (String) -> Bool)?
+    /// Which of the matching requests, counted from 1.
+    public var occurrences: ClosedRange<Int>
+    /// What happens then.
+    public var action: FaultAction
+
+    /// A rule; for every matching request unless `occurrences` says otherwise.
+    public init(
+        _ action: FaultAction, method: HTTPRequest.Method? = nil, pathContains: String? = nil,
+        occurrences: ClosedRange<Int> = 1...Int.max,
+        recordID: (@Sendable (String) -> Bool)? = nil
+    ) {
+        self.action = action
+        self.method = method
+        self.pathContains = pathContains
+        self.occurrences = occurrences
+        self.recordID = recordID
+    }
+
+    /// A rule for the `nth` matching request alone, counted from 1.
+    public init(
+        _ action: FaultAction, method: HTTPRequest.Method? = nil, pathContains: String? = nil,
+        nth: Int
+    ) {
+        self.init(action, method: method, pathContains: pathContains, occurrences: nth...nth)
+    }
+
+    func matches(_ request: HTTPRequest) -> Bool {
+        let path = request.path ?? "/"
+        if let method, method != request.method { return false }
+        if let pathContains, !path.contains(pathContains) { return false }
+        guard let recordID else { return true }
+        guard case .object(let place, let id) = KintoTarget(path: path.prefix { $0 != "?" }) else {
+            return false
+        }
+        return place.resourceName == "record" && recordID(id)
+    }
+}
+
+/// What happens to a request instead of the usual.
+public enum FaultAction: Sendable {
+    /// This answer is given and the request is not applied; a nil body is an error as Kinto's.
+    case answer(status: Int, fields: HTTPFields = [:], body: [UInt8]? = nil)
+    /// The connection is lost and the request is not applied.
+    case dropBeforeHandling
+    /// The request is applied and its answer is lost.
+    case dropAfterHandling
+
+    /// 429 with `Retry-After` in seconds.
+    public static func tooManyRequests(retryAfterSeconds: Int) -> FaultAction {
+        .answer(status: 429, fields: [.retryAfter: "\(retryAfterSeconds)"])
+    }
+
+    /// 503 with `Retry-After` in seconds.
+    public static func unavailable(retryAfterSeconds: Int) -> FaultAction {
+        .answer(status: 503, fields: [.retryAfter: "\(retryAfterSeconds)"])
+    }
+}
+
+extension FaultAction {
+    /// The answer that a fault gives, if it gives one.
+    func answer(nowMilliseconds: Int64) -> TransportResponse? {
+        guard case .answer(let status, let fields, let body) = self else { return nil }
+        var answer = KintoRefusal(status, KintoAnswer.errno(status)).answer
+        answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: nowMilliseconds)
+        for field in fields { answer.response.headerFields[field.name] = field.value }
+        if let body { answer.body = body }
+        return answer
+    }
+}

@@ -1,0 +1,161 @@
+// KintoAnswer.swift — answers and errors in the shape the server gives them.
+
+import HTTPTypes
+import TidemarkSync
+
+/// An error answer on its way out of the model.
+struct KintoRefusal: Error {
+    var answer: TransportResponse
+
+    /// An error body: code, errno, error, message and details.
+    init(
+        _ status: Int, _ errno: Int, message: String? = nil, details: String? = nil,
+        etag: Int64? = nil, isInvalidParameter: Bool = false
+    ) {
+        let reason = KintoAnswer.reason(status)
+        var body = "{\"code\":\(status),\"errno\":\(errno)"
+        body += ",\"error\":\"\(isInvalidParameter ? "Invalid parameters" : reason)\""
+        if let message { body += ",\"message\":\"\(message)\"" }
+        if let details { body += ",\"details\":\(details)" }
+        answer = KintoAnswer.json(status, Array((body + "}").utf8), etag: etag)
+    }
+
+    /// 400/107: something about the request is wrong.
+    static func invalid(_ location: String, _ name: String?, _ text: String) -> KintoRefusal {
+        let quoted = name.map { "\"\($0)\"" } ?? "null"
+        let detail =
+            "{\"location\":\"\(location)\",\"name\":\(quoted),\"description\":\"\(text)\"}"
+        return KintoRefusal(
+            400, 107, message: "\(name.map { "\($0) in " } ?? "")\(location): \(text)",
+            details: "[\(detail)]", isInvalidParameter: true)
+    }
+
+    /// 404: the object isn't there; errno 111 when it is one the address goes through.
+    static func missing(_ id: String, _ resourceName: String, errno: Int = 110) -> KintoRefusal {
+        KintoRefusal(
+            404, errno, details: "{\"id\":\"\(id)\",\"resource_name\":\"\(resourceName)\"}")
+    }
+
+    /// 412/114: another version is there, or none.
+    static func precondition(_ existing: KintoObject?, listTimestamp: Int64) -> KintoRefusal {
+        KintoRefusal(
+            412, 114, message: "Resource was modified meanwhile",
+            details: existing.map { "{\"existing\":\(String(decoding: $0.json, as: UTF8.self))}" },
+            etag: existing?.lastModified ?? listTimestamp)
+    }
+}
+
+enum KintoAnswer {
+    /// An answer with a JSON body.
+    static func json(_ status: Int, _ body: [UInt8], etag: Int64? = nil) -> TransportResponse {
+        var answer = empty(status, etag: etag)
+        answer.response.headerFields[.contentType] = "application/json"
+        answer.body = body
+        return answer
+    }
+
+    /// An answer without a body.
+    static func empty(_ status: Int, etag: Int64? = nil) -> TransportResponse {
+        var fields = HTTPFields()
+        if let etag { fields[.eTag] = "\"\(etag)\"" }
+        let status = HTTPResponse.Status(code: status, reasonPhrase: reason(status))
+        return TransportResponse(
+            response: HTTPResponse(status: status, headerFields: fields), body: [])
+    }
+
+    /// An object with its permissions.
+    static func object(_ status: Int, _ object: KintoObject) -> TransportResponse {
+        let permissions = "{\"permissions\":{\"write\":[\"system.Authenticated\"]},\"data\":"
+        return json(
+            status, Array(permissions.utf8) + object.json + [UInt8(ascii: "}")],
+            etag: object.lastModified)
+    }
+
+    /// What stands beside a status code.
+    static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 410: "Gone"
+        case 412: "Precondition Failed"
+        case 415: "Unsupported Media Type"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 503: "Service Unavailable"
+        default: "Status \(status)"
+        }
+    }
+
+    /// The errno that goes with a status code when nothing more is known.
+    static func errno(_ status: Int) -> Int {
+        switch status {
+        case 400: 107
+        case 401: 104
+        case 403: 121
+        case 404: 110
+        case 405: 115
+        case 409: 122
+        case 410: 202
+        case 412: 114
+        case 429: 117
+        case 503: 201
+        default: 999
+        }
+    }
+
+    /// A point in time as HTTP writes it, for example `Sat, 21 Nov 2026 11:44:37 GMT`.
+    static func date(milliseconds: Int64) -> String {
+        let seconds = milliseconds.dividedFloor(by: 1000)
+        let days = seconds.dividedFloor(by: 86_400)
+        let second = seconds - days * 86_400
+        // Days since 1 March of year 0, in eras of 400 years, so that a leap day ends a year.
+        let shifted = days + 719_468
+        let era = shifted.dividedFloor(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let weekday = ((days + 4) % 7 + 7) % 7
+        let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits)
+        return "\(weekdays[Int(weekday)]), \(twoDigits(day)) \(months[Int(month - 1)]) \(year) "
+            + clock.joined(separator: ":") + " GMT"
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}
+
+extension Int64 {
+    fileprivate func dividedFloor(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field by its name as text, which must be a legal one.
+    mutating func set(_ name: String, _ value: String) {
+        guard let name = HTTPField.Name(name) else {
+            preconditionFailure("\(name) is no legal header name")
+        }
+        self[name] = value
+    }
+}

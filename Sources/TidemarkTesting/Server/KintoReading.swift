@@ -1,0 +1,97 @@
+// KintoReading.swift — lists with their pages, and single objects.
+
+import HTTPTypes
+import TidemarkSync
+
+extension KintoServerModel {
+    /// One page of a list, newest first, or its total for HEAD.
+    mutating func list(
+        _ place: KintoPlace, _ request: HTTPRequest, _ query: KintoQuery, _ nowMilliseconds: Int64
+    ) throws(KintoRefusal) -> TransportResponse {
+        let etag = timestamp(of: place, nowMilliseconds)
+        if try KintoPreconditions(request).isNotModified(since: etag) {
+            return KintoAnswer.empty(304, etag: etag)
+        }
+        try KintoPreconditions(request).checkList(timestamp: etag)
+        let known: Set = ["_since", "gt_last_modified", "_limit", "_token"]
+        for item in query.items where !known.contains(item.name) {
+            throw KintoRefusal.invalid(
+                "querystring", "unknown", "This parameter is not part of the model")
+        }
+
+        let since = try query.timestamp(
+            query["_since"] == nil ? "gt_last_modified" : "_since", nowMilliseconds)
+        let token = query["_token"].map { Int64($0) }
+        if case .some(nil) = token {
+            throw KintoRefusal.invalid("querystring", nil, "_token has invalid content")
+        }
+        let limit = min(try query.limit() ?? pageRowsMax, pageRowsMax)
+        let rows = lists[place, default: KintoList()].page(since: since, before: token ?? nil)
+
+        if request.method == .head {
+            var answer = KintoAnswer.json(200, Array("{\"data\":[]}".utf8), etag: etag)
+            let total = String(rows.count { $0.fields != nil })
+            answer.response.headerFields.set("Total-Objects", total)
+            answer.response.headerFields.set("Total-Records", total)
+            return answer
+        }
+        let page = rows.prefix(limit)
+        var answer = KintoAnswer.json(
+            200,
+            Array("{\"data\":[".utf8)
+                + Array(page.map(\.json).joined(separator: [UInt8(ascii: ",")]))
+                + Array("]}".utf8),
+            etag: etag)
+        if rows.count > limit, let last = page.last {
+            let path = (request.path ?? "/").prefix { $0 != "?" }
+            let next = query.next(limit: limit, token: last.lastModified)
+            answer.response.headerFields.set(
+                "Next-Page", "\(Self.origin(of: request))\(path)?\(next)")
+        }
+        return answer
+    }
+
+    /// One object.
+    mutating func get(
+        _ id: String, in place: KintoPlace, _ request: HTTPRequest, _ nowMilliseconds: Int64
+    ) throws(KintoRefusal) -> TransportResponse {
+        guard let object = lists[place]?[id] else {
+            throw KintoRefusal.missing(id, place.resourceName)
+        }
+        let preconditions = try KintoPreconditions(request)
+        if preconditions.isNotModified(since: object.lastModified) {
+            return KintoAnswer.empty(304, etag: object.lastModified)
+        }
+        try preconditions.check(object, listTimestamp: timestamp(of: place, nowMilliseconds))
+        return KintoAnswer.object(200, object)
+    }
+
+    /// The list's timestamp, which the first look sets.
+    mutating func timestamp(of place: KintoPlace, _ nowMilliseconds: Int64) -> Int64 {
+        lists[place, default: KintoList()].timestamp(nowMilliseconds: nowMilliseconds)
+    }
+}
+
+extension KintoQuery {
+    /// A timestamp in the query, bare or in quotes; at most a day ahead of the server's clock.
+    fileprivate func timestamp(
+        _ name: String, _ nowMilliseconds: Int64
+    ) throws(KintoRefusal) -> Int64? {
+        guard let text = self[name] else { return nil }
+        let isQuoted = text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        let bare = isQuoted ? String(text.dropFirst().dropLast()) : text
+        guard let value = Int64(bare), 0...(nowMilliseconds + 86_400_000) ~= value else {
+            throw KintoRefusal.invalid("querystring", name, "Invalid value for \(name)")
+        }
+        return value
+    }
+
+    /// The page size asked for; 0 means all.
+    fileprivate func limit() throws(KintoRefusal) -> Int? {
+        guard let text = self["_limit"] else { return nil }
+        guard let value = Int(text), value >= 0 else {
+            throw KintoRefusal.invalid("querystring", "_limit", "The value is not a number")
+        }
+        return value == 0 ? nil : value
+    }
+}

@@ -1,0 +1,74 @@
+// LoopbackServer.swift — the same server over HTTP, on this machine's loopback address only.
+
+import HTTPTypes
+import TidemarkSync
+
+/// An ``InMemoryServer`` over real sockets, for clients that speak HTTP.
+///
+/// It listens on 127.0.0.1 with a port that the system picks. A dropped answer closes the
+/// connection without one byte: URLSession says "network connection lost" (−1005 or, on Linux,
+/// −1011) and curl exits with 52, whether the request was applied or not.
+public final class LoopbackServer: Sendable {
+    /// For example `http://127.0.0.1:40123`.
+    public let origin: String
+    private let listener: LoopbackListener
+
+    private init(_ listener: LoopbackListener) {
+        self.listener = listener
+        origin = "http://127.0.0.1:\(listener.port)"
+    }
+
+    /// Starts to listen and returns when connections are accepted.
+    ///
+    /// - Throws: what the socket layer says when it can't listen.
+    public static func start(_ server: InMemoryServer) async throws -> LoopbackServer {
+        LoopbackServer(
+            try await LoopbackListener.start { message in
+                guard let method = HTTPRequest.Method(message.method) else {
+                    return LoopbackAnswer(status: 400, reason: "Bad Request")
+                }
+                var fields = HTTPFields()
+                for (name, value) in message.fields {
+                    guard let name = HTTPField.Name(name) else { continue }
+                    fields.append(HTTPField(name: name, value: value))
+                }
+                let host = HTTPField.Name("Host").flatMap { fields[$0] }
+                let request = HTTPRequest(
+                    method: method, scheme: "http", authority: host, path: message.target,
+                    headerFields: fields)
+                switch server.exchange(request, body: message.body) {
+                case .answered(let answer): return LoopbackAnswer(answer)
+                case .dropped: return nil
+                }
+            })
+    }
+
+    /// Closes every connection and stops to listen; a request on its way may go unanswered.
+    public func stop() async { await listener.stop() }
+}
+
+/// A request as it comes from a socket.
+struct LoopbackRequest: Sendable {
+    var method: String
+    /// Path and query as they came.
+    var target: String
+    var fields: [(name: String, value: String)]
+    var body: [UInt8]
+}
+
+/// An answer as it goes to a socket.
+struct LoopbackAnswer: Sendable {
+    var status: Int
+    var reason: String
+    var fields: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+}
+
+extension LoopbackAnswer {
+    fileprivate init(_ answer: TransportResponse) {
+        self.init(
+            status: answer.response.status.code, reason: answer.response.status.reasonPhrase,
+            fields: answer.response.headerFields.map { ($0.name.rawName, $0.value) },
+            body: answer.body)
+    }
+}

@@ -1,0 +1,176 @@
+// EntityRow.swift — the view row of one entity.
+
+package import TidemarkEvents
+package import TidemarkRules
+
+/// An entity: what the server last said, what is pending on it, and what both make together.
+package struct EntityRow: Sendable, Hashable {
+    package enum BaseState: UInt64, Sendable {
+        case absent = 0
+        case live = 1
+        case deleted = 2
+    }
+
+    /// One pending mutation.
+    package struct Pending: Sendable, Hashable {
+        package enum Kind: UInt64, Sendable {
+            case create = 1
+            case update = 2
+            case delete = 3
+        }
+        package var position: Position
+        package var kind: Kind
+        package var payload: [UInt8]
+        /// Whether an attempt that was never answered may have reached the server.
+        package var mayHaveArrived = false
+        /// Whether the server refused it; it waits for an edit, a retry or to be discarded.
+        package var isRefused = false
+    }
+
+    /// A push that was sent and whose outcome is not known.
+    package struct Attempt: Sendable, Hashable {
+        /// Its `request.sent`.
+        package var call: Position
+        /// The last mutation it carried.
+        package var covers: Position
+    }
+
+    /// Why the server refused what is pending.
+    package struct Refusal: Sendable, Hashable {
+        package var position: Position
+        package var status: UInt32
+        package var message: String
+    }
+
+    package var baseState = BaseState.absent
+    /// The server's document; of a deleted entity the last one, while something is pending on it.
+    package var base: [UInt8] = []
+    package var basePosition: Position?
+    package var asOf: Position?
+    package var revision: Revision?
+    package var serverTime: Timestamp?
+    package var pending: [Pending] = []
+    /// The entity with everything pending applied; empty when nothing is pending, or it is deleted.
+    package var current: [UInt8] = []
+    package var attempt: Attempt?
+    package var refusal: Refusal?
+
+    package init() {}
+
+    // MARK: What it means
+
+    /// How the entity stands with the server.
+    package var status: EntityStatus {
+        if pending.contains(where: \.isRefused) { return .error }
+        if attempt != nil { return .uploading }
+        guard let last = pending.last else { return .synced }
+        if last.kind == .delete { return .deleted }
+        return baseState == .live ? .updated : .created
+    }
+
+    /// The entity's document as the app sees it; nil when there is none.
+    package var document: [UInt8]? {
+        if pending.isEmpty { return baseState == .live ? base : nil }
+        return current.isEmpty ? nil : current
+    }
+
+    /// Whether the row says anything at all.
+    package var isEmpty: Bool { baseState == .absent && pending.isEmpty && attempt == nil }
+
+    package var baseValue: Base {
+        get throws(JSONError) {
+            switch baseState {
+            case .absent: .absent
+            case .live: .live(try JSONDocument(parsing: base))
+            case .deleted: .deleted(last: base.isEmpty ? nil : try JSONDocument(parsing: base))
+            }
+        }
+    }
+
+    /// The pending mutations as the rules take them.
+    package var changes: [PendingChange] {
+        get throws(JSONError) {
+            var result: [PendingChange] = []
+            for item in pending {
+                let change: PendingChange.Change
+                switch item.kind {
+                case .create: change = .create(try JSONDocument(parsing: item.payload))
+                case .update: change = .update(try Patch(parsing: item.payload))
+                case .delete: change = .delete
+                }
+                let isCarried = attempt.map { item.position <= $0.covers } ?? false
+                result.append(
+                    PendingChange(
+                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried))
+            }
+            return result
+        }
+    }
+}
+
+extension EntityRow {
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.varint(1, baseState.rawValue)
+        writer.bytes(2, base)
+        writer.position(3, basePosition)
+        writer.position(4, asOf)
+        writer.bytes(5, revision?.rawValue ?? [])
+        writer.signed(6, serverTime?.rawValue ?? 0)
+        for item in pending {
+            var inner = ProtoWriter()
+            inner.position(1, item.position)
+            inner.varint(2, item.kind.rawValue)
+            inner.bytes(3, item.payload)
+            inner.flag(4, item.mayHaveArrived)
+            inner.flag(5, item.isRefused)
+            writer.message(7, inner.bytes)
+        }
+        writer.bytes(8, current)
+        writer.position(9, attempt?.call)
+        writer.position(10, attempt?.covers)
+        writer.position(11, refusal?.position)
+        writer.varint(12, UInt64(refusal?.status ?? 0))
+        writer.string(13, refusal?.message ?? "")
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: baseState = BaseState(rawValue: try field.unsigned()) ?? .absent
+            case 2: base = try field.bytes()
+            case 3: basePosition = try field.position()
+            case 4: asOf = try field.position()
+            case 5: revision = Revision(rawValue: try field.bytes())
+            case 6: serverTime = Timestamp(rawValue: try field.signed())
+            case 7: pending.append(try Pending(parsing: try field.bytes()))
+            case 8: current = try field.bytes()
+            case 9: attempt = Attempt(call: try field.position(), covers: .start)
+            case 10: attempt?.covers = try field.position()
+            case 11: refusal = Refusal(position: try field.position(), status: 0, message: "")
+            case 12: refusal?.status = try field.small()
+            case 13: refusal?.message = try field.string()
+            default: continue
+            }
+        }
+    }
+}
+
+extension EntityRow.Pending {
+    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start, kind: .update, payload: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2: kind = Kind(rawValue: try field.unsigned()) ?? .update
+            case 3: payload = try field.bytes()
+            case 4: mayHaveArrived = try field.flag()
+            case 5: isRefused = try field.flag()
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// Fold.swift — from events to view rows: the one function of the log that everything else is read
+// from. Total: any sequence of events has a result, and the same events give the same rows.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// Folds the events of one commit, on top of rows that are there already.
+package final class Fold {
+    /// The rows written so far; nil is a row removed.
+    package private(set) var changes: [RowKey: [UInt8]?] = [:]
+    private let load: (RowKey) throws -> [UInt8]?
+    private var knownModel: SyncModel?
+
+    /// A fold that reads rows through `load`, which must not outlive its transaction.
+    package init(load: @escaping (RowKey) throws -> [UInt8]?) { self.load = load }
+
+    /// Takes in the next event.
+    ///
+    /// A payload that can't be understood changes nothing: the event stays in the log byte for
+    /// byte, and the rest goes on.
+    ///
+    /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
+    package func apply(_ event: Event, at position: Position) throws {
+        do { try understand(event, position) } catch is JSONError { return }
+    }
+
+    private func understand(_ event: Event, _ position: Position) throws {
+        switch event.kind {
+        case .storeOpened: try keep("opened", event, position)
+        case .modelRegistered:
+            try keep("model", event, position)
+            knownModel = nil
+        case .localCreated: try edit(event, position, .create)
+        case .localUpdated: try edit(event, position, .update)
+        case .localDeleted: try edit(event, position, .delete)
+        case .localDiscarded: try discard(event, position)
+        case .localRetried: try retry(event)
+        case .syncStarted:
+            let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
+            put(.syncRun(position), row.encoded)
+        case .syncFinished: try finish(event, position)
+        case .requestSent: try sent(event, position)
+        case .requestAnswered: try answered(event, position)
+        case .requestFailed: try failed(event)
+        case .serverUpserted: try serverSays(event, position, isDeletion: false)
+        case .serverDeleted: try serverSays(event, position, isDeletion: true)
+        case .pullCompleted: pulled(event, position)
+        case .pushAccepted: try accepted(event, position)
+        case .pushRejected: try rejected(event, position)
+        default: break  // kept in the log; no view of this version reads it
+        }
+    }
+
+    // MARK: Rows
+
+    package func get(_ key: RowKey) throws -> [UInt8]? {
+        if let change = changes[key] { return change }
+        return try load(key)
+    }
+
+    package func put(_ key: RowKey, _ value: [UInt8]?) {
+        changes.updateValue(value, forKey: key)
+    }
+
+    package func entity(_ key: EntityKey) throws -> EntityRow {
+        try get(.entity(key)).map { try EntityRow(parsing: $0) } ?? EntityRow()
+    }
+
+    func put(_ row: EntityRow, _ key: EntityKey) {
+        put(.entity(key), row.isEmpty ? nil : row.encoded)
+    }
+
+    /// The id that an entity of the server goes by here: another one once a push has bound them.
+    package func resolve(_ key: EntityKey) throws -> EntityKey {
+        guard let bytes = try get(.binding(key)) else { return key }
+        return EntityKey(bytes: bytes) ?? key
+    }
+
+    func updateMutation(_ position: Position, _ change: (inout MutationRow) -> Void) throws {
+        guard let bytes = try get(.mutation(position)) else { return }
+        var row = try MutationRow(parsing: bytes)
+        change(&row)
+        put(.mutation(position), row.encoded)
+        put(.open(position), row.outcome == nil ? row.key.bytes : nil)
+    }
+
+    func settle(
+        _ position: Position, _ outcome: MutationOutcome, proof: Position, revision: Revision?
+    ) throws {
+        try updateMutation(position) { row in
+            row.outcome = outcome
+            row.proof = proof
+            row.revision = revision
+        }
+    }
+
+    /// The registered model; one without collections before any is.
+    package func model() throws -> SyncModel {
+        if let knownModel { return knownModel }
+        var model = SyncModel(name: "", collections: [])
+        if let bytes = try get(.store("model")) {
+            let fact = try StoreFactRow(parsing: bytes)
+            if let registered = try? ModelRegistration(parsing: fact.payload) {
+                model = registered.model
+            }
+        }
+        knownModel = model
+        return model
+    }
+
+    /// A collection's part of the model; the usual one for a collection that it does not name.
+    func collection(_ name: CollectionName) throws -> CollectionModel {
+        try model()[name] ?? CollectionModel(name)
+    }
+
+    // MARK: Store, sync runs, watermarks
+
+    private func keep(_ name: String, _ event: Event, _ position: Position) throws {
+        put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
+    }
+
+    private func finish(_ event: Event, _ position: Position) throws {
+        guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
+            // A run with nothing to say has no start of its own.
+            var row = SyncRunRow(startedAt: event.recordedAt, started: [])
+            row.finished = position
+            row.finishedAt = event.recordedAt
+            row.summary = event.payload
+            put(.syncRun(position), row.encoded)
+            return
+        }
+        var row = try SyncRunRow(parsing: bytes)
+        row.finished = position
+        row.finishedAt = event.recordedAt
+        row.summary = event.payload
+        put(.syncRun(start), row.encoded)
+    }
+
+    private func pulled(_ event: Event, _ position: Position) {
+        guard let collection = event.collection, let cursor = event.revision else { return }
+        let row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
+        put(.watermark(collection), row.encoded)
+    }
+}

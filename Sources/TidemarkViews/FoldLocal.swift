@@ -1,0 +1,82 @@
+// FoldLocal.swift — what the user does to an entity.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    func edit(_ event: Event, _ position: Position, _ kind: EntityRow.Pending.Kind) throws {
+        guard let key = event.key else { return }
+        var row = try entity(key)
+        var fields: [String] = []
+        switch kind {
+        case .create: fields = try JSONDocument(parsing: event.payload).keys
+        case .update: fields = try Patch(parsing: event.payload).fieldNames
+        case .delete: break
+        }
+        let mutation = MutationRow(
+            key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
+        put(.mutation(position), mutation.encoded)
+        put(.open(position), key.bytes)
+        // An edit re-arms what the server had refused.
+        try rearm(&row)
+        row.pending.append(
+            EntityRow.Pending(position: position, kind: kind, payload: event.payload))
+        if kind == .delete { try annihilate(&row, proof: position) }
+        try refresh(&row)
+        put(row, key)
+    }
+
+    func discard(_ event: Event, _ position: Position) throws {
+        guard let key = event.key else { return }
+        var row = try entity(key)
+        for item in row.pending {
+            try settle(item.position, .discarded, proof: position, revision: nil)
+        }
+        row.pending = []
+        row.refusal = nil
+        try refresh(&row)
+        put(row, key)
+    }
+
+    func retry(_ event: Event) throws {
+        guard let key = event.key else { return }
+        var row = try entity(key)
+        try rearm(&row)
+        put(row, key)
+    }
+
+    private func rearm(_ row: inout EntityRow) throws {
+        row.refusal = nil
+        for index in row.pending.indices where row.pending[index].isRefused {
+            row.pending[index].isRefused = false
+            try updateMutation(row.pending[index].position) { mutation in
+                mutation.outcome = nil
+                mutation.proof = nil
+                mutation.revision = nil
+            }
+        }
+    }
+
+    /// Made and deleted here, and the server never heard of it: nothing is left to send.
+    func annihilate(_ row: inout EntityRow, proof: Position) throws {
+        guard row.baseState != .live, row.attempt == nil, row.pending.last?.kind == .delete else {
+            return
+        }
+        for item in row.pending {
+            try settle(item.position, .annihilated, proof: proof, revision: nil)
+        }
+        row.pending = []
+    }
+
+    /// Computes what is seen of an entity from its base and what is pending.
+    func refresh(_ row: inout EntityRow) throws {
+        row.current = []
+        if row.pending.isEmpty {
+            if row.baseState == .deleted { row.base = [] }
+            return
+        }
+        if case .document(let bytes) = try Current(try row.changes, on: try row.baseValue) {
+            row.current = bytes
+        }
+    }
+}

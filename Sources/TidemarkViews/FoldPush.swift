@@ -1,0 +1,125 @@
+// FoldPush.swift — requests, and what their answers mean for the mutations they carried.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    func sent(_ event: Event, _ position: Position) throws {
+        guard let key = event.key, let covers = event.mutation else { return }
+        var row = try entity(key)
+        row.attempt = EntityRow.Attempt(call: position, covers: covers)
+        for item in row.pending where item.position <= covers {
+            try updateMutation(item.position) { mutation in
+                mutation.attempts += 1
+                mutation.call = position
+            }
+        }
+        put(row, key)
+    }
+
+    func answered(_ event: Event, _ position: Position) throws {
+        let answer = AnswerPayload(event.payload)
+        try noteGate(event, answer, position)
+        guard let key = event.key else { return }
+        var row = try entity(key)
+        guard let attempt = row.attempt else { return }
+        if attempt.call == event.call {
+            // A success is settled by the event that says what was accepted.
+            guard AttemptRule.provesNoEffect(status: answer.status) else { return }
+            let mayBeEcho = AttemptRule.mayBeEcho(status: answer.status)
+            if mayBeEcho { row.noteArrivalPossible() }
+            row.attempt = nil
+            if !mayBeEcho { try annihilate(&row, proof: position) }
+        } else if attempt.call == event.cause {
+            // The server was asked how the entity stands: that settles the attempt by inference,
+            // but the write itself may still be under way.
+            guard (200..<300).contains(answer.status) || answer.isGone else { return }
+            row.noteArrivalPossible()
+            row.attempt = nil
+            if answer.isGone { try annihilate(&row, proof: position) }
+        } else {
+            return
+        }
+        try refresh(&row)
+        put(row, key)
+    }
+
+    func failed(_ event: Event) throws {
+        guard let key = event.key, FailurePayload(event.payload).neverArrived else { return }
+        var row = try entity(key)
+        guard let attempt = row.attempt, attempt.call == event.call else { return }
+        row.attempt = nil
+        try annihilate(&row, proof: attempt.call)
+        try refresh(&row)
+        put(row, key)
+    }
+
+    func accepted(_ event: Event, _ position: Position) throws {
+        guard let key = event.key, let covers = event.mutation else { return }
+        var row = try entity(key)
+        let changes = try row.changes.filter { $0.position <= covers }
+        let base = try row.baseValue
+        for (change, isOvertaken) in zip(changes, PendingChange.overtaken(changes)) {
+            try settle(
+                change.position, isOvertaken ? .coalesced : .accepted, proof: position,
+                revision: event.revision)
+        }
+        if !changes.isEmpty {
+            // Until the server's own words follow, its entity is what we sent.
+            if case .document(let bytes) = try Current(changes, on: base) {
+                row.baseState = .live
+                row.base = bytes
+                row.revision = event.revision
+            } else {
+                row.baseState = .deleted
+                row.revision = nil
+            }
+            row.basePosition = position
+            row.asOf = event.call
+        }
+        row.pending.removeAll { $0.position <= covers }
+        row.attempt = nil
+        row.refusal = nil
+        try bind(key, event)
+        try refresh(&row)
+        put(row, key)
+    }
+
+    func rejected(_ event: Event, _ position: Position) throws {
+        guard let key = event.key, let covers = event.mutation else { return }
+        var row = try entity(key)
+        let refusal = RefusalPayload(event.payload)
+        for index in row.pending.indices where row.pending[index].position <= covers {
+            row.pending[index].isRefused = true
+            try settle(row.pending[index].position, .rejected, proof: position, revision: nil)
+        }
+        row.attempt = nil
+        row.refusal = EntityRow.Refusal(
+            position: position, status: refusal.status, message: refusal.message)
+        try refresh(&row)
+        put(row, key)
+    }
+
+    /// A server that names what it took differently: the entity keeps its key, the name is an
+    /// alias.
+    private func bind(_ key: EntityKey, _ event: Event) throws {
+        guard let id = BindingPayload(event.payload).serverID, id != key.id else { return }
+        put(.binding(EntityKey(key.collection, id)), key.bytes)
+    }
+
+    private func noteGate(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
+        guard let seconds = answer.retryAfter else { return }
+        let notBefore = event.recordedAt.adding(seconds: seconds)
+        put(.gate("server"), GateRow(notBefore: notBefore, position: position).encoded)
+    }
+}
+
+extension EntityRow {
+    /// Remembers of what the attempt carried that it may be on the server.
+    fileprivate mutating func noteArrivalPossible() {
+        guard let attempt else { return }
+        for index in pending.indices where pending[index].position <= attempt.covers {
+            pending[index].mayHaveArrived = true
+        }
+    }
+}

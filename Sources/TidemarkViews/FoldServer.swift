@@ -1,0 +1,69 @@
+// FoldServer.swift — what the server says of an entity, and what becomes of what is pending on it.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
+        guard let named = event.key else { return }
+        let key = try resolve(named)
+        var row = try entity(key)
+        let asOf = event.asOf ?? position
+        // What is less fresh never changes the base, in whatever order it arrives.
+        if let known = row.asOf, asOf < known { return }
+        // The answer to our own write is not another side's change: what is pending stays on it.
+        if event.mutation == nil, !row.pending.isEmpty {
+            let new: Base =
+                isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
+            try rebase(&row, onto: new, key, event, position)
+        }
+        if isDeletion {
+            row.baseState = .deleted
+            row.revision = nil
+        } else {
+            row.baseState = .live
+            row.base = event.payload
+            row.revision = event.revision
+        }
+        row.serverTime = event.serverTime
+        row.basePosition = position
+        row.asOf = asOf
+        try refresh(&row)
+        put(row, key)
+    }
+
+    private func rebase(
+        _ row: inout EntityRow, onto new: Base, _ key: EntityKey, _ event: Event,
+        _ position: Position
+    ) throws {
+        let collection = try collection(key.collection)
+        let changes = try row.changes
+        let rebase = Rebase(
+            changes, from: try row.baseValue, to: new, policy: collection.conflict,
+            serverFields: collection.serverFields)
+        var kept: [EntityRow.Pending] = []
+        for (index, verdict) in rebase.verdicts.enumerated() {
+            let item = row.pending[index]
+            switch verdict {
+            case .stays: kept.append(item)
+            case .arrived:
+                let outcome: MutationOutcome = changes[index].mayHaveArrived ? .accepted : .merged
+                try settle(item.position, outcome, proof: position, revision: event.revision)
+            case .coalesced:
+                try settle(item.position, .coalesced, proof: position, revision: event.revision)
+            case .superseded:
+                try settle(item.position, .superseded, proof: position, revision: event.revision)
+            }
+        }
+        for (index, conflict) in rebase.conflicts.enumerated() {
+            let decision = DecisionRow(
+                key: key, rule: collection.conflict.rawValue,
+                ruleVersion: UInt64(Rebase.version),
+                result: conflict.localWins ? "localWins" : "serverWins",
+                inputs: [conflict.position, position], fields: conflict.fields)
+            put(.decision(position, index), decision.encoded)
+        }
+        row.pending = kept
+        if !kept.contains(where: \.isRefused) { row.refusal = nil }
+    }
+}

@@ -1,0 +1,144 @@
+// Journal.swift — one store: the log and the views over it, changed together or not at all.
+
+package import TidemarkEvents
+package import TidemarkLog
+package import TidemarkStore
+
+/// An open store.
+///
+/// Events, the rows they change in every view, and the record of the commit are written in one
+/// transaction.
+package final class Journal: Sendable {
+    package let environment: Environment
+    package let log: EventLog
+    package let views: ViewTables
+
+    /// The tables of a store.
+    package static let tableNames = EventLog.tableNames + ViewTables.tableNames
+
+    /// A journal over an open environment; see ``open(at:readOnly:create:mapBytes:)``.
+    package init(_ environment: Environment) {
+        self.environment = environment
+        log = EventLog(environment)
+        views = ViewTables(environment)
+    }
+
+    /// Opens the store in a directory; with `create`, makes one that isn't there.
+    ///
+    /// A store whose views were made by other rules is rebuilt before this returns.
+    package static func open(
+        at directory: String, readOnly: Bool = false, create: Bool = false,
+        progress: (RebuildProgress) -> Void = { _ in }
+    ) throws -> Journal {
+        let environment = try Environment.open(
+            at: directory,
+            Environment.Options(tables: tableNames, readOnly: readOnly, create: create))
+        let journal = Journal(environment)
+        let state = try environment.read { transaction in try journal.views.state(transaction) }
+        if let state, !state.isCurrent, !readOnly { try journal.rebuild(progress: progress) }
+        return journal
+    }
+
+    /// Closes the store.
+    ///
+    /// What was acknowledged is on disk already.
+    package func close() throws { try environment.close() }
+
+    // MARK: Reading
+
+    /// Reads at one point of the log.
+    ///
+    /// `reader` must not be kept.
+    package func read<R>(_ body: (ViewReader) throws -> R) throws -> R {
+        try environment.read { transaction in
+            try ViewReader.with(self, transaction, body)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes one commit: the events that `body` appends, and what they change in the views.
+    ///
+    /// Runs on the writer thread while the caller waits; when `body` throws, nothing of it stays.
+    /// When this returns, the commit is on disk. `body` may be run again when the store has to
+    /// grow.
+    package func write<R: Sendable>(
+        at now: Timestamp, _ body: (Draft) throws -> R
+    ) throws -> R {
+        try environment.write { transaction in try self.commit(transaction, now, body) }
+    }
+
+    /// The same without blocking the caller's thread.
+    package func write<R: Sendable>(
+        at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> R {
+        try await environment.write { transaction in try self.commit(transaction, now, body) }
+    }
+
+    private func commit<R>(
+        _ transaction: borrowing WriteTransaction, _ now: Timestamp, _ body: (Draft) throws -> R
+    ) throws -> R {
+        var edge = try log.edge(transaction)
+        let state = try views.state(transaction)
+        let generation = (state ?? ViewTables.State()).generation
+        func run(_ load: (RowKey) throws -> [UInt8]?) throws -> (R, Draft) {
+            try withoutActuallyEscaping(load) { load in
+                let draft = Draft(now: now, after: Position(edge.size), load: load)
+                let result = try body(draft)
+                draft.end()
+                return (result, draft)
+            }
+        }
+        let (result, draft) = try run { key in
+            try transaction.get(self.views.table(key.tree, generation), key.bytes)
+        }
+        guard !draft.events.isEmpty else { return result }
+        if state == nil { try views.setState(ViewTables.State(), transaction) }
+        try views.write(draft.changes, generation, transaction)
+        _ = try log.append(
+            draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
+        return result
+    }
+}
+
+/// A commit in the making: events appended to it are folded at once, so that what is read from it
+/// is as if they were committed.
+package final class Draft {
+    /// What every event of the commit is recorded at.
+    package let now: Timestamp
+    package private(set) var events: [Event] = []
+    /// The rows that changed, in order; filled when the draft has ended.
+    package private(set) var changes: RowChanges = []
+    private var last: Position
+    private var current: Fold?
+
+    init(now: Timestamp, after last: Position, load: @escaping (RowKey) throws -> [UInt8]?) {
+        self.now = now
+        self.last = last
+        current = Fold(load: load)
+    }
+
+    /// The views as they are with everything appended so far.
+    package var fold: Fold {
+        guard let current else { preconditionFailure("a transaction was used after it had ended") }
+        return current
+    }
+
+    /// The position that the next event will get.
+    package var nextPosition: Position { last.next }
+
+    /// Appends an event and folds it.
+    @discardableResult
+    package func append(_ event: Event) throws -> Position {
+        last = last.next
+        events.append(event)
+        try fold.apply(event, at: last)
+        return last
+    }
+
+    /// Takes the rows and lets go of the transaction; the draft can't be used after.
+    func end() {
+        changes = fold.sortedChanges
+        current = nil
+    }
+}

@@ -1,0 +1,199 @@
+// LedgerRows.swift — the small rows of the ledger: watermarks, sync runs, decisions, gates.
+
+package import TidemarkEvents
+
+/// How far a collection has been pulled.
+package struct WatermarkRow: Sendable, Hashable {
+    /// Where the next pull goes on, in the server's own terms.
+    package var cursor: Revision
+    /// The `pull.completed` that moved it.
+    package var position: Position
+    package var recordedAt: Timestamp
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.bytes(1, cursor.rawValue)
+        writer.position(2, position)
+        writer.signed(3, recordedAt.rawValue)
+        return writer.bytes
+    }
+
+    package init(cursor: Revision, position: Position, recordedAt: Timestamp) {
+        self.cursor = cursor
+        self.position = position
+        self.recordedAt = recordedAt
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(
+            cursor: Revision(rawValue: []), position: .start, recordedAt: Timestamp(rawValue: 0))
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: cursor = Revision(rawValue: try field.bytes())
+            case 2: position = try field.position()
+            case 3: recordedAt = Timestamp(rawValue: try field.signed())
+            default: continue
+            }
+        }
+    }
+}
+
+/// One sync run.
+package struct SyncRunRow: Sendable, Hashable {
+    package var startedAt: Timestamp
+    /// The payload of `sync.started`.
+    package var started: [UInt8]
+    /// The `sync.finished`, or nil while the run goes on or was cut off.
+    package var finished: Position?
+    package var finishedAt: Timestamp?
+    /// The payload of `sync.finished`.
+    package var summary: [UInt8] = []
+
+    package init(startedAt: Timestamp, started: [UInt8]) {
+        self.startedAt = startedAt
+        self.started = started
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.signed(1, startedAt.rawValue)
+        writer.bytes(2, started)
+        writer.position(3, finished)
+        writer.signed(4, finishedAt?.rawValue ?? 0)
+        writer.bytes(5, summary)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(startedAt: Timestamp(rawValue: 0), started: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: startedAt = Timestamp(rawValue: try field.signed())
+            case 2: started = try field.bytes()
+            case 3: finished = try field.position()
+            case 4: finishedAt = Timestamp(rawValue: try field.signed())
+            case 5: summary = try field.bytes()
+            default: continue
+            }
+        }
+    }
+}
+
+/// One decision: which rule, on what, with which result.
+package struct DecisionRow: Sendable, Hashable {
+    package var key: EntityKey
+    /// The rule's name.
+    package var rule: String
+    package var ruleVersion: UInt64
+    /// What was decided, in one word: `serverWins`, `localWins`.
+    package var result: String
+    /// The events that it was decided on, in order.
+    package var inputs: [Position]
+    /// The fields that it was about; empty for the whole entity.
+    package var fields: [String]
+
+    package init(
+        key: EntityKey, rule: String, ruleVersion: UInt64, result: String, inputs: [Position],
+        fields: [String]
+    ) {
+        self.key = key
+        self.rule = rule
+        self.ruleVersion = ruleVersion
+        self.result = result
+        self.inputs = inputs
+        self.fields = fields
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.bytes(1, key.bytes)
+        writer.string(2, rule)
+        writer.varint(3, ruleVersion)
+        writer.string(4, result)
+        for input in inputs { writer.position(5, input) }
+        for field in fields { writer.message(6, field.utf8) }
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(
+            key: EntityKey("", ""), rule: "", ruleVersion: 0, result: "", inputs: [], fields: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                guard let key = EntityKey(bytes: try field.bytes()) else { throw .invalidUTF8(1) }
+                self.key = key
+            case 2: rule = try field.string()
+            case 3: ruleVersion = try field.unsigned()
+            case 4: result = try field.string()
+            case 5: inputs.append(try field.position())
+            case 6: fields.append(try field.string())
+            default: continue
+            }
+        }
+    }
+}
+
+/// Until when the server asked not to be called.
+package struct GateRow: Sendable, Hashable {
+    package var notBefore: Timestamp
+    /// The answer that said so.
+    package var position: Position
+
+    package init(notBefore: Timestamp, position: Position) {
+        self.notBefore = notBefore
+        self.position = position
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.signed(1, notBefore.rawValue)
+        writer.position(2, position)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(notBefore: Timestamp(rawValue: 0), position: .start)
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: notBefore = Timestamp(rawValue: try field.signed())
+            case 2: position = try field.position()
+            default: continue
+            }
+        }
+    }
+}
+
+/// A named fact about the store: the event that said it last, and its payload.
+package struct StoreFactRow: Sendable, Hashable {
+    package var position: Position
+    package var payload: [UInt8]
+
+    package init(position: Position, payload: [UInt8]) {
+        self.position = position
+        self.payload = payload
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        writer.bytes(2, payload)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start, payload: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2: payload = try field.bytes()
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// OutboxReading.swift — what waits to be pushed, in which order, and what it waits for.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// An entity with something to push.
+package struct PushCandidate: Sendable, Hashable {
+    package var key: EntityKey
+    package var first: Position
+    package var isDeletion: Bool
+}
+
+extension ViewReader {
+    /// The entities with open mutations: creations and updates in the model's order, what is
+    /// referred to first, then deletions in the opposite order; within a collection oldest first.
+    package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
+        var found: [EntityKey: PushCandidate] = [:]
+        try forEachMutation(openOnly: true) { position, mutation in
+            var candidate =
+                found[mutation.key]
+                ?? PushCandidate(key: mutation.key, first: position, isDeletion: false)
+            candidate.isDeletion = mutation.kind == .localDeleted
+            found[mutation.key] = candidate
+            return true
+        }
+        var order: [CollectionName: Int] = [:]
+        for (index, collection) in model.collections.enumerated() {
+            order[collection.name] = index
+        }
+        return found.values.sorted { left, right in
+            if left.isDeletion != right.isDeletion { return right.isDeletion }
+            let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
+            if a != b { return left.isDeletion ? a > b : a < b }
+            return left.first < right.first
+        }
+    }
+
+    /// The entities whose last push has no known outcome.
+    package func unknownAttempts() throws -> [EntityKey] {
+        var keys: [EntityKey] = []
+        var seen: Set<EntityKey> = []
+        try forEachMutation(openOnly: true) { _, mutation in
+            if seen.insert(mutation.key).inserted, try entity(mutation.key)?.attempt != nil {
+                keys.append(mutation.key)
+            }
+            return true
+        }
+        return keys
+    }
+
+    /// The entities that one refers to and that the server does not have yet, by the model's
+    /// references.
+    ///
+    /// A deletion waits for nothing.
+    ///
+    /// Entities that refer to each other in a circle don't wait for each other.
+    package func missingReferences(
+        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
+    ) throws -> [EntityKey] {
+        guard let collection = model[key.collection], !collection.references.isEmpty,
+            let bytes = row.document
+        else { return [] }
+        let document = try JSONDocument(parsing: bytes)
+        var missing: [EntityKey] = []
+        for reference in collection.references {
+            guard let id = document.value(reference.field)?.stringValue else { continue }
+            let target = EntityKey(reference.collection, id)
+            guard target != key, let other = try entity(target), other.baseState != .live,
+                !other.pending.isEmpty, try !leads(from: target, to: key, model)
+            else { continue }
+            missing.append(target)
+        }
+        return missing
+    }
+
+    /// Whether the references of unsent entities lead from one to another.
+    private func leads(
+        from start: EntityKey, to end: EntityKey, _ model: SyncModel
+    ) throws -> Bool {
+        var waiting = [start]
+        var seen: Set<EntityKey> = [start]
+        while let key = waiting.popLast() {
+            guard let references = model[key.collection]?.references,
+                let row = try entity(key), row.baseState != .live, let bytes = row.document
+            else { continue }
+            let document = try JSONDocument(parsing: bytes)
+            for reference in references {
+                guard let id = document.value(reference.field)?.stringValue else { continue }
+                let target = EntityKey(reference.collection, id)
+                if target == end { return true }
+                if seen.insert(target).inserted { waiting.append(target) }
+            }
+        }
+        return false
+    }
+
+    /// Why an entity's mutations wait, beyond their turn: the refused entities that it depends on.
+    package func blockers(
+        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
+    ) throws -> [EntityKey] {
+        var result: [EntityKey] = []
+        var waiting = try missingReferences(of: key, row, model)
+        var seen = Set(waiting)
+        while let next = waiting.popLast() {
+            guard let other = try entity(next) else { continue }
+            if other.status == .error { result.append(next) }
+            for further in try missingReferences(of: next, other, model)
+            where seen.insert(further).inserted {
+                waiting.append(further)
+            }
+        }
+        return result.sorted()
+    }
+}
+
+/// One line of the outbox: a mutation and how it stands.
+package struct OutboxEntry: Sendable, Hashable {
+    package enum State: String, Sendable {
+        case pending, unknown, blocked
+    }
+    package var position: Position
+    package var mutation: MutationRow
+    /// How it stands while it has no outcome.
+    package var state: State
+    /// The refused entities that it waits for.
+    package var blockers: [EntityKey]
+
+    /// The outcome, or how it stands without one.
+    package var word: String { mutation.outcome?.rawValue ?? state.rawValue }
+}
+
+extension ViewReader {
+    /// The mutations in order: all that there ever were, or those that wait for something — the
+    /// server, a refused entity, or the user.
+    package func outbox(all: Bool) throws -> [OutboxEntry] {
+        let model = try registration()?.model ?? SyncModel(name: "", collections: [])
+        var entries: [OutboxEntry] = []
+        try forEachMutation(openOnly: false) { position, mutation in
+            var entry = OutboxEntry(
+                position: position, mutation: mutation, state: .pending, blockers: [])
+            if mutation.outcome == nil, let row = try entity(mutation.key) {
+                if let attempt = row.attempt, position <= attempt.covers {
+                    entry.state = .unknown
+                } else {
+                    entry.blockers = try blockers(of: mutation.key, row, model)
+                    if !entry.blockers.isEmpty { entry.state = .blocked }
+                }
+            }
+            let waitsForUser = try mutation.outcome == .rejected && isRefused(position, mutation)
+            if all || mutation.outcome == nil || waitsForUser { entries.append(entry) }
+            return true
+        }
+        return entries
+    }
+
+    private func isRefused(_ position: Position, _ mutation: MutationRow) throws -> Bool {
+        try entity(mutation.key)?.pending.contains { $0.position == position && $0.isRefused }
+            ?? false
+    }
+}

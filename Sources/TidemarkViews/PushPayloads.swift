@@ -1,0 +1,51 @@
+// PushPayloads.swift — what the fold reads of the payloads of requests and answers. Lenient: a
+// member that is missing or of another type is as if it were not there.
+
+import TidemarkEvents
+
+/// `request.answered`: `{"status":…,"retryAfter":…,…}`.
+package struct AnswerPayload: Sendable, Hashable {
+    package var status = 0
+    /// Seconds for which the server asked not to be called.
+    package var retryAfter: Int64?
+
+    package var isGone: Bool { status == 404 || status == 410 }
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        status = document.value("status")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+        retryAfter = document.value("retryAfter")?.int64Value
+    }
+}
+
+/// `request.failed`: `{"error":…,"mayHaveArrived":…,"detail":…}`.
+package struct FailurePayload: Sendable, Hashable {
+    package var neverArrived = false
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        neverArrived = document.value("mayHaveArrived") == .bool(false)
+    }
+}
+
+/// `push.rejected`: `{"status":…,"message":…,"issues":[…]}`.
+package struct RefusalPayload: Sendable, Hashable {
+    package var status: UInt32 = 0
+    package var message = ""
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        status = document.value("status")?.int64Value.flatMap(UInt32.init(exactly:)) ?? 0
+        message = document.value("message")?.stringValue ?? ""
+    }
+}
+
+/// `push.accepted`: `{"serverID":…}` where the server gave the entity an id of its own.
+package struct BindingPayload: Sendable, Hashable {
+    package var serverID: String?
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        serverID = document.value("serverID")?.stringValue
+    }
+}

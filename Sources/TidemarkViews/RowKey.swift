@@ -1,0 +1,104 @@
+// RowKey.swift — where a view row lies: in which tree, under which key, and to which view it
+// belongs.
+//
+//   tree    key                                      view
+//   rows    collection 0 id                          entities
+//   ledger  'b' collection 0 alias                   bindings
+//   ledger  'd' position, index (2 bytes)            decisions
+//   ledger  'g' name                                 schedule
+//   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
+//   ledger  's' position                             sync runs
+//   ledger  'w' collection                           watermarks
+//   ledger  'x' name                                 store (registered model, what opened it)
+
+package import TidemarkEvents
+
+/// A tree of view rows.
+package enum Tree: UInt8, Sendable, CaseIterable {
+    case rows = 1
+    case ledger = 3
+}
+
+/// A projection of the log.
+package enum View: UInt32, Sendable, CaseIterable {
+    case entities = 1
+    case outbox = 2
+    case bindings = 3
+    case watermarks = 4
+    case decisions = 5
+    case syncRuns = 6
+    case schedule = 7
+    case store = 8
+
+    /// Raised whenever the same events would give other rows.
+    package var version: Int { 1 }
+}
+
+/// The place of one view row.
+package struct RowKey: Hashable, Comparable, Sendable {
+    package let tree: Tree
+    package let bytes: [UInt8]
+
+    package init(_ tree: Tree, _ bytes: [UInt8]) {
+        self.tree = tree
+        self.bytes = bytes
+    }
+
+    package static func entity(_ key: EntityKey) -> RowKey { RowKey(.rows, key.bytes) }
+    package static func binding(_ alias: EntityKey) -> RowKey {
+        RowKey(.ledger, Ledger.bindings + alias.bytes)
+    }
+    package static func decision(_ position: Position, _ index: Int) -> RowKey {
+        let low = [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
+        return RowKey(.ledger, Ledger.decisions + position.bigEndianBytes + low)
+    }
+    package static func gate(_ name: String) -> RowKey {
+        RowKey(.ledger, Ledger.gates + name.utf8)
+    }
+    package static func mutation(_ position: Position) -> RowKey {
+        RowKey(.ledger, Ledger.mutations + position.bigEndianBytes)
+    }
+    package static func open(_ position: Position) -> RowKey {
+        RowKey(.ledger, Ledger.open + position.bigEndianBytes)
+    }
+    package static func syncRun(_ position: Position) -> RowKey {
+        RowKey(.ledger, Ledger.syncRuns + position.bigEndianBytes)
+    }
+    package static func watermark(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, Ledger.watermarks + collection.rawValue.utf8)
+    }
+    package static func store(_ name: String) -> RowKey {
+        RowKey(.ledger, Ledger.store + name.utf8)
+    }
+
+    /// The view that the row belongs to.
+    package var view: View {
+        guard tree == .ledger, let first = bytes.first else { return .entities }
+        switch [first] {
+        case Ledger.bindings: return .bindings
+        case Ledger.decisions: return .decisions
+        case Ledger.gates: return .schedule
+        case Ledger.syncRuns: return .syncRuns
+        case Ledger.watermarks: return .watermarks
+        case Ledger.store: return .store
+        default: return .outbox
+        }
+    }
+
+    package static func < (left: RowKey, right: RowKey) -> Bool {
+        if left.tree != right.tree { return left.tree.rawValue < right.tree.rawValue }
+        return left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+/// The first byte of a ledger key, by what the row is about.
+package enum Ledger {
+    package static let bindings = Array("b".utf8)
+    package static let decisions = Array("d".utf8)
+    package static let gates = Array("g".utf8)
+    package static let mutations = Array("m".utf8)
+    package static let open = Array("o".utf8)
+    package static let syncRuns = Array("s".utf8)
+    package static let watermarks = Array("w".utf8)
+    package static let store = Array("x".utf8)
+}

@@ -1,0 +1,151 @@
+// ViewReader.swift — reading views and log at one point in time.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// The views and the log as they are in one read transaction.
+///
+/// Not to be kept.
+package final class ViewReader {
+    /// The last position of the log.
+    package let last: Position
+    private let load: (RowKey) throws -> [UInt8]?
+    private let walk:
+        (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
+            -> Void
+    private let loadEvent: (Position) throws -> Event?
+
+    private init(
+        last: Position, load: @escaping (RowKey) throws -> [UInt8]?,
+        walk:
+            @escaping (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
+            -> Void,
+        loadEvent: @escaping (Position) throws -> Event?
+    ) {
+        self.last = last
+        self.load = load
+        self.walk = walk
+        self.loadEvent = loadEvent
+    }
+
+    static func with<R>(
+        _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (ViewReader) throws -> R
+    ) throws -> R {
+        let generation = (try journal.views.state(transaction) ?? ViewTables.State()).generation
+        let last = try journal.log.lastPosition(transaction)
+        func run(
+            _ load: (RowKey) throws -> [UInt8]?,
+            _ walk: (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws ->
+                Void,
+            _ loadEvent: (Position) throws -> Event?
+        ) throws -> R {
+            try withoutActuallyEscaping(load) { load in
+                try withoutActuallyEscaping(walk) { walk in
+                    try withoutActuallyEscaping(loadEvent) { loadEvent in
+                        try body(
+                            ViewReader(last: last, load: load, walk: walk, loadEvent: loadEvent))
+                    }
+                }
+            }
+        }
+        return try run(
+            { key in
+                try transaction.get(journal.views.table(key.tree, generation), key.bytes)
+            },
+            { tree, prefix, from, reversed, visit in
+                try journal.views.scan(
+                    tree, generation, prefix: prefix, from: from, reversed: reversed, transaction,
+                    visit)
+            },
+            { position in try journal.log.event(at: position, transaction) })
+    }
+
+    // MARK: Rows
+
+    package func row(_ key: RowKey) throws -> [UInt8]? { try load(key) }
+
+    /// The event at a position, or nil.
+    package func event(at position: Position) throws -> Event? { try loadEvent(position) }
+
+    /// The entity of a key, also by an id that is an alias.
+    package func entity(_ key: EntityKey) throws -> EntityRow? {
+        if let bytes = try load(.entity(key)) { return try EntityRow(parsing: bytes) }
+        guard let target = try load(.binding(key)).flatMap({ EntityKey(bytes: $0) }) else {
+            return nil
+        }
+        return try load(.entity(target)).map { try EntityRow(parsing: $0) }
+    }
+
+    /// Walks over entities by collection and id, tombstones included.
+    package func forEachEntity(
+        in collection: CollectionName? = nil,
+        _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let prefix = collection.map { EntityKey.prefix(of: $0) } ?? []
+        try walk(.rows, prefix, nil, false) { key, value in
+            guard let key = EntityKey(bytes: key) else { return true }
+            return try body(key, try EntityRow(parsing: value))
+        }
+    }
+
+    package func watermark(_ collection: CollectionName) throws -> WatermarkRow? {
+        try load(.watermark(collection)).map { try WatermarkRow(parsing: $0) }
+    }
+
+    /// Until when the server asked not to be called, if it did.
+    package func gate() throws -> GateRow? {
+        try load(.gate("server")).map { try GateRow(parsing: $0) }
+    }
+
+    package func fact(_ name: String) throws -> StoreFactRow? {
+        try load(.store(name)).map { try StoreFactRow(parsing: $0) }
+    }
+
+    /// The registered model and remote, or nil before any is.
+    package func registration() throws -> ModelRegistration? {
+        try fact("model").map { try ModelRegistration(parsing: $0.payload) }
+    }
+
+    package func mutation(_ position: Position) throws -> MutationRow? {
+        try load(.mutation(position)).map { try MutationRow(parsing: $0) }
+    }
+
+    /// Walks over mutations in order: all of them, or only the open ones.
+    package func forEachMutation(
+        openOnly: Bool = false, _ body: (Position, MutationRow) throws -> Bool
+    ) throws {
+        if openOnly {
+            try walk(.ledger, Ledger.open, nil, false) { key, _ in
+                guard let position = Position(bigEndianBytes: key.dropFirst()),
+                    let row = try mutation(position)
+                else { return true }
+                return try body(position, row)
+            }
+        } else {
+            try walk(.ledger, Ledger.mutations, nil, false) { key, value in
+                guard let position = Position(bigEndianBytes: key.dropFirst()) else { return true }
+                return try body(position, try MutationRow(parsing: value))
+            }
+        }
+    }
+
+    /// Walks over decisions in order.
+    package func forEachDecision(_ body: (Position, DecisionRow) throws -> Bool) throws {
+        try walk(.ledger, Ledger.decisions, nil, false) { key, value in
+            guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)) else {
+                return true
+            }
+            return try body(position, try DecisionRow(parsing: value))
+        }
+    }
+
+    /// Walks over sync runs, the last one first.
+    package func forEachSyncRun(_ body: (Position, SyncRunRow) throws -> Bool) throws {
+        try walk(.ledger, Ledger.syncRuns, nil, true) { key, value in
+            guard let position = Position(bigEndianBytes: key.dropFirst()) else { return true }
+            return try body(position, try SyncRunRow(parsing: value))
+        }
+    }
+}

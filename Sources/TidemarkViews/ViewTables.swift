@@ -1,0 +1,96 @@
+// ViewTables.swift — where the view rows lie in the store: two generations, one of them live.
+//
+//   table             holds
+//   rows.a rows.b     the tree of entities, by generation
+//   ledger.a ledger.b the ledger, by generation
+//   meta "views"      which generation is live, and the fingerprints it was made with
+
+import TidemarkEvents
+import TidemarkLog
+package import TidemarkStore
+
+/// One of the two sets of view tables.
+package enum Generation: UInt64, Sendable {
+    case a = 1
+    case b = 2
+
+    package var other: Generation { self == .a ? .b : .a }
+}
+
+/// The view tables of one store.
+package struct ViewTables: Sendable {
+    package static let tableNames = ["rows.a", "ledger.a", "rows.b", "ledger.b"]
+
+    private let meta: Table
+    private let tables: [Table]
+
+    package init(_ environment: Environment) {
+        meta = environment.table("meta")
+        tables = Self.tableNames.map { environment.table($0) }
+    }
+
+    package func table(_ tree: Tree, _ generation: Generation) -> Table {
+        tables[(generation == .a ? 0 : 2) + (tree == .rows ? 0 : 1)]
+    }
+
+    /// Which generation is live, and by which rules its rows were made.
+    package struct State: Sendable, Hashable {
+        package var generation = Generation.a
+        package var fingerprints: [UInt8] = View.allFingerprints
+
+        package init() {}
+
+        /// Whether today's rules would make the same rows.
+        package var isCurrent: Bool { fingerprints == View.allFingerprints }
+    }
+
+    private static let stateKey = Array("views".utf8)
+
+    /// The state; nil in a store that nothing was written to yet.
+    package func state(_ transaction: borrowing some TableReading & ~Copyable) throws -> State? {
+        guard let bytes = try transaction.get(meta, Self.stateKey) else { return nil }
+        var state = State()
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: state.generation = Generation(rawValue: try field.unsigned()) ?? .a
+            case 2: state.fingerprints = try field.bytes()
+            default: continue
+            }
+        }
+        return state
+    }
+
+    package func setState(_ state: State, _ transaction: borrowing WriteTransaction) throws {
+        var writer = ProtoWriter()
+        writer.varint(1, state.generation.rawValue)
+        writer.bytes(2, state.fingerprints)
+        try transaction.put(meta, Self.stateKey, writer.bytes)
+    }
+
+    /// Writes row changes into one generation.
+    package func write(
+        _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction
+    ) throws {
+        for (key, value) in changes {
+            let table = table(key.tree, generation)
+            if let value {
+                try transaction.put(table, key.bytes, value)
+            } else {
+                _ = try transaction.delete(table, key.bytes)
+            }
+        }
+    }
+
+    /// Walks over the rows of one tree in key order; `body` says whether to go on.
+    package func scan(
+        _ tree: Tree, _ generation: Generation, prefix: [UInt8] = [], from: [UInt8]? = nil,
+        reversed: Bool = false, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+    ) throws {
+        let table = table(tree, generation)
+        try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) { key, value in
+            try body(key.copied(), value.copied())
+        }
+    }
+}

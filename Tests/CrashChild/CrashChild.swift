@@ -1,0 +1,2 @@
+// x
+@main struct C { static func main() {} }

@@ -1,0 +1,73 @@
+// TidyTests.swift — the project as it stands keeps its own rules of form.
+
+import Foundation
+import Testing
+
+@Suite struct `the project is tidy` {
+    @Test func `every Swift file keeps the rules`() throws {
+        let files = try Project.swiftFiles()
+        let found = try files.flatMap { violations(path: $0, text: try Project.text($0)) }
+
+        #expect(files.count > 10)
+        for violation in found {
+            Issue.record("\(violation)")
+        }
+    }
+
+    @Test func `the table of imports has exactly the modules there are`() throws {
+        let present = try Project.swiftFiles()
+            .filter { $0.hasPrefix("Sources/") || $0.hasPrefix("Tools/") }
+            .map(Module.name(of:))
+
+        let onlyInOne = Set(present).symmetricDifference(modules.keys)
+
+        #expect(onlyInOne.isEmpty)
+    }
+
+    @Test(.enabled(if: Project.isWorkingCopy))
+    func `the top level holds only what belongs there`() throws {
+        let allowed: Set = [
+            "Package.swift", "Sources", "Tests", "Tools", "Schemas", "README.md", "LICENSE",
+            "CHANGELOG.md",
+        ]
+        let names = try Project.files().compactMap { $0.split(separator: "/").first }
+        let strays = Set(names.map(String.init)).filter {
+            !$0.hasPrefix(".") && !allowed.contains($0)
+        }
+
+        #expect(strays.isEmpty)
+    }
+
+    @Test(.enabled(if: Project.isWorkingCopy))
+    func `every Markdown file has one top heading`() throws {
+        for path in try Project.files() where path.hasSuffix(".md") {
+            let headings = topHeadings(try Project.text(path))
+
+            #expect(headings.count == 1, "\(path): \(headings)")
+        }
+    }
+
+    @Test(.enabled(if: Project.isWorkingCopy))
+    func `every shell script parses`() throws {
+        let scripts = try Project.files().filter { path in
+            if path.hasSuffix(".sh") { return true }
+            let start = String(decoding: try Project.bytes(path).prefix(40), as: UTF8.self)
+            return start.hasPrefix("#!") && start.prefix { $0 != "\n" }.hasSuffix("sh")
+        }
+
+        #expect(scripts.contains("Tools/test"))
+        for path in scripts {
+            let parsed = try Project.run("bash", "-n", path)
+
+            #expect(parsed.status == 0, "\(path): \(parsed.output)")
+        }
+    }
+
+    @Test(.enabled(if: Project.isWorkingCopy))
+    func `no file names a folder of the machine it was written on`() throws {
+        let folder = Data(("/wo" + "rk/").utf8)
+        let strays = try Project.files().filter { try Project.bytes($0).range(of: folder) != nil }
+
+        #expect(strays.isEmpty)
+    }
+}

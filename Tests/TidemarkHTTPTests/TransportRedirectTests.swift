@@ -1,0 +1,157 @@
+// TransportRedirectTests.swift — redirects stay within the origin, and only reads follow them.
+
+import Foundation
+import HTTPTypes
+import Testing
+import TidemarkHTTP
+import TidemarkSync
+
+@Suite struct `transport redirects` {
+    let transport = URLSessionTransport()
+    let secret: HTTPFields = [.authorization: "Bearer secret", .accept: "application/json"]
+
+    @Test(arguments: [
+        ("/a/b", "/c%2Fd%20e?q=%2F", "/c%2Fd%20e?q=%2F"), ("/a/b", "c", "/a/c"),
+        ("/a/b", "../c", "/c"), ("/a/b", "?x=1", "/a/b?x=1"), ("/a/b", "/c#part", "/c"),
+    ])
+    func `a redirect within the origin is followed with the same fields`(
+        _ path: String, _ location: String, _ target: String
+    ) async throws {
+        let server = try RawServer.answering { request in
+            request.target == path
+                ? answer("302 Found", ["Location: \(location)"], body: "moved")
+                : answer(body: "here")
+        }
+        try await withServer(server) { server in
+            let answer = try await transport.send(server.request(.get, path, secret))
+
+            #expect(answer.text == "here")
+            #expect(server.requests.map(\.target) == [path, target])
+            #expect(
+                server.requests.map { $0.values("Authorization") } == [
+                    ["Bearer secret"], ["Bearer secret"],
+                ])
+            #expect(
+                server.requests.map { $0.values("Accept") } == [
+                    ["application/json"], ["application/json"],
+                ])
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `every kind of redirect is followed for reads, to an absolute target too`(
+        _ code: Int
+    ) async throws {
+        let server = try RawServer.answering { request in
+            let host = request.values("Host").first ?? ""
+            return request.target == "/"
+                ? answer("\(code) X", ["Location: HTTP://\(host)/b"]) : answer()
+        }
+        try await withServer(server) { server in
+            let head = try await transport.send(server.request(.head))
+            let get = try await transport.send(server.request(.get))
+
+            #expect(head.response.status == .ok)
+            #expect(get.response.status == .ok)
+            #expect(server.requests.map(\.method) == ["HEAD", "HEAD", "GET", "GET"])
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a redirect to another port is refused, and that server hears nothing`(
+        _ code: Int
+    ) async throws {
+        let other = try RawServer.answering { _ in answer() }
+        let server = try RawServer.answering { [port = other.port] _ in
+            answer("\(code) X", ["Location: http://127.0.0.1:\(port)/"])
+        }
+        try await withServer(other) { other in
+            try await withServer(server) { server in
+                let error = await transport.failure(server.request(.get, "/", secret))
+
+                #expect(error?.code == .redirectRefused)
+                #expect(other.connections == 0)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "http://localhost:PORT/", "https://127.0.0.1:PORT/", "//localhost:PORT/", "//127.0.0.1/",
+        "http://u:p@127.0.0.1:PORT/b", "file:///etc/passwd", "ftp://127.0.0.1:PORT/",
+        "data:text/plain,x", "http://", "http:///b", "http://127.0.0.1:99999/", "//", "",
+        "http://127.0.0.1:PORT@localhost/", "http://[::1", "javascript:x", ":80/x",
+    ])
+    func `a redirect to anything but the origin is refused`(_ location: String) async throws {
+        let server = try RawServer.answering { request in
+            let port = request.values("Host").first?.split(separator: ":").last ?? ""
+            let target = location.replacingOccurrences(of: "PORT", with: port)
+            return answer("302 Found", ["Location: \(target)"])
+        }
+        try await withServer(server) { server in
+            let error = await transport.failure(server.request(.get, "/", secret))
+
+            #expect(error?.code == .redirectRefused)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a loop ends after five redirects`() async throws {
+        let server = try RawServer.answering { _ in answer("302 Found", ["Location: /"]) }
+        try await withServer(server) { server in
+            let error = await transport.failure(server.request())
+
+            #expect(error?.code == .redirectRefused)
+            #expect(server.requests.count == 6)
+        }
+    }
+
+    @Test func `five redirects are followed`() async throws {
+        let server = try RawServer.answering { request in
+            request.target == "/xxxxx"
+                ? answer(body: "end") : answer("307 X", ["Location: \(request.target)x"])
+        }
+        try await withServer(server) { server in
+            let answer = try await transport.send(server.request())
+
+            #expect(answer.text == "end")
+        }
+    }
+
+    @Test(arguments: [HTTPRequest.Method.put, .post, .patch, .delete], [301, 302, 303, 307, 308])
+    func `a write is never redirected`(_ method: HTTPRequest.Method, _ code: Int) async throws {
+        let server = try RawServer.answering { _ in answer("\(code) X", ["Location: /b"]) }
+        try await withServer(server) { server in
+            let error = await transport.failure(server.request(method), body: [1])
+
+            #expect(error?.code == .redirectRefused)
+            #expect(error?.mayHaveArrived == true)
+            #expect(server.requests.map(\.target) == ["/"])
+        }
+    }
+
+    @Test func `a redirect without a target is an answer`() async throws {
+        let server = try RawServer.answering { _ in answer("302 Found", body: "where?") }
+        try await withServer(server) { server in
+            let answer = try await transport.send(server.request())
+
+            #expect(answer.response.status == .found)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `origins compare without case and with default ports`() throws {
+        let from = try #require(URL(string: "https://Example.org/a"))
+        let target = try TransportRedirects.target(
+            location: "HTTPS://example.ORG:443/b", from: from, method: .get, followed: 4)
+
+        #expect(target.path() == "/b")
+        for location in [
+            "http://example.org/b", "https://example.org:80/", "https://example.org./",
+        ] {
+            #expect(throws: TransportError.self) {
+                try TransportRedirects.target(
+                    location: location, from: from, method: .get, followed: 0)
+            }
+        }
+    }
+}

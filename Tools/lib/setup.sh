@@ -1,0 +1,117 @@
+# setup.sh — what the commands in Tools need before they can start. Sourced, not run.
+#
+# Each need_… function returns at once when nothing is missing, and otherwise installs it or ends
+# the command with status 2 and a line that says what to do.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+venv=$root/.tools/venv
+
+# give_up LINE... — ends the command with status 2.
+give_up() {
+    printf '%s\n' "$@" >&2
+    exit 2
+}
+
+# step NAME COMMAND... — runs the command and says how many seconds it took.
+step() {
+    local name=$1 began=$SECONDS status=0
+    shift
+    echo "== $name"
+    "$@" || status=$?
+    if [ "$status" = 0 ]; then
+        echo "== $name: done, $((SECONDS - began)) s"
+    else
+        echo "== $name: FAILED with status $status, $((SECONDS - began)) s" >&2
+    fi
+    return "$status"
+}
+
+# build ARGUMENT... — `swift build`, with its progress only where a person can watch it.
+build() {
+    if [ -t 1 ]; then swift build "$@"; else swift build --quiet "$@"; fi
+}
+
+need_swift() {
+    command -v swift >/dev/null && return
+    give_up "There is no 'swift' on the PATH. Tidemark needs Swift 6.3 or newer:" \
+        "install it as https://www.swift.org/install says, open a new shell and try again."
+}
+
+# need_packages NAME... — Debian packages; of 'a|b', two names of one thing, either will do.
+need_packages() {
+    local wanted missing=() names=()
+    for wanted in "$@"; do
+        package_is_installed "$wanted" || missing+=("$wanted")
+    done
+    [ ${#missing[@]} = 0 ] && return
+    command -v apt-get >/dev/null ||
+        give_up "There is no apt-get here. Install these, then try again: ${missing[*]}"
+
+    local as_root=()
+    if [ "$(id -u)" != 0 ]; then
+        as_root=(sudo -n)
+        sudo -n true 2>/dev/null || give_up \
+            "Some system packages are missing, and only root may install them. Type this, then try again:" \
+            "  sudo apt-get update && sudo apt-get install --no-install-recommends ${missing[*]%%|*}"
+    fi
+    echo "== system packages: ${missing[*]}"
+    quietly "${as_root[@]}" apt-get update -q || give_up "'apt-get update' failed."
+    for wanted in "${missing[@]}"; do
+        names+=("$(installable_name "$wanted")")
+    done
+    quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+        --no-install-recommends -o DPkg::Lock::Timeout=120 "${names[@]}" ||
+        give_up "'apt-get install ${names[*]}' failed."
+}
+
+package_is_installed() {
+    local name
+    for name in ${1//|/ }; do
+        dpkg-query -W -f='${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed && return
+    done
+    return 1
+}
+
+# installable_name A|B — the first of them that this system's archive has.
+installable_name() {
+    local name
+    for name in ${1//|/ }; do
+        [ -n "$(apt-cache show --no-all-versions "$name" 2>/dev/null)" ] && break
+    done
+    echo "$name"
+}
+
+# need_python — a private virtual environment in .tools/venv with what requirements.txt pins.
+need_python() (
+    local requirements=$root/Tools/lib/requirements.txt
+    mkdir -p "$root/.tools"
+    exec 9>"$root/.tools/lock"
+    flock 9 # two commands may start at once
+    if cmp -s "$requirements" "$venv/installed.txt" && "$venv/bin/python" -c 'import lmdb'; then
+        exit
+    fi
+    echo "== Python packages into .tools/venv"
+    rm -rf "$venv"
+    quietly python3 -m venv "$venv" &&
+        quietly "$venv/bin/python" -m pip install --disable-pip-version-check --no-input \
+            --requirement "$requirements" &&
+        cp "$requirements" "$venv/installed.txt" ||
+        give_up "The Python packages of Tools/lib/requirements.txt could not be installed."
+)
+
+# quietly COMMAND... — shows what the command printed only when it fails.
+quietly() {
+    local printed
+    printed=$("$@" 2>&1 </dev/null) && return
+    printf '%s\n' "$printed" >&2
+    return 1
+}
+
+# tied COMMAND... — runs the command in place of this shell and ends it when the shell's parent ends,
+# however that comes about.
+tied() {
+    if command -v setpriv >/dev/null; then
+        exec setpriv --pdeathsig TERM "$@"
+    fi
+    exec "$@"
+}

@@ -1,0 +1,79 @@
+// Arguments.swift — what several verbs have in common.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkEvents
+import TidemarkViews
+
+/// The store that a verb works on.
+struct StoreArgument: ParsableArguments {
+    @Argument(help: "The directory of the store.")
+    var store: String
+
+    /// Opens the store for reading only; nothing on disk changes.
+    func read<R>(_ body: (Journal) throws -> R) throws -> R {
+        do {
+            let journal = try Journal.open(at: store, readOnly: true)
+            let result = try body(journal)
+            try journal.close()
+            return result
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    /// Opens the store for writing.
+    func open() throws -> Replica { try Replica.open(existing: store) }
+}
+
+/// How a verb prints data.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+}
+
+struct OutputOption: ParsableArguments {
+    @Option(name: [.customShort("o"), .long], help: "How to print: text or json.")
+    var output: OutputFormat = .text
+
+    var isJSON: Bool { output == .json }
+}
+
+/// An entity or a collection as it is named on the command line.
+enum Name {
+    static func entity(_ text: String) throws -> EntityKey {
+        guard let key = EntityKey(text) else {
+            throw UsageError("\"\(text)\" names no entity; write COLLECTION/ID, as in tasks/t1")
+        }
+        return key
+    }
+
+    static func position(_ text: String) throws -> Position {
+        guard let position = Position(text) else {
+            throw UsageError("\"\(text)\" is no position; write @12 or 12")
+        }
+        return position
+    }
+
+    /// A moment: `2026-11-21`, `2026-11-21T11:09:00Z`, or with a space for the T.
+    static func time(_ text: String) throws -> Timestamp {
+        let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
+        let hasDate = numbers.count == 3 || numbers.count == 6
+        let parts = numbers + [0, 0, 0]
+        guard hasDate,
+            let time = Timestamp(
+                year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4],
+                second: parts[5])
+        else {
+            throw UsageError(
+                "\"\(text)\" is no time; write 2026-11-21 or 2026-11-21T11:09:00Z, in UTC")
+        }
+        return time
+    }
+}
+
+/// A document from the command line, or from standard input for `-`.
+func document(_ text: String) -> [UInt8] {
+    guard text == "-" else { return Array(text.utf8) }
+    var bytes = Array(FileHandle.standardInput.readDataToEndOfFile())
+    while let last = bytes.last, [0x0A, 0x0D, 0x20, 0x09].contains(last) { bytes.removeLast() }
+    return bytes
+}

@@ -1,0 +1,178 @@
+// Auditing.swift — `tidemark dump`, `show`, `verify`, `stats` and `rebuild`.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkInspect
+import TidemarkViews
+
+struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints the log, one event a line.",
+        discussion: """
+            -o json prints lines that conform to Schemas/dump.schema.json. Positions are written
+            @12 or 12, times 2026-11-21 or 2026-11-21T11:09:00Z. Exit code 1 when an event is
+            damaged; the others are printed all the same.
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, verbose, json
+    }
+
+    @OptionGroup var store: StoreArgument
+    @Option(name: [.customShort("o"), .long], help: "How to print: text, verbose or json.")
+    var output: Format = .text
+    @Option(help: "Only events of this kind; may be repeated.")
+    var kind: [String] = []
+    @Option(help: "Only events about this collection.")
+    var collection: String?
+    @Option(help: "Only events about this COLLECTION/ID.")
+    var entity: String?
+    @Option(help: "Only events of the sync run that began at this position.")
+    var sync: String?
+    @Option(help: "From this position on.")
+    var from: String?
+    @Option(help: "Up to this position.")
+    var to: String?
+    @Option(help: "Only events recorded at this time or later.")
+    var since: String?
+    @Option(help: "Only events recorded before this time.")
+    var until: String?
+    @Option(name: .customShort("n"), help: "At most so many events.")
+    var limit: Int?
+    @Flag(name: [.customShort("r"), .long], help: "The last event first.")
+    var reverse = false
+
+    func run() throws {
+        let filter = try filter()
+        let columns = Terminal.outputColumns ?? 200
+        let damaged = try store.read { journal in
+            try journal.dump(filter, limit: limit, reversed: reverse) { position, event in
+                switch output {
+                case .json: Terminal.write(EventLine.json(position, event))
+                case .text: Terminal.write(EventLine.text(position, event, columns: columns))
+                case .verbose: Terminal.write(EventLine.verbose(position, event))
+                }
+            }
+        }
+        Terminal.flush()
+        for error in damaged { Terminal.say("tidemark: \(error)") }
+        if !damaged.isEmpty { throw Exit.findings }
+    }
+
+    private func filter() throws -> EventFilter {
+        var filter = EventFilter()
+        for name in kind {
+            guard let kind = EventKind(named: name) else {
+                let names = EventKind.all.map(\.description).joined(separator: ", ")
+                throw UsageError("\"\(name)\" is no kind of event; there are \(names)")
+            }
+            filter.kinds.insert(kind)
+        }
+        filter.collection = collection.map { CollectionName($0) }
+        if let entity {
+            let key = try Name.entity(entity)
+            filter.collection = key.collection
+            filter.entity = key.id
+        }
+        filter.sync = try sync.map(Name.position)
+        filter.from = try from.map(Name.position)
+        filter.to = try to.map(Name.position)
+        filter.since = try since.map(Name.time)
+        filter.until = try until.map(Name.time)
+        if let limit, limit < 0 { throw UsageError("-n takes a number from 0 up") }
+        return filter
+    }
+}
+
+struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Prints one event in full.")
+
+    @OptionGroup var store: StoreArgument
+    @Argument(help: "Its position: @12 or 12.")
+    var position: String
+    @OptionGroup var format: OutputOption
+
+    func run() throws {
+        let position = try Name.position(position)
+        let event = try store.read { journal in
+            try journal.read { try $0.event(at: position) }
+        }
+        guard let event else {
+            Terminal.say("tidemark: there is no event at \(position)")
+            throw Exit.findings
+        }
+        if format.isJSON {
+            Terminal.write(EventLine.json(position, event))
+        } else {
+            Terminal.write(EventLine.verbose(position, event))
+        }
+    }
+}
+
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Proves that a store is what was written.",
+        discussion: """
+            Recomputes every checksum and the Merkle root of every commit, folds the log again and
+            compares every view row. Exit code 1 with the position when something differs.
+            """)
+
+    @OptionGroup var store: StoreArgument
+
+    func run() throws {
+        let result = try store.read { journal in try journal.verify() }
+        guard result.isFine else {
+            for finding in result.findings { Terminal.write(finding) }
+            throw Exit.findings
+        }
+        Terminal.write("fine: \(result.events) events in \(result.commits) commits")
+        Terminal.write("root: \(result.root)")
+    }
+}
+
+struct Stats: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints how large a store is, and of what.")
+
+    @OptionGroup var store: StoreArgument
+
+    func run() throws {
+        let stats = try store.read { journal in try journal.stats() }
+        Terminal.write("events     \(stats.events) in \(stats.commits) commits")
+        Terminal.write("log        \(stats.logBytes) bytes")
+        Terminal.write("data.mdb   \(stats.fileBytes) bytes")
+        Terminal.write("entities   \(stats.entities)")
+        Terminal.write("mutations  \(stats.mutations)")
+        if let first = stats.firstAt, let last = stats.lastAt {
+            Terminal.write("recorded   \(first) to \(last)")
+        }
+        for (kind, sum) in stats.kinds.sorted(by: { $0.key < $1.key }) {
+            Terminal.write(
+                "  " + kind.description.padded(to: 18) + "\(sum.events)".padded(to: 8)
+                    + "\(sum.bytes) bytes")
+        }
+    }
+}
+
+struct Rebuild: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Folds the log again and replaces every view row.",
+        discussion: "The log itself is not touched. The old rows are served until it is done.")
+
+    @OptionGroup var store: StoreArgument
+
+    func run() throws {
+        do {
+            let journal = try Journal.open(at: store.store)
+            var last = Position.start
+            try journal.rebuild { progress in
+                last = progress.last
+                Terminal.progress("folding \(progress.done) of \(progress.last)")
+            }
+            Terminal.endProgress()
+            try journal.close()
+            Terminal.write("rebuilt from \(last.rawValue) events")
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+}

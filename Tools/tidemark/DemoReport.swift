@@ -1,0 +1,108 @@
+// DemoReport.swift — the end of the demo: what the stores hold, and how to look further.
+
+import Foundation
+import Tidemark
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkViews
+
+struct DemoReport {
+    let folder: String
+
+    func print(_ scene: DemoScene) throws {
+        for name in ["phone", "laptop"] { try table(name) }
+        try ledger("laptop")
+        try piece("phone")
+        for name in ["phone", "laptop"] { try proof(name) }
+        try next()
+        Terminal.flush()
+    }
+
+    private func open<R>(_ name: String, _ body: (Journal) throws -> R) throws -> R {
+        let journal = try Journal.open(at: "\(folder)/\(name)", readOnly: true)
+        let result = try body(journal)
+        try journal.close()
+        return result
+    }
+
+    private func table(_ name: String) throws {
+        Terminal.write("\nThe \(name)'s tables")
+        try open(name) { journal in
+            try journal.read { views in
+                try views.forEachEntity { key, row in
+                    guard let document = row.document else { return true }
+                    let status = row.status.rawValue.padded(to: 7)
+                    Terminal.write(
+                        cut(
+                            "   \("\(key)".padded(to: 11)) \(status) "
+                                + EventLine.onOneLine(document)))
+                    return true
+                }
+            }
+        }
+    }
+
+    private func ledger(_ name: String) throws {
+        Terminal.write("\nEvery mutation of the \(name), and the event that proves its outcome")
+        try open(name) { journal in
+            try journal.read { views in
+                for entry in try views.outbox(all: true) {
+                    let proof = entry.mutation.proof.map { "by \($0)" } ?? ""
+                    Terminal.write(
+                        cut(
+                            "   \("\(entry.position)".padded(to: 5)) "
+                                + "\(entry.mutation.kind)".padded(to: 14)
+                                + "\(entry.mutation.key)".padded(to: 12) + "\(entry.word) \(proof)")
+                    )
+                }
+            }
+        }
+    }
+
+    private func piece(_ name: String) throws {
+        Terminal.write("\nThe lost answer in the \(name)'s log")
+        try open(name) { journal in
+            var filter = EventFilter()
+            filter.collection = "tasks"
+            filter.entity = "mail"
+            _ = try journal.dump(filter, limit: 8) { position, event in
+                Terminal.write(
+                    "   "
+                        + EventLine.text(
+                            position, event, columns: (Terminal.outputColumns ?? 100) - 3))
+            }
+        }
+    }
+
+    private func proof(_ name: String) throws {
+        let result = try open(name) { journal in try journal.verify() }
+        guard result.isFine else {
+            for finding in result.findings { Terminal.write(finding) }
+            throw Exit.findings
+        }
+        Terminal.write(
+            "\nverify \(name): fine, \(result.events) events in \(result.commits) commits, root "
+                + result.root.prefix(16) + "…")
+    }
+
+    private func next() throws {
+        let tool = CommandLine.arguments.first ?? "tidemark"
+        let model = ModelRegistration(
+            model: DemoScene.model,
+            remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
+        try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
+        Terminal.write(
+            """
+
+            Look further
+               \(tool) dump \(folder)/phone -o verbose
+               \(tool) dump \(folder)/laptop --entity tasks/bike -o json
+               \(tool) outbox \(folder)/laptop --all
+               \(tool) verify \(folder)/phone
+            Sync with a real Kinto: run Tools/kinto in another terminal, then
+               \(tool) init \(folder)/real --model \(folder)/model.json
+               \(tool) put \(folder)/real tasks/t1 '{"title":"tea"}'
+               TIDEMARK_CREDENTIALS=me:secret \(tool) sync \(folder)/real
+            """)
+    }
+}

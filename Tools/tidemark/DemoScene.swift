@@ -1,0 +1,194 @@
+// DemoScene.swift — what the demo plays with: a server in this process, a network that can fail, and
+// two replicas.
+
+import Foundation
+import HTTPTypes
+import Synchronization
+import Tidemark
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkTesting
+import TidemarkViews
+
+/// Server, network and the two replicas.
+struct DemoScene {
+    static let model = SyncModel(
+        name: "todo",
+        collections: [
+            CollectionModel("lists", lastChangeField: "last_modified", conflict: .serverWins),
+            CollectionModel(
+                "tasks", lastChangeField: "last_modified", conflict: .localWins,
+                references: [Reference("list", to: "lists")]),
+        ])
+
+    let phone: DemoReplica
+    let laptop: DemoReplica
+    let network: DemoNetwork
+    private let server: InMemoryServer
+    private let listener: LoopbackServer
+
+    init(in folder: String) async throws {
+        let now = Dependencies.live.now
+        server = InMemoryServer(now: { now().milliseconds })
+        for path in ["", "/collections/lists", "/collections/tasks"] {
+            _ = server.request(
+                .put, "/v1/buckets/todo\(path)",
+                body: #"{"permissions":{"write":["system.Authenticated"]}}"#)
+        }
+        listener = try await LoopbackServer.start(server)
+        network = DemoNetwork()
+        let remote = Remote.kinto(origin: listener.origin, bucket: "todo")
+        phone = try DemoReplica("phone", folder, remote, network)
+        laptop = try DemoReplica("laptop", folder, remote, network)
+    }
+
+    /// Tells one part of the story, and what it took.
+    func chapter(_ title: String, _ body: () async throws -> Void) async throws {
+        Terminal.progress(title)
+        Terminal.endProgress()
+        Terminal.write("\n\(title)")
+        try await body()
+        Terminal.flush()
+    }
+
+    func wait(seconds: Double) async throws {
+        Terminal.progress("waiting \(seconds) s, as the server asked")
+        try await Task.sleep(for: .seconds(seconds))
+        Terminal.endProgress()
+    }
+
+    /// The next write is answered with 429.
+    func askForPause(seconds: Int) {
+        server.faults = FaultPlan([
+            FaultRule(.tooManyRequests(retryAfterSeconds: seconds), method: .put, nth: 1)
+        ])
+    }
+
+    /// Every write of that record is answered with 400.
+    func refuse(id: String) {
+        let body = Array(
+            #"{"code":400,"errno":107,"error":"Invalid parameters","message":"not this one"}"#.utf8)
+        server.faults = FaultPlan([
+            FaultRule(
+                .answer(status: 400, body: body), method: .put, recordID: { $0 == id })
+        ])
+    }
+
+    func end() async throws {
+        try phone.close()
+        try laptop.close()
+        await listener.stop()
+    }
+}
+
+/// The real network, but for what the demo takes away.
+final class DemoNetwork: Transport, Sendable {
+    private let losing = Mutex<String?>(nil)
+
+    /// The next answer to a request of this method is lost on its way back.
+    func loseNextAnswer(to method: String) { losing.withLock { $0 = method } }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let answer = try await URLSessionTransport.urlSession.send(
+            request, body: body, limits: limits)
+        let isLost = losing.withLock { method in
+            guard method == request.method.rawValue else { return false }
+            method = nil
+            return true
+        }
+        if isLost { throw TransportError(.connectionLost, detail: "the answer was lost") }
+        return answer
+    }
+}
+
+/// One replica with its engine; says what it did by reading its own log.
+struct DemoReplica {
+    let name: String
+    let directory: String
+    private let replica: Replica
+    private let engine: SyncEngine
+
+    init(_ name: String, _ folder: String, _ remote: Remote, _ network: DemoNetwork) throws {
+        self.name = name
+        directory = "\(folder)/\(name)"
+        replica = try Replica.open(at: directory, model: DemoScene.model, remote: remote)
+        engine = try SyncEngine(replica, remote: remote, transport: network) {
+            .basic(user: "me", password: "secret")
+        }
+    }
+
+    func close() throws { try replica.close() }
+
+    func edit(put entity: String, _ json: String) throws {
+        let position = try replica.write { tx in
+            try tx.put(try Name.entity(entity), Array(json.utf8))
+        }
+        try say(position)
+    }
+
+    func edit(patch entity: String, _ json: String) throws {
+        let patch = Patch(settingAllOf: try JSONDocument(parsing: Array(json.utf8)))
+        let position = try replica.write { tx in try tx.patch(try Name.entity(entity), patch) }
+        try say(position)
+    }
+
+    private func say(_ position: Position?) throws {
+        guard let position,
+            let event = try replica.journal.read({ try $0.event(at: position) })
+        else { return }
+        say(
+            "\(position) \(event.kind) \(event.key.map { "\($0)" } ?? "")  "
+                + EventLine.onOneLine(event.payload))
+    }
+
+    /// Syncs once, and says what the log has about it.
+    func sync() async throws {
+        _ = try await engine.sync()
+        try replica.journal.read { views in
+            try views.forEachSyncRun { start, run in
+                let end = run.finished.map { " to \($0)" } ?? ""
+                say("\(start)\(end) sync run: \(Self.words(run.summary))")
+                try self.decisions(since: start, views)
+                return false
+            }
+        }
+    }
+
+    private func decisions(since start: Position, _ views: ViewReader) throws {
+        try views.forEachDecision { position, decision in
+            guard position >= start else { return true }
+            let fields =
+                decision.fields.isEmpty ? "" : " on " + decision.fields.joined(separator: ", ")
+            let inputs = decision.inputs.map { "\($0)" }.joined(separator: " against ")
+            say("  \(decision.key): \(inputs)\(fields), \(decision.result)")
+            return true
+        }
+        for entry in try views.outbox(all: false) {
+            var line = "  \(entry.mutation.key): \(entry.position) is \(entry.word)"
+            if let row = try views.entity(entry.mutation.key), let refusal = row.refusal {
+                line += " (\(refusal.status) \(refusal.message))"
+            }
+            if !entry.blockers.isEmpty {
+                line += " by " + entry.blockers.map(\.description).joined(separator: ", ")
+            }
+            say(line)
+        }
+    }
+
+    private func say(_ line: String) { Terminal.write(cut("   \(name.padded(to: 7)) \(line)")) }
+
+    /// The payload of `sync.finished` in words.
+    private static func words(_ summary: [UInt8]) -> String {
+        guard let value = try? JSONValue(parsing: summary), let members = value.object else {
+            return ""
+        }
+        var parts: [String] = []
+        for (name, value) in members where !["outcome", "detail"].contains(name) {
+            parts.append("\(value.int64Value.map { "\($0) " } ?? "")\(name)")
+        }
+        let outcome = value["detail"]?.stringValue ?? value["outcome"]?.stringValue ?? ""
+        return ([outcome] + parts).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,80 @@
+// Edits.swift — `tidemark put`, `patch` and `delete`: one edit, one event.
+
+import ArgumentParser
+import Tidemark
+
+struct Put: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Creates an entity, or makes it be a document.",
+        discussion: "Prints the event's position and the entity; without an ID makes one up.")
+
+    @OptionGroup var store: StoreArgument
+    @Argument(help: "COLLECTION/ID, or COLLECTION alone for a new id.")
+    var entity: String
+    @Argument(help: "A JSON object, or - to read it from standard input.")
+    var json: String
+
+    func run() throws {
+        let replica = try store.open()
+        let bytes = document(json)
+        let name = entity
+        let (key, position) = try replica.write { tx in
+            let key = try Name.entity(name.contains("/") ? name : "\(name)/\(tx.makeID())")
+            return (key, try tx.put(key, bytes))
+        }
+        try replica.close()
+        report(position, key)
+    }
+}
+
+struct PatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patch",
+        abstract: "Changes some fields of an entity.",
+        discussion: """
+            Fields of the JSON object are set, null too; those named by --unset are removed; the
+            others stay. Prints the event's position and the entity.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Argument(help: "COLLECTION/ID.")
+    var entity: String
+    @Argument(help: "A JSON object of the fields to set, or - to read it from standard input.")
+    var json: String = "{}"
+    @Option(help: "A field to remove; may be repeated.")
+    var unset: [String] = []
+
+    func run() throws {
+        let key = try Name.entity(entity)
+        let set: Patch
+        do throws(JSONError) {
+            set = Patch(settingAllOf: try JSONDocument(parsing: document(json)))
+        } catch { throw UsageError("not a JSON object: \(error)") }
+        guard !set.isEmpty || !unset.isEmpty else { throw UsageError("nothing to set or unset") }
+        let patch = Patch(set: set.set, unset: unset)
+        let replica = try store.open()
+        let position = try replica.write { tx in try tx.patch(key, patch) }
+        try replica.close()
+        report(position, key)
+    }
+}
+
+struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Deletes an entity.")
+
+    @OptionGroup var store: StoreArgument
+    @Argument(help: "COLLECTION/ID.")
+    var entity: String
+
+    func run() throws {
+        let key = try Name.entity(entity)
+        let replica = try store.open()
+        let position = try replica.write { tx in try tx.delete(key) }
+        try replica.close()
+        report(position, key)
+    }
+}
+
+private func report(_ position: Position?, _ key: EntityKey) {
+    Terminal.write(position.map { "\($0) \(key)" } ?? "\(key) is so already")
+}

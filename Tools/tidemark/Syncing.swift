@@ -1,0 +1,126 @@
+// Syncing.swift — `tidemark sync` and `status`.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkSync
+import TidemarkViews
+
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Syncs a store with its server.",
+        discussion: """
+            Exit code 0 when both sides are equal, 1 when they are not: the line says why. The
+            credentials come from the environment variable TIDEMARK_CREDENTIALS, or the one that
+            the model names: NAME:PASSWORD for HTTP Basic, or a whole Authorization value.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Flag(
+        help: "Go on until a run finds nothing new on either side, waiting where the server asks.")
+    var untilQuiet = false
+    @Option(help: "With --until-quiet: the seconds to wait in all.")
+    var wait: Int = 120
+
+    func run() async throws {
+        let replica = try store.open()
+        guard let remote = try replica.registration?.remote else {
+            throw UsageError("the model of \(store.store) names no remote to sync with")
+        }
+        let engine = try SyncEngine(replica, remote: remote) { try Self.credentials(remote) }
+        let outcome = try await run(engine)
+        Terminal.endProgress()
+        Terminal.write(outcome.sentence)
+        for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
+            Terminal.write("  \(collection): \(failure)")
+        }
+        try replica.close()
+        if !outcome.isSynced { throw Exit.findings }
+    }
+
+    private func run(_ engine: SyncEngine) async throws -> SyncOutcome {
+        let status = engine.status
+        let watcher = Task {
+            for await case .syncing(let progress) in status {
+                Terminal.progress("\(progress.phase.rawValue) \(progress.collection)")
+            }
+        }
+        defer { watcher.cancel() }
+        var left = Double(wait)
+        var attempt = 0
+        while true {
+            let outcome = try await engine.sync(.userRequested)
+            guard untilQuiet else { return outcome }
+            if outcome.isSynced && !outcome.counts.hasNews { return outcome }
+            var pause = 0.0
+            if let failure = outcome.failure {
+                guard failure.isTransient else { return outcome }
+                attempt += 1
+                pause =
+                    failure.retryAfterSeconds.map(Double.init)
+                    ?? min(pow(2, Double(attempt)) / 4, 15)
+            } else {
+                // Everything was tried and something still waits: for the user, or for access.
+                guard outcome.counts.hasNews else { return outcome }
+                attempt = 0
+            }
+            guard pause <= left else { return outcome }
+            left -= pause
+            if pause > 0 { try await Task.sleep(for: .seconds(pause)) }
+        }
+    }
+
+    private static func credentials(_ remote: Remote) throws -> Credentials {
+        let value = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
+        if value.isEmpty { return .none }
+        if value.contains(" ") { return .authorization(value) }
+        guard let colon = value.firstIndex(of: ":") else {
+            throw UsageError(
+                "\(remote.credentialsVariable) holds neither NAME:PASSWORD nor a whole "
+                    + "Authorization value")
+        }
+        return .basic(
+            user: String(value[..<colon]), password: String(value[value.index(after: colon)...]))
+    }
+}
+
+extension SyncOutcome {
+    /// The outcome in one line.
+    var sentence: String {
+        var parts: [String] = []
+        for (count, word) in [
+            (counts.pulled, "pulled"), (counts.pushed, "pushed"), (counts.conflicts, "in conflict"),
+            (counts.readBack, "read back"), (pending, "pending"), (refused, "refused"),
+        ] where count > 0 {
+            parts.append("\(count) \(word)")
+        }
+        if parts.isEmpty { parts.append("nothing new") }
+        let list = parts.joined(separator: ", ")
+        if let failure { return "not synced: \(failure) (\(list))" }
+        return isSynced ? "synced: \(list)" : "not synced: \(list)"
+    }
+}
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints how a store stands with its server.")
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var format: OutputOption
+
+    func run() throws {
+        try store.read { journal in
+            try journal.read { views in
+                let summary = try StoreSummary(views)
+                if format.isJSON {
+                    Terminal.write(summary.json)
+                } else {
+                    for line in summary.lines { Terminal.write(cut(line)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// Tool.swift — the command `tidemark`: its verbs, and how errors become exit codes.
+//
+//   0 fine   1 findings or differences   2 usage or I/O   3 a format newer than this tool
+
+import ArgumentParser
+import Foundation
+import Tidemark
+
+struct Tool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidemark",
+        abstract: "Makes, edits, syncs and audits Tidemark stores.",
+        discussion: """
+            A STORE is a directory. Data goes to standard output, everything else to standard
+            error. Exit codes: 0 fine, 1 findings or differences, 2 usage or I/O, 3 newer format.
+
+            Begin with: tidemark demo
+            """,
+        version: Replica.version,
+        subcommands: [
+            Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
+            Sync.self, Status.self, Outbox.self, Dump.self, Show.self, Verify.self, Stats.self,
+            Rebuild.self,
+        ])
+}
+
+/// Ends the tool with a code after everything was said.
+struct Exit: Error {
+    static let findings = Exit(code: 1)
+    let code: Int32
+}
+
+/// A mistake in what was asked for: said on standard error, exit code 2.
+struct UsageError: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
+}
+
+@main
+enum Main {
+    static func main() async {
+        // A reader that goes away, as `head` does, ends the tool quietly.
+        signal(SIGPIPE, SIG_DFL)
+        do {
+            var command = try Tool.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            Terminal.flush()
+        } catch {
+            Terminal.flush()
+            exit(code(for: error))
+        }
+    }
+
+    private static func code(for error: any Error) -> Int32 {
+        switch error {
+        case let error as Exit:
+            return error.code
+        case let error as UsageError:
+            Terminal.say("tidemark: \(error.message)")
+            return 2
+        case let error as TidemarkError:
+            Terminal.say("tidemark: \(error.message)")
+            return error.code == .damaged ? 1 : 2
+        case let error as ModelError:
+            Terminal.say("tidemark: \(error)")
+            return 2
+        default:
+            let message = Tool.fullMessage(for: error)
+            guard Tool.exitCode(for: error) != .success else {
+                print(message)
+                return 0
+            }
+            Terminal.say(message)
+            return 2
+        }
+    }
+}
