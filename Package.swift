@@ -82,6 +82,9 @@ let package = Package(
                 "Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
+        .executableTarget(
+            name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
+            path: "Tests/ReadmeExample", swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
         tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),

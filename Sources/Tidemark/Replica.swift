@@ -42,7 +42,8 @@ public final class Replica: Sendable {
             let journal = try Journal.open(at: directory, create: true)
             let replica = Replica(directory, journal, dependencies)
             let registered = try replica.registration
-            let wanted = ModelRegistration(model: model, remote: registered?.remote ?? remote)
+            let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
+                .checked()
             if registered != wanted { try replica.register(wanted) }
             return replica
         }

@@ -1,6 +1,6 @@
 // StatusBroadcast.swift — one sender, any number of listeners; each sees what comes after it began.
 
-import Synchronization
+import TidemarkStore
 
 /// Hands each status to every listener; a slow listener misses none but the oldest of many.
 final class StatusBroadcast: Sendable {
@@ -8,7 +8,7 @@ final class StatusBroadcast: Sendable {
         var next = 0
         var all: [Int: AsyncStream<EngineStatus>.Continuation] = [:]
     }
-    private let listeners = Mutex(Listeners())
+    private let listeners = Lock(Listeners())
 
     func subscribe() -> AsyncStream<EngineStatus> {
         let (stream, continuation) = AsyncStream.makeStream(

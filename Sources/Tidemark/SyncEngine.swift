@@ -33,7 +33,10 @@ public actor SyncEngine {
     private let transport: any Transport
     private let limits: TransportLimits
     private let credentials: @Sendable () async throws -> Credentials
-    private var running: Task<SyncOutcome, any Error>?
+    /// The run that is going on, and the one after it.
+    private var runs: [Run] = []
+    private var begun: Set<Int> = []
+    private var runsMade = 0
     private let broadcast = StatusBroadcast()
 
     /// An engine for a replica.
@@ -57,41 +60,71 @@ public actor SyncEngine {
         self.credentials = credentials
     }
 
-    /// Runs one sync run: what was never answered is read back, every collection is pulled, every
-    /// pending mutation is pushed.
+    /// Runs one sync run.
     ///
-    /// While one is running, its outcome is awaited instead.
+    /// What was never answered is read back, every collection is pulled, every pending mutation is
+    /// pushed. While a run is going on, one more is awaited, which all callers share: what was
+    /// written before this call is part of it. What network and server do wrong is in the outcome.
     ///
-    /// What network and server do wrong is in the outcome. Cancelling the calling task ends the run
-    /// at the next step; the log stays whole.
+    /// A run whose callers are all cancelled ends at the next step; the log stays whole.
     ///
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin, and
     ///   whatever the storage throws.
     public func sync(_ trigger: SyncTrigger = .userRequested) async throws -> SyncOutcome {
-        let task: Task<SyncOutcome, any Error>
-        if let running {
-            task = running
-        } else {
-            task = Task { try await self.run(trigger) }
-            running = task
-        }
+        let run = join(trigger)
+        let task = run.task
         return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
-            task.cancel()
+            Task { await self.leave(run.number) }
         }
+    }
+
+    /// A run that has not begun yet when a caller joins it.
+    private struct Run {
+        var number: Int
+        var task: Task<SyncOutcome, any Error>
+        var callers = 1
+    }
+
+    private func join(_ trigger: SyncTrigger) -> Run {
+        if let index = runs.indices.last, !begun.contains(runs[index].number) {
+            runs[index].callers += 1
+            return runs[index]
+        }
+        let before = runs.last?.task
+        runsMade += 1
+        let number = runsMade
+        let task = Task {
+            _ = await before?.result
+            return try await self.run(trigger, number)
+        }
+        let run = Run(number: number, task: task)
+        runs.append(run)
+        return run
+    }
+
+    private func leave(_ number: Int) {
+        guard let index = runs.firstIndex(where: { $0.number == number }) else { return }
+        runs[index].callers -= 1
+        if runs[index].callers == 0 { runs[index].task.cancel() }
     }
 
     /// What the engine is doing, from now on.
     public nonisolated var status: AsyncStream<EngineStatus> { broadcast.subscribe() }
 
-    private func run(_ trigger: SyncTrigger) async throws -> SyncOutcome {
-        defer { running = nil }
+    private func run(_ trigger: SyncTrigger, _ number: Int) async throws -> SyncOutcome {
+        begun.insert(number)
+        defer {
+            begun.remove(number)
+            runs.removeAll { $0.number == number }
+        }
         do {
-            let model = try bind()
+            let bound = try bind()
             let broadcast = broadcast
             let driver = SyncDriver(
-                journal: replica.journal, model: model, remote: remote, adapter: adapter,
+                journal: replica.journal, model: bound.model, remote: bound.remote ?? remote,
+                adapter: adapter,
                 transport: transport, limits: limits, credentials: credentials,
                 dependencies: replica.dependencies,
                 progress: { broadcast.send(.syncing($0)) })
@@ -105,20 +138,21 @@ public actor SyncEngine {
     }
 
     /// Binds the replica to the remote with the first sync, and holds it to it ever after.
-    private func bind() throws -> SyncModel {
+    private func bind() throws -> ModelRegistration {
         guard let registered = try replica.registration else {
             throw TidemarkError(.noModel, "the replica has no model")
         }
-        if let known = registered.remote {
-            guard known.origin == remote.origin, known.parameters == remote.parameters else {
-                throw TidemarkError(
-                    .otherRemote,
-                    "the store is synced with \(known.origin), not with \(remote.origin); "
-                        + "another server needs a store of its own")
-            }
-        } else {
-            try replica.register(ModelRegistration(model: registered.model, remote: remote))
+        let wanted = try ModelRegistration(model: registered.model, remote: remote).checked()
+        guard let known = registered.remote, let own = wanted.remote else {
+            try replica.register(wanted)
+            return wanted
         }
-        return registered.model
+        guard known.origin == own.origin, known.parameters == own.parameters else {
+            throw TidemarkError(
+                .otherRemote,
+                "the store is synced with \(known.origin), not with \(own.origin); "
+                    + "another server needs a store of its own")
+        }
+        return wanted
     }
 }

@@ -28,6 +28,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case otherRemote
         /// The log or a view is damaged.
         case damaged
+        /// The store was written by a newer version.
+        case newerFormat
         /// The storage failed.
         case storage
     }
@@ -51,7 +53,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         switch error {
         case let error as StoreError:
             TidemarkError(error.code == .missing ? .noStore : .storage, "\(error)")
-        case let error as LogError: TidemarkError(.damaged, "\(error)")
+        case let error as LogError:
+            TidemarkError(error.code == .newerFormat ? .newerFormat : .damaged, "\(error)")
         case let error as ProtoError:
             TidemarkError(.damaged, "a view row is damaged (\(error)); rebuild the store's views")
         case let error as JSONError: TidemarkError(.invalidDocument, "not a JSON object: \(error)")

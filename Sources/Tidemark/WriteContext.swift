@@ -81,6 +81,7 @@ public final class WriteContext {
             do { value = try JSONValue(parsing: field.value) } catch {
                 throw TidemarkError(.invalidDocument, "\(key), field \(field.name): \(error)")
             }
+            try checkDepth(field.value)
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
@@ -169,8 +170,23 @@ public final class WriteContext {
     }
 
     private func parse(_ document: [UInt8]) throws -> JSONDocument {
-        do { return try JSONDocument(parsing: document) } catch {
+        let parsed: JSONDocument
+        do { parsed = try JSONDocument(parsing: document) } catch {
             throw TidemarkError(.invalidDocument, "not a JSON object: \(error)")
+        }
+        try checkDepth(document)
+        return parsed
+    }
+
+    /// What is written here must stay readable inside an event, and inside a server's page.
+    private func checkDepth(_ json: [UInt8]) throws {
+        let wrapping = 4
+        let left = [UInt8](repeating: UInt8(ascii: "["), count: wrapping)
+        let right = [UInt8](repeating: UInt8(ascii: "]"), count: wrapping)
+        do { try JSON.validate(left + json + right) } catch {
+            throw TidemarkError(
+                .invalidDocument,
+                "nested too deeply: \(JSONLimits.depthMax - wrapping) levels are the most")
         }
     }
 

@@ -2,6 +2,9 @@
 // Schemas/tidemark/v1/event.proto, in the canonical subset of ProtoCodec.swift.
 
 extension Event {
+    /// The highest field number of this version.
+    private static let lastField: UInt32 = 13
+
     /// The header's bytes.
     ///
     /// The payload is not among them, nor is the position.
@@ -32,8 +35,11 @@ extension Event {
         var reader = ProtoReader(header)
         var last: UInt32 = 0
         while let field = try reader.next() {
+            // What a newer version added may repeat.
+            guard field.number <= Self.lastField else { continue }
             guard field.number > last else { throw .fieldOrder(field.number) }
             last = field.number
+            guard !field.isEmpty else { throw .defaultWritten(field.number) }
             switch field.number {
             case 1: kind = EventKind(rawValue: try field.small())
             case 2: recordedAt = Timestamp(rawValue: try field.signed())

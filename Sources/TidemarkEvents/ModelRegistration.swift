@@ -35,13 +35,16 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
 extension ModelRegistration {
     /// Reads a model document.
     ///
+    /// - Parameter isLogged: whether it comes from a log: then members that only a newer version
+    ///   knows are passed over.
     /// - Throws: ``ModelError`` naming the member that is wrong.
-    public init(parsing bytes: [UInt8]) throws(ModelError) {
+    public init(parsing bytes: [UInt8], isLogged: Bool = false) throws(ModelError) {
         let value: JSONValue
         do { value = try JSONValue(parsing: bytes) } catch {
             throw ModelError("", "not a JSON document: \(error)")
         }
-        let root = try Members(value, at: "", known: ["name", "collections", "remote"])
+        let root = try Members(
+            value, at: "", known: isLogged ? nil : ["name", "collections", "remote"])
         remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value) }
         guard let list = root["collections"]?.array, !list.isEmpty else {
             throw ModelError("collections", "a list of at least one collection is needed")
@@ -51,7 +54,7 @@ extension ModelRegistration {
         var collections: [CollectionModel] = []
         for (index, item) in list.enumerated() {
             let path = "collections[\(index)]"
-            let collection = try CollectionModel(item, at: path, usualLastChange)
+            let collection = try CollectionModel(item, at: path, isLogged, usualLastChange)
             guard !collections.contains(where: { $0.name == collection.name }) else {
                 throw ModelError("\(path).name", "\(collection.name) is there twice")
             }
@@ -68,6 +71,13 @@ extension ModelRegistration {
         model = SyncModel(name: try root.string("name") ?? "unnamed", collections: collections)
     }
 
+    /// The registration as it will be read back from the log, with what is usual filled in.
+    ///
+    /// - Throws: ``ModelError`` when it could not be read back.
+    public func checked() throws(ModelError) -> ModelRegistration {
+        try ModelRegistration(parsing: encoded)
+    }
+
     /// The document's bytes: members in a fixed order, so that equal models are equal bytes.
     public var encoded: [UInt8] {
         var root: JSONObject = ["name": .string(model.name)]
@@ -79,11 +89,12 @@ extension ModelRegistration {
 
 extension CollectionModel {
     fileprivate init(
-        _ value: JSONValue, at path: String, _ usualLastChange: String?
+        _ value: JSONValue, at path: String, _ isLogged: Bool, _ usualLastChange: String?
     ) throws(ModelError) {
         let members = try Members(
             value, at: path,
-            known: ["name", "id", "lastChange", "conflict", "references", "pageSize"])
+            known: isLogged
+                ? nil : ["name", "id", "lastChange", "conflict", "references", "pageSize"])
         guard let text = try members.string("name"), CollectionName(text).isValid else {
             throw ModelError(
                 "\(path).name", "1 to \(CollectionName.bytesMax) bytes without / are needed")
@@ -137,9 +148,10 @@ extension Remote {
     fileprivate init(_ value: JSONValue) throws(ModelError) {
         let members = try Members(value, at: "remote", known: nil)
         guard let origin = try members.string("origin"),
-            origin.hasPrefix("http://") || origin.hasPrefix("https://")
+            let scheme = ["http://", "https://"].first(where: origin.hasPrefix),
+            let host = origin.dropFirst(scheme.count).first, host != "/"
         else { throw ModelError("remote.origin", "an http:// or https:// address is needed") }
-        guard !origin.dropFirst(8).contains("@") else {
+        guard !origin.contains("@") else {
             throw ModelError("remote.origin", "credentials don't belong here; name a variable")
         }
         guard let adapter = try members.string("adapter") else {

@@ -30,6 +30,14 @@ public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
             && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
     }
 
+    /// Whether both are the same bytes.
+    public static func == (left: CollectionName, right: CollectionName) -> Bool {
+        ExactString(left.rawValue) == ExactString(right.rawValue)
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(rawValue)) }
+
     /// Ordered by the bytes of the names.
     public static func < (left: CollectionName, right: CollectionName) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
@@ -70,6 +78,17 @@ public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// `collection/id`.
     public var description: String { "\(collection)/\(id)" }
+
+    /// Whether both parts are the same bytes.
+    public static func == (left: EntityKey, right: EntityKey) -> Bool {
+        ExactString(left.id) == ExactString(right.id) && left.collection == right.collection
+    }
+
+    /// Hashes both parts.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(collection)
+        hasher.combine(ExactString(id))
+    }
 
     /// Ordered by collection, then by the bytes of the id.
     public static func < (left: EntityKey, right: EntityKey) -> Bool {

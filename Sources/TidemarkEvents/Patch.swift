@@ -35,7 +35,8 @@ public struct Patch: Sendable, Hashable {
 
     /// The value that the patch gives a field: nil when the field is removed or left alone.
     public func value(of field: String) -> [UInt8]? {
-        self.set.first { $0.name == field }?.value
+        let exact = ExactString(field)
+        return self.set.first { ExactString($0.name) == exact }?.value
     }
 
     /// All top-level fields of a JSON object, but those named.
@@ -61,10 +62,10 @@ public struct Patch: Sendable, Hashable {
 
     /// The patch that does this one and then `later`.
     public func followed(by later: Patch) -> Patch {
-        let touched = Set(later.fieldNames)
+        let touched = Set(later.fieldNames.map(ExactString.init))
         return Patch(
-            set: set.filter { !touched.contains($0.name) } + later.set,
-            unset: unset.filter { !touched.contains($0) } + later.unset)
+            set: set.filter { !touched.contains(ExactString($0.name)) } + later.set,
+            unset: unset.filter { !touched.contains(ExactString($0)) } + later.unset)
     }
 
     /// The entity's bytes with this patch applied; untouched fields stand byte for byte.

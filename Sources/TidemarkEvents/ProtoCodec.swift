@@ -51,6 +51,7 @@ package struct ProtoWriter: Sendable {
 package enum ProtoError: Error, Hashable, Sendable, CustomStringConvertible {
     case truncated
     case varintNotMinimal
+    case defaultWritten(UInt32)
     case fieldOrder(UInt32)
     case wireType(UInt32)
     case invalidUTF8(UInt32)
@@ -60,6 +61,7 @@ package enum ProtoError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .truncated: "the bytes end inside a field"
         case .varintNotMinimal: "a varint is longer than it need be"
+        case .defaultWritten(let field): "field \(field) is written though it says nothing"
         case .fieldOrder(let field): "field \(field) is out of order"
         case .wireType(let field): "field \(field) has an unexpected wire type"
         case .invalidUTF8(let field): "field \(field) is not UTF-8"
@@ -79,6 +81,9 @@ package struct ProtoField: Sendable {
         self.varint = varint
         self.slice = slice
     }
+
+    /// Whether it has no bytes, which only an element of a repeated field may.
+    package var isEmpty: Bool { varint == nil && slice.isEmpty }
 
     package func unsigned() throws(ProtoError) -> UInt64 {
         guard let varint else { throw .wireType(number) }
@@ -124,13 +129,17 @@ package struct ProtoReader: Sendable {
     package mutating func next() throws(ProtoError) -> ProtoField? {
         guard offset < bytes.count else { return nil }
         let tag = try varint()
-        guard let number = UInt32(exactly: tag >> 3), number >= last, number > 0 else {
+        guard let number = UInt32(exactly: tag >> 3), number >= last, number > 0,
+            number < 1 << 29
+        else {
             throw .fieldOrder(UInt32(truncatingIfNeeded: tag >> 3))
         }
         last = number
         switch tag & 7 {
         case 0:
-            return ProtoField(number: number, varint: try varint(), slice: [])
+            let value = try varint()
+            guard value != 0 else { throw .defaultWritten(number) }
+            return ProtoField(number: number, varint: value, slice: [])
         case 2:
             let length = try varint()
             guard length <= UInt64(bytes.count - offset) else { throw .truncated }

@@ -66,7 +66,8 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 
-    /// The moment of a civil date and time of day in UTC; nil when a part is out of range.
+    /// The moment of a civil date and time of day in UTC; nil when there is no such
+    /// date or time; a leap second is the second after.
     public init?(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
     ) {
@@ -80,6 +81,9 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
         let dayOfYear = (153 * shiftedMonth + 2) / 5 + Int64(day) - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468
+        guard Timestamp.civil(daysSince1970: days) == (Int64(year), Int64(month), Int64(day)) else {
+            return nil
+        }
         let seconds = days * 86_400 + Int64(hour) * 3600 + Int64(minute) * 60 + Int64(second)
         rawValue = seconds * 1_000_000
     }

@@ -29,13 +29,10 @@ public struct KintoAdapter: ServerAdapter {
         prefix = path
         let version = path.hasSuffix("/v1") ? "" : "/v1"
         base = "\(version)/buckets/\(KintoPath.escape(bucket))/collections/"
-        self.origin = KintoPath.authority(of: origin)
     }
 
-    /// The path of the origin, which the driver puts before every path.
+    /// The path of the origin, which stands before every path.
     private let prefix: String
-    /// Scheme, host and port.
-    private let origin: String
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
@@ -46,10 +43,10 @@ public struct KintoAdapter: ServerAdapter {
             _ = after
             return ServerRequest(method: .get, path: try nextPage(page))
         case .list(_, let after, nil):
-            var query: [String] = []
-            if let after { query.append("_since=" + KintoPath.escape(after.description)) }
+            // From 0 on, deletions are listed as well: a first list may follow one that was cut off.
+            var query = ["_since=" + KintoPath.escape(after?.description ?? "0")]
             if let size = collection.pageSize { query.append("_limit=\(size)") }
-            let suffix = query.isEmpty ? "" : "?" + query.joined(separator: "&")
+            let suffix = "?" + query.joined(separator: "&")
             var headers: HTTPFields = [:]
             if let after { headers[.ifNoneMatch] = after.description }
             return ServerRequest(method: .get, path: records + suffix, headers: headers)
@@ -66,6 +63,18 @@ public struct KintoAdapter: ServerAdapter {
         }
     }
 
+    /// Refuses to create what has no id that Kinto allows: a letter or digit of ASCII, then also
+    /// `-` and `_`.
+    ///
+    /// A server reads others as another address (`a/`, `..`), and does not say whether they exist.
+    public func refusal(of call: ServerCall) -> ServerRefusal? {
+        guard case .create(_, let id, _) = call, !KintoPath.isID(id) else { return nil }
+        return ServerRefusal(
+            status: 0,
+            message: "an id of a Kinto record has only letters, digits, - and _ (ASCII), "
+                + "and begins with a letter or digit")
+    }
+
     private func put(
         _ records: String, _ id: String, _ document: [UInt8], _ precondition: HTTPFields
     ) -> ServerRequest {
@@ -76,13 +85,14 @@ public struct KintoAdapter: ServerAdapter {
             body: Array(#"{"data":"#.utf8) + document + Array("}".utf8))
     }
 
-    /// The path of a Next-Page address, which must be of this origin.
+    /// The path of a Next-Page address below ours. It is asked for at our own origin: behind a proxy
+    /// the server may know itself by another name.
     private func nextPage(_ address: String) throws(SyncFailure) -> String {
-        let start = origin + prefix
-        guard address.hasPrefix(start + "/") else {
-            throw .malformed("the next page is at another origin: \(address)")
+        let path = address.dropFirst(KintoPath.authority(of: address).count)
+        guard path.hasPrefix(prefix + base) else {
+            throw .malformed("the next page is none of this bucket: \(address)")
         }
-        return String(address.dropFirst(start.count))
+        return String(path.dropFirst(prefix.count))
     }
 }
 
@@ -103,6 +113,20 @@ enum KintoPath {
             }
         }
         return escaped
+    }
+
+    /// Whether the text is an id by the rule that every Kinto has unless it is told another one.
+    static func isID(_ text: String) -> Bool {
+        guard let first = text.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "_")
+        else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
     }
 
     /// The part of an address after host and port, without a slash at its end.

@@ -36,7 +36,7 @@ extension KintoAdapter {
         case 401: return .unauthorized
         case 403: return .forbidden
         case 408: return .timeout("408")
-        case 409: return .server(status: 409, retryAfterSeconds: wait)
+        case 409 where wait != nil: return .server(status: 409, retryAfterSeconds: wait)
         case 410: return .apiDeprecated
         case 429: return .tooManyRequests(retryAfterSeconds: wait)
         case 500...599: return .server(status: response.status.code, retryAfterSeconds: wait)
@@ -61,11 +61,14 @@ extension KintoAdapter {
         var records: [ServerRecord] = []
         for range in ranges { records.append(try record(verbatim: Array(body[range]))) }
         let nextPage = HTTPField.Name("Next-Page").flatMap { response.headerFields[$0] }
+        guard let cursor = response.headerFields[.eTag], cursor.utf8.count <= 1024 else {
+            throw .malformed("a list without an ETag of at most 1024 bytes")
+        }
         return .page(
             ListPage(
                 records: records,
                 next: nextPage.flatMap { $0.isEmpty ? nil : $0 },
-                cursor: response.headerFields[.eTag].map { Revision($0) }))
+                cursor: Revision(cursor)))
     }
 
     private static func written(
@@ -74,9 +77,9 @@ extension KintoAdapter {
         switch status {
         case 200, 201:
             let record = try record(body)
-            return record.document == nil ? .deleted(record) : .record(record)
+            return record.isDeleted ? .deleted(record) : .record(record)
         case 412: return .conflict(try rival(body))
-        case 404: return isAboutRecord(body) ? .absent : nil
+        case 404 where isAboutRecord(body): return .absent
         case 400..<500: return .refused(ServerRefusal(status: status, message: message(body)))
         default: throw .malformed("status \(status) to a write")
         }
@@ -106,7 +109,7 @@ extension KintoAdapter {
         let isDeleted = document.value("deleted") == .bool(true)
         return ServerRecord(
             id: id, revision: Revision(String(version)),
-            serverTime: Timestamp(milliseconds: version), document: isDeleted ? nil : bytes)
+            serverTime: Timestamp(milliseconds: version), document: bytes, isDeleted: isDeleted)
     }
 
     /// The record that a 412 names as the one that is there; nil when there is none.

@@ -62,7 +62,7 @@ extension Journal {
     ) -> Result<Event, LogError> {
         switch frame {
         case .failure(let damage):
-            return .failure(LogError(.corruptEvent, at: position, "\(damage)"))
+            return .failure(LogError(damage: damage, at: position))
         case .success(let frame):
             do throws(ProtoError) {
                 return .success(try Event(header: frame.header, payload: frame.payload))

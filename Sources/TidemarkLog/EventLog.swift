@@ -90,7 +90,7 @@ package struct EventLog: Sendable {
             do {
                 parsed = try frame.get()
                 event = try Event(header: parsed.header, payload: parsed.payload)
-            } catch { throw LogError(.corruptEvent, at: position, "\(error)") }
+            } catch { throw LogError(damage: error, at: position) }
             return try body(position, event)
         }
     }
@@ -139,6 +139,6 @@ package struct EventLog: Sendable {
         do {
             let frame = try EventFrame(parsing: bytes)
             return try Event(header: frame.header, payload: frame.payload)
-        } catch { throw LogError(.corruptEvent, at: position, "\(error)") }
+        } catch { throw LogError(damage: error, at: position) }
     }
 }

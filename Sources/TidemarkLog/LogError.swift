@@ -32,5 +32,14 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
+    /// What an event's damaged bytes mean for the log.
+    package init(damage: any Error, at position: Position) {
+        switch damage as? EventFrame.Damage {
+        case .newerFormat, .unknownFlags:
+            self.init(.newerFormat, at: position, "\(damage); use a newer tidemark")
+        default: self.init(.corruptEvent, at: position, "\(damage)")
+        }
+    }
+
     package var description: String { "\(position): \(code.rawValue): \(detail)" }
 }

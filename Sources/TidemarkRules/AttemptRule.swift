@@ -10,9 +10,15 @@ package enum AttemptRule {
         (400..<500).contains(status) || status == 503
     }
 
-    /// Whether the refusal may be the echo of the write itself.
+    /// Whether the write may have had its effect all the same.
     ///
     /// A network library may send a request again without saying so; the second then finds its
-    /// precondition broken by the first.
-    package static func mayBeEcho(status: Int) -> Bool { status == 412 }
+    /// precondition broken (412), or what it deletes gone (404), by the first. And a machine in
+    /// between may give up waiting (408, 503) on a server that did its work.
+    package static func mayHaveArrived(status: Int) -> Bool {
+        [404, 408, 412, 503].contains(status)
+    }
+
+    /// Whether the answer comes with the server's word on how the entity stands.
+    package static func tellsEntity(status: Int) -> Bool { status == 404 || status == 412 }
 }

@@ -42,7 +42,10 @@ package struct PendingChange: Sendable, Hashable {
     package func patch(except serverFields: Set<String>) -> Patch? {
         switch change {
         case .create(let document): Patch(settingAllOf: document, except: serverFields)
-        case .update(let patch): patch
+        case .update(let patch):
+            Patch(
+                set: patch.set.filter { !serverFields.contains($0.name) },
+                unset: patch.unset.filter { !serverFields.contains($0) })
         case .delete: nil
         }
     }

@@ -11,6 +11,9 @@ package enum PushWrite: Sendable, Hashable {
     /// The entity must still be of that version.
     case delete(revision: Revision)
 
+    /// Raised whenever the same entity would be sent differently.
+    package static let version = 1
+
     /// Decides; nil when there is nothing to send.
     ///
     /// The server's last-change field is left out of a body; the id stays in, and is added where

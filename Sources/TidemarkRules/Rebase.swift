@@ -2,7 +2,8 @@
 //
 // Changes that touch different fields don't meet: the pending one is re-applied on the new base. A
 // field that both sides changed, to different values, is a conflict, and the collection's policy
-// says who wins. A deletion touches every field.
+// says whether the whole mutation that touches it stays or is superseded. A deletion touches every
+// field.
 
 package import TidemarkEvents
 
@@ -73,10 +74,20 @@ package struct Rebase: Sendable, Hashable {
                 reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
             }
         }
-        var touched: Set<String> = []
+        var touched: Set<ExactString> = []
         for index in settled..<pending.count {
+            // What follows a creation that may have arrived was made on top of it.
+            if index == 1, old == nil, pending[0].mayHaveArrived,
+                case .create(let created) = pending[0].change
+            {
+                reference = created
+            }
             guard let patch = pending[index].patch(except: serverFields) else {
-                if reference.map({ changed(from: $0, to: new) }) ?? true { conflict(index, []) }
+                // Of what we sent ourselves, only the fields that we sent tell of another's change.
+                let isOurs = settled > 0
+                if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
+                    conflict(index, [])
+                }
                 continue
             }
             let differing = patch.fieldNames.filter {
@@ -87,10 +98,13 @@ package struct Rebase: Sendable, Hashable {
             }
             if !fields.isEmpty {
                 conflict(index, fields)
-            } else if differing.isEmpty, touched.isDisjoint(with: patch.fieldNames) {
+            } else if differing.isEmpty, touched.isDisjoint(with: patch.exactNames) {
                 verdicts[index] = .arrived
+                if let known = reference {
+                    reference = try? JSONDocument(parsing: patch.applied(to: known))
+                }
             }
-            if verdicts[index] == .stays { touched.formUnion(patch.fieldNames) }
+            if verdicts[index] == .stays { touched.formUnion(patch.exactNames) }
         }
     }
 
@@ -129,8 +143,11 @@ package struct Rebase: Sendable, Hashable {
         }
     }
 
-    private func changed(from old: JSONDocument, to new: JSONDocument) -> Bool {
-        !Patch(from: old, to: new, except: serverFields).isEmpty
+    private func changed(
+        from old: JSONDocument, to new: JSONDocument, onlyKnown: Bool
+    ) -> Bool {
+        let difference = Patch(from: old, to: new, except: serverFields)
+        return difference.fieldNames.contains { !onlyKnown || old.rawValue($0) != nil }
     }
 
     private func isEqual(_ raw: [UInt8]?, _ value: JSONValue?) -> Bool {
@@ -141,14 +158,16 @@ package struct Rebase: Sendable, Hashable {
     // MARK: The server has the entity no more
 
     private mutating func meetDeletion(from old: Base) {
-        if let last = pending.last, last.isDeletion {
-            markArrived(0..<pending.count)
-            return
+        var first = 0
+        if let deletion = pending.lastIndex(where: \.isDeletion) {
+            markArrived(0..<deletion + 1)
+            first = deletion + 1
         }
+        guard first < pending.count else { return }
         // A creation does not conflict with the absence of what it creates.
-        let isNew = !old.isLive && pending[0].isCreation
-        if isNew, !pending.contains(where: \.mayHaveArrived) { return }
-        for index in pending.indices { conflict(index, []) }
+        let isNew = (first > 0 || !old.isLive) && pending[first].isCreation
+        if isNew, !pending[first...].contains(where: \.mayHaveArrived) { return }
+        for index in first..<pending.count { conflict(index, []) }
     }
 
     private mutating func conflict(_ index: Int, _ fields: [String]) {
@@ -164,7 +183,7 @@ extension PendingChange {
     /// touched was changed again by a later one.
     package static func overtaken(_ changes: some BidirectionalCollection<PendingChange>) -> [Bool]
     {
-        var later: Set<String> = []
+        var later: Set<ExactString> = []
         var isGone = false
         var result: [Bool] = []
         for change in changes.reversed() {
@@ -180,12 +199,16 @@ extension PendingChange {
                 // The entity's existence is its own trace.
                 result.append(false)
             case .update(let patch):
-                result.append(!patch.isEmpty && later.isSuperset(of: patch.fieldNames))
-                later.formUnion(patch.fieldNames)
+                result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))
+                later.formUnion(patch.exactNames)
             }
         }
         return result.reversed()
     }
+}
+
+extension Patch {
+    fileprivate var exactNames: [ExactString] { fieldNames.map(ExactString.init) }
 }
 
 extension JSONDocument {

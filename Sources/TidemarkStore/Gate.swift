@@ -12,7 +12,7 @@ final class Gate: Sendable {
         case nested(Snapshot)
         /// One from the pool, to be renewed.
         case pooled(Snapshot)
-        /// None: begin a new one, then call ``admitted(_:)``.
+        /// None: begin a new one, then call ``admitted(_:_:)``.
         case fresh
         case refused(StoreError)
     }
@@ -58,9 +58,9 @@ final class Gate: Sendable {
 
     // MARK: Readers
 
-    func enterReader() -> Admission {
-        let me = Platform.threadID
-        return wait { state in
+    /// Waits for a place among the readers; `me` is the running thread, here and below.
+    func enterReader(_ me: UInt64) -> Admission {
+        wait { state in
             if let index = state.readers.firstIndex(where: { $0.thread == me }),
                 let snapshot = state.readers[index].snapshot
             {
@@ -80,8 +80,7 @@ final class Gate: Sendable {
     }
 
     /// Notes what a reader began after ``Admission/fresh``.
-    func admitted(_ snapshot: Snapshot) {
-        let me = Platform.threadID
+    func admitted(_ snapshot: Snapshot, _ me: UInt64) {
         state.withLock { state in
             guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
             state.readers[index].snapshot = snapshot
@@ -89,8 +88,7 @@ final class Gate: Sendable {
     }
 
     /// Ends one level of reading; at the outermost, `reset` runs before the snapshot is pooled.
-    func leaveReader(reset: (Snapshot) -> Void) {
-        let me = Platform.threadID
+    func leaveReader(_ me: UInt64, reset: (Snapshot) -> Void) {
         state.withLock { state in
             guard let index = state.readers.firstIndex(where: { $0.thread == me }) else { return }
             state.readers[index].depth -= 1
@@ -106,8 +104,7 @@ final class Gate: Sendable {
     }
 
     /// Takes this thread's reader out without keeping its snapshot, which the caller ended.
-    func dropReader() {
-        let me = Platform.threadID
+    func dropReader(_ me: UInt64) {
         state.withLock { state in
             state.readers.removeAll { $0.thread == me }
             wake(&state)

@@ -5,16 +5,17 @@ import CLMDB
 extension Handle {
     /// Runs `body` with a snapshot; inside another read of the same thread, with the same one.
     func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-        let snapshot = try enter()
-        defer { gate.leaveReader { unsafe mdb_txn_reset($0.raw) } }
+        let me = Platform.threadID
+        let snapshot = try enter(me)
+        defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
         return try body(unsafe ReadTransaction(snapshot.raw))
     }
 
-    private func enter() throws(StoreError) -> Gate.Snapshot {
+    private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
         var triesLeft = 16
         while true {
             let code: Int32
-            switch gate.enterReader() {
+            switch gate.enterReader(me) {
             case .refused(let error): throw error
             case .nested(let snapshot): return snapshot
             case .pooled(let snapshot):
@@ -26,11 +27,11 @@ extension Handle {
                 code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
                 if code == 0, let begun = unsafe begun {
                     let snapshot = unsafe Gate.Snapshot(raw: begun)
-                    gate.admitted(snapshot)
+                    gate.admitted(snapshot, me)
                     return snapshot
                 }
             }
-            gate.dropReader()
+            gate.dropReader(me)
             triesLeft -= 1
             guard triesLeft > 0 else { throw .lmdb(code, during: "begin") }
             switch code {

@@ -118,7 +118,7 @@ import CLMDB
         throw error
     }
 
-    /// LMDB calls a write that was cut short an input/output error; nearly always room ran out.
+    /// LMDB calls a write that was cut short an input/output error; mostly the disk was full.
     func explained(_ error: StoreError) -> StoreError {
         guard error.number == Platform.inputOutput else { return error }
         let size = (try? Platform.status(of: descriptor).sizeBytes) ?? 0

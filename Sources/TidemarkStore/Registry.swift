@@ -23,11 +23,15 @@ enum Registry {
     }
 
     private static let entries = Monitor<[FileIdentity: Entry]>([:])
-    private static let opening = Monitor<Void>(())
+    /// The number of openings ever begun; held while one goes on.
+    private static let opening = Monitor(0)
 
     /// Runs `body` while no other thread opens anything.
     static func whileOpening<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-        try opening.withLock { (_) throws(StoreError) in try body() }
+        try opening.withLock { count throws(StoreError) in
+            count += 1
+            return try body()
+        }
     }
 
     /// Looks a file up, and waits while it is being closed.

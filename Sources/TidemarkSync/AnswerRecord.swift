@@ -24,7 +24,7 @@ extension AnswerRecord {
         case .refused, .conflict: payload.body(response.body)
         case .page, .unchanged, .record, .deleted, .absent: break
         }
-        self.init(payload: payload.bytes)
+        self.init(payload: payload.bytes, date: head.headerFields[.date])
     }
 
     init(_ error: TransportError) {

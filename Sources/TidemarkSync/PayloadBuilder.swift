@@ -34,14 +34,27 @@ struct PayloadBuilder {
         raw(name, ("[" + values.map { String($0.rawValue) }.joined(separator: ",") + "]").utf8)
     }
 
-    /// A body: as it is where it is JSON, else as text.
+    /// A body: as it is where it is JSON, as text where it is UTF-8, else as base64.
+    ///
+    /// Of one over 256 KiB the beginning is kept, and how long it was.
     mutating func body(_ bytes: [UInt8]?) {
         guard let bytes, !bytes.isEmpty else { return }
+        guard bytes.count <= Self.bodyBytesMax else {
+            add("bodyBytes", Int64(bytes.count))
+            add("bodyBase64", Base64.encode(Array(bytes.prefix(4096))))
+            return
+        }
         do {
             try JSON.validate(bytes)
             raw("body", bytes)
         } catch {
-            add("bodyText", String(decoding: bytes, as: UTF8.self))
+            if let text = String(validating: bytes, as: UTF8.self) {
+                add("bodyText", text)
+            } else {
+                add("bodyBase64", Base64.encode(bytes))
+            }
         }
     }
+
+    private static let bodyBytesMax = 256 << 10
 }

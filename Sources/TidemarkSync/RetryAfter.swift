@@ -15,7 +15,7 @@ package enum RetryAfter {
     package static func seconds(_ headers: HTTPFields) -> Int64? {
         guard let text = headers[.retryAfter]?.trimmed else { return nil }
         if let seconds = Int64(text) { return min(max(seconds, 0), secondsMax) }
-        guard text.allSatisfy(\.isNumber) == false else { return secondsMax }
+        if !text.isEmpty, text.allSatisfy(\.isNumber) { return secondsMax }
         guard let until = HTTPDate.parse(text), let now = headers[.date].flatMap(HTTPDate.parse)
         else { return nil }
         let seconds = (until.rawValue - now.rawValue) / 1_000_000

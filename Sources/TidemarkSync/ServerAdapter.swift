@@ -18,6 +18,22 @@ public enum ServerCall: Sendable, Hashable {
     /// Delete an entity that must still be of a version.
     case delete(CollectionModel, id: String, revision: Revision)
 
+    /// The version that the entity must still be of, where the call demands one.
+    package var revision: Revision? {
+        switch self {
+        case .update(_, _, _, let revision), .delete(_, _, let revision): revision
+        case .list, .read, .create: nil
+        }
+    }
+
+    /// Whether the call changes something on the server.
+    package var isWrite: Bool {
+        switch self {
+        case .create, .update, .delete: true
+        case .list, .read: false
+        }
+    }
+
     /// The collection that is asked about.
     public var collection: CollectionModel {
         switch self {
@@ -58,17 +74,21 @@ public struct ServerRecord: Sendable, Hashable {
     public var revision: Revision?
     /// The last change by the server's clock, where it is known.
     public var serverTime: Timestamp?
-    /// The document's bytes, verbatim; nil for an entity that is gone.
+    /// The server's bytes, verbatim: the document, or what it says of a deleted one, if anything.
     public var document: [UInt8]?
+    /// Whether the entity is gone.
+    public var isDeleted: Bool
 
-    /// A record.
+    /// A record; without a document it is that of a deleted entity.
     public init(
-        id: String, revision: Revision?, serverTime: Timestamp? = nil, document: [UInt8]?
+        id: String, revision: Revision?, serverTime: Timestamp? = nil, document: [UInt8]?,
+        isDeleted: Bool = false
     ) {
         self.id = id
         self.revision = revision
         self.serverTime = serverTime
         self.document = document
+        self.isDeleted = isDeleted || document == nil
     }
 }
 
@@ -130,6 +150,16 @@ public protocol ServerAdapter: Sendable {
     /// - Throws: ``SyncFailure`` when no such request can be made, as for a page of another origin.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
+    /// Why the server can't take a write, whatever it would answer; nil when it is to be asked.
+    ///
+    /// What is refused here is never sent.
+    func refusal(of call: ServerCall) -> ServerRefusal?
+
     /// What the answer to a call means. Total: what is not understood is a failure `malformed`.
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer
+}
+
+extension ServerAdapter {
+    /// The server is always to be asked.
+    public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
 }

@@ -56,7 +56,10 @@ package struct SyncDriver: Sendable {
             let step = try journal.read { views in try machine.next(views) }
             guard let call = step.call else { break }
             progress(SyncProgress(step: step, outcome: machine.outcome))
-            let answer = try await carryOut(step, call, proof, &machine, &recorder)
+            guard let answer = try await carryOut(step, call, proof, &machine, &recorder) else {
+                machine.replan()
+                continue
+            }
             machine.took(answer, to: step)
         }
         try journal.read { views in try machine.takeStock(views) }
@@ -73,18 +76,28 @@ package struct SyncDriver: Sendable {
     private func pauseAskedFor() throws -> SyncFailure? {
         guard let gate = try journal.read({ views in try views.gate() }) else { return nil }
         let left = gate.notBefore.rawValue - dependencies.now().rawValue
-        return left > 0
-            ? .tooManyRequests(retryAfterSeconds: (left + 999_999) / 1_000_000) : nil
+        // More than was asked for is left only where the clock was set back.
+        guard left > 0, left <= gate.seconds * 1_000_000 else { return nil }
+        return .tooManyRequests(retryAfterSeconds: (left + 999_999) / 1_000_000)
     }
 
     private func carryOut(
         _ step: SyncStep, _ call: ServerCall, _ proof: Credentials, _ machine: inout SyncMachine,
         _ recorder: inout SyncRecorder
-    ) async throws -> ServerAnswer {
+    ) async throws -> ServerAnswer? {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch { return .failure(error) }
         switch step {
         case .push(let key, _, let covers):
+            if let refusal = adapter.refusal(of: call) {
+                let before = recorder
+                recorder = try await journal.write(at: dependencies.now()) { draft in
+                    var recorder = before
+                    try recorder.refused(key, covers: covers, refusal, draft)
+                    return recorder
+                }
+                return .refused(refusal)
+            }
             return try await push(key, call, request, covers, proof, &recorder)
         case .list, .readBack, .finish:
             return try await read(step, call, request, proof, &machine, &recorder)
@@ -96,18 +109,20 @@ package struct SyncDriver: Sendable {
     private func push(
         _ key: EntityKey, _ call: ServerCall, _ request: ServerRequest, _ covers: [Position],
         _ proof: Credentials, _ recorder: inout SyncRecorder
-    ) async throws -> ServerAnswer {
+    ) async throws -> ServerAnswer? {
         dependencies.reach(.beforeAppend)
         let before = recorder
         let (position, after) = try await journal.write(at: dependencies.now()) { draft in
             var recorder = before
-            let position = try recorder.sending(key, request, covers: covers, draft)
+            let position = try recorder.sending(key, call, request, covers: covers, draft)
             return (position, recorder)
         }
+        // An edit came in between: what to send is decided anew.
+        guard let position else { return nil }
         recorder = after
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
-        let (answer, record) = await exchange(call, request, proof)
+        let (answer, record) = await exchange(call, request, proof, answered: .afterSend)
         dependencies.reach(.beforeAnswer)
         recorder = try await journal.write(at: dependencies.now()) { draft in
             var recorder = after
@@ -147,7 +162,7 @@ package struct SyncDriver: Sendable {
             var found: ServerRecord?
             if case .record(let record) = answer { found = record }
             exchange.key = key
-            exchange.settles = attempt.call
+            exchange.settles = attempt?.call
             let (read, record) = (exchange, found)
             recorder = try await journal.write(at: dependencies.now()) { draft in
                 var recorder = before
@@ -163,7 +178,8 @@ package struct SyncDriver: Sendable {
     // MARK: The network
 
     private func exchange(
-        _ call: ServerCall, _ request: ServerRequest, _ proof: Credentials
+        _ call: ServerCall, _ request: ServerRequest, _ proof: Credentials,
+        answered: Checkpoint? = nil
     ) async -> (ServerAnswer, AnswerRecord) {
         var head = HTTPRequest(
             method: request.method, url: remote.origin, path: request.path,
@@ -171,11 +187,17 @@ package struct SyncDriver: Sendable {
         for field in proof.headers { head.headerFields[field.name] = field.value }
         do {
             let response = try await transport.send(head, body: request.body, limits: limits)
-            dependencies.reach(.afterSend)
+            if let answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
             return (answer, AnswerRecord(response, answer))
         } catch {
-            return (.failure(SyncFailure(error)), AnswerRecord(error))
+            // A request that can't be built from an entity is that entity's fault alone.
+            let isEntitys = call.isWrite && error.code == .invalidRequest
+            let answer: ServerAnswer =
+                isEntitys
+                ? .refused(ServerRefusal(status: 0, message: error.detail))
+                : .failure(SyncFailure(error))
+            return (answer, AnswerRecord(error))
         }
     }
 }

@@ -8,8 +8,9 @@ package import TidemarkViews
 
 /// The next thing that a sync run has to do.
 package enum SyncStep: Sendable, Hashable {
-    /// Ask how an entity stands whose last write has no known outcome.
-    case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt)
+    /// Ask how an entity stands whose last write has no known outcome, or that a list of
+    /// everything did not name.
+    case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
     /// Fetch a page of a collection; `first` says that it begins a list.
     case list(ServerCall, isFirst: Bool)
     /// Send what is pending on an entity.
@@ -33,6 +34,7 @@ package struct SyncMachine: Sendable {
     package private(set) var outcome = SyncOutcome()
     private let model: SyncModel
     private var unread: [EntityKey]?
+    private var unnamed: [EntityKey] = []
     private var unpulled: ArraySlice<CollectionModel>
     private var page: Page?
     private var round: ArraySlice<PushCandidate>?
@@ -49,6 +51,9 @@ package struct SyncMachine: Sendable {
         package var number = 0
         /// The next pages asked for so far: a server that names one twice would lead in a circle.
         package var seen: Set<String> = []
+        /// Of a list of everything: the entities known from before that it has not named yet. They
+        /// came with a list that broke off, and what went since then no list says.
+        package var unnamed: Set<String> = []
     }
 
     package init(model: SyncModel) {
@@ -70,6 +75,9 @@ package struct SyncMachine: Sendable {
             else { continue }
             return .readBack(key, .read(collection, id: key.id), attempt: attempt)
         }
+        if let key = unnamed.popLast(), let collection = model[key.collection] {
+            return .readBack(key, .read(collection, id: key.id), attempt: nil)
+        }
         if let page {
             return .list(
                 .list(page.collection, after: page.after, page: page.next),
@@ -77,10 +85,22 @@ package struct SyncMachine: Sendable {
         }
         if let collection = unpulled.popFirst() {
             let after = try views.watermark(collection.name)?.cursor
-            page = Page(collection: collection, after: after)
+            var page = Page(collection: collection, after: after)
+            if after == nil { page.unnamed = try known(collection.name, views) }
+            self.page = page
             return .list(.list(collection, after: after, page: nil), isFirst: true)
         }
         return try nextPush(views)
+    }
+
+    /// The entities of a collection that the server had when it was last heard of.
+    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<String> {
+        var ids: Set<String> = []
+        try views.forEachEntity(in: collection) { key, row in
+            if row.baseState == .live { ids.insert(key.id) }
+            return true
+        }
+        return ids
     }
 
     private mutating func nextPush(_ views: ViewReader) throws -> SyncStep {
@@ -121,6 +141,9 @@ package struct SyncMachine: Sendable {
         return .push(key, call, covers: row.pending.map(\.position))
     }
 
+    /// Takes note that the last step was overtaken by an edit, and nothing was sent.
+    package mutating func replan() { round = nil }
+
     // MARK: What came of it
 
     /// Takes note of an answer, before the next step.
@@ -134,6 +157,7 @@ package struct SyncMachine: Sendable {
         case (.list, .page(let listed)): took(listed)
         case (.list, _): page = nil
         case (.readBack, _): outcome.counts.readBack += 1
+        case (.push(_, .delete, _), .absent): outcome.counts.pushed += 1
         case (.push(let key, _, _), .conflict), (.push(let key, _, _), .absent):
             conflicts[key, default: 0] += 1
             outcome.counts.conflicts += 1
@@ -147,13 +171,15 @@ package struct SyncMachine: Sendable {
         guard var current = page else { return }
         if current.number == 0 { current.cursor = listed.cursor }
         current.number += 1
+        current.unnamed.subtract(listed.records.map(\.id))
         guard let next = listed.next else {
             page = nil
+            unnamed = current.unnamed.sorted().map { EntityKey(current.collection.name, $0) }
             return
         }
         guard current.seen.insert(next).inserted else {
             page = nil
-            outcome.failure = .malformed("the list of \(current.collection.name) goes in a circle")
+            outcome.paused[current.collection.name] = .malformed("the list goes in a circle")
             return
         }
         current.next = next
@@ -162,7 +188,7 @@ package struct SyncMachine: Sendable {
 
     private mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         switch (failure, step.call?.collection.name) {
-        case (.forbidden, let name?), (.client, let name?):
+        case (.forbidden, let name?), (.client, let name?), (.malformed, let name?):
             // The others can still be synced.
             outcome.paused[name] = failure
             if case .list = step { page = nil }

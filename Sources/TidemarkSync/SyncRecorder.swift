@@ -2,6 +2,7 @@
 
 import HTTPTypes
 package import TidemarkEvents
+import TidemarkRules
 package import TidemarkViews
 
 /// A read that was sent and answered; logged only together with what it brought.
@@ -20,6 +21,8 @@ struct ReadExchange: Sendable {
 /// What is kept of an answer's head, and of its body where it failed.
 struct AnswerRecord: Sendable {
     var payload: [UInt8]
+    /// The server's clock, as it wrote it.
+    var date: String?
     var isFailure = false
 }
 
@@ -27,23 +30,40 @@ struct AnswerRecord: Sendable {
 package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
     package private(set) var start: Position?
-    private let begun: Event
+    private let trigger: String
+    private let seed: UInt64
+    private let uptime: Uptime
+    private let begunAt: Timestamp
     private var unlogged: [ReadExchange] = []
+    /// Collections of whose list something was passed over, because more is known of it: their
+    /// cursor stays, so that the next list brings it again.
+    private var stale: Set<CollectionName> = []
 
     package init(trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime) {
-        var payload = PayloadBuilder()
+        self.trigger = trigger
+        self.seed = seed
+        self.uptime = uptime
+        begunAt = now
+    }
+
+    /// What is known when a run begins: part of its first event, or of the only one.
+    private func describe(_ payload: inout PayloadBuilder) {
         payload.add("trigger", trigger)
-        payload.add("seed", String(seed))
+        payload.add("begunAt", begunAt.rawValue)
         payload.add("bootID", uptime.bootID)
         payload.add("uptime", uptime.microseconds)
-        begun = Event(.syncStarted, recordedAt: now, json: payload.bytes)
     }
 
     // MARK: Beginning and end
 
     /// Logs the start of the run, and the reads that had brought nothing so far.
     private mutating func begin(_ draft: Draft) throws -> Position {
-        let start = try start ?? draft.append(begun)
+        if let start, unlogged.isEmpty { return start }
+        var payload = PayloadBuilder()
+        describe(&payload)
+        payload.add("seed", String(seed))
+        let start = try start
+            ?? draft.append(Event(.syncStarted, recordedAt: draft.now, json: payload.bytes))
         self.start = start
         for exchange in unlogged { _ = try log(exchange, start, draft) }
         unlogged = []
@@ -69,6 +89,10 @@ package struct SyncRecorder: Sendable {
             payload.add("paused \(collection)", failure.name)
         }
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
+        if start == nil {
+            describe(&payload)
+            payload.add("Date", unlogged.last?.answer.date)
+        }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))
     }
@@ -128,14 +152,17 @@ package struct SyncRecorder: Sendable {
             places.append(.number(JSONNumber(Int(position.rawValue))))
         }
         if !ids.isEmpty {
-            let payload: JSONObject = ["ids": .array(ids), "at": .array(places)]
+            let payload: JSONObject = ["scope": "", "ids": .array(ids), "at": .array(places)]
             try draft.append(
                 Event(
                     .pullPage, recordedAt: draft.now, collection: collection, sync: start,
                     call: call, json: JSONValue.object(payload).encoded()))
         }
-        if isLast, let cursor {
+        // What a list of everything should have named is asked after first; then it is made again.
+        let isWhole = list.unnamed.isSubset(of: page.records.map(\.id))
+        if isLast, isWhole, let cursor, !stale.contains(collection) {
             var payload = PayloadBuilder()
+            payload.add("scope", "")
             payload.add("complete", true)
             payload.add("full", list.after == nil)
             try draft.append(
@@ -146,14 +173,27 @@ package struct SyncRecorder: Sendable {
         return news.count { $0 }
     }
 
-    private func isNews(
+    private mutating func isNews(
         _ record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
     ) throws -> Bool {
         let key = try draft.fold.resolve(EntityKey(collection, record.id))
         let row = try draft.fold.entity(key)
-        if let known = row.asOf, asOf < known { return false }
-        guard let document = record.document else { return row.baseState != .deleted }
-        return row.baseState != .live || row.revision != record.revision || row.base != document
+        if let known = row.asOf, asOf < known {
+            if row.revision != record.revision { stale.insert(collection) }
+            return false
+        }
+        guard !record.isDeleted, let document = record.document else {
+            return row.baseState == .live || (row.baseState == .absent && !row.pending.isEmpty)
+        }
+        guard row.baseState == .live, row.revision == record.revision else { return true }
+        return row.base != document && !Self.meanTheSame(row.base, document)
+    }
+
+    /// Whether two documents differ in nothing but how they are written.
+    private static func meanTheSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
+        else { return false }
+        return left == right
     }
 
     /// Logs how an entity stands whose write had no known outcome.
@@ -163,7 +203,7 @@ package struct SyncRecorder: Sendable {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         let row = try draft.fold.entity(key)
-        if let record, record.document != nil {
+        if let record, !record.isDeleted {
             guard row.baseState != .live || row.revision != record.revision else { return }
             try draft.append(
                 record.event(
@@ -180,13 +220,22 @@ package struct SyncRecorder: Sendable {
     // MARK: Writes
 
     /// Logs a write before it is sent.
+    ///
+    /// - Returns: the position of the `request.sent`; nil when the entity is no longer as it was
+    ///   when the write was decided: then nothing is logged, and nothing may be sent.
     mutating func sending(
-        _ key: EntityKey, _ request: ServerRequest, covers: [Position], _ draft: Draft
-    ) throws -> Position {
+        _ key: EntityKey, _ call: ServerCall, _ request: ServerRequest, covers: [Position],
+        _ draft: Draft
+    ) throws -> Position? {
+        let row = try draft.fold.entity(key)
+        guard row.attempt == nil, row.pending.prefix(covers.count).map(\.position) == covers,
+            row.baseState == .live ? row.revision == call.revision : call.revision == nil
+        else { return nil }
         let start = try begin(draft)
         var payload = PayloadBuilder()
         payload.add(request, sentAt: draft.now)
         payload.add("covers", covers)
+        payload.add("rule", "push/\(PushWrite.version)")
         payload.body(request.body)
         return try draft.append(
             Event(
@@ -232,13 +281,24 @@ package struct SyncRecorder: Sendable {
             try draft.append(
                 record.event(
                     key.collection, start, call: call, asOf: call, mutation: nil, draft.now))
-        case .refused(let refusal):
-            var builder = PayloadBuilder()
-            builder.add("status", Int64(refusal.status))
-            builder.add("message", refusal.message)
-            try draft.append(event(.pushRejected, json: builder.bytes))
+        case .refused(let refusal): try refused(key, covers: covers, refusal, call: call, draft)
         case .failure, .page, .unchanged: break
         }
+    }
+
+    /// Logs a refusal: the server's answer to a call, or one that needs no call.
+    mutating func refused(
+        _ key: EntityKey, covers: [Position], _ refusal: ServerRefusal, call: Position? = nil,
+        _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        var payload = PayloadBuilder()
+        payload.add("status", Int64(refusal.status))
+        payload.add("message", refusal.message)
+        try draft.append(
+            Event(
+                .pushRejected, recordedAt: draft.now, key: key, sync: start,
+                mutation: covers.last, call: call, json: payload.bytes))
     }
 }
 
@@ -248,7 +308,7 @@ extension ServerRecord {
         mutation: Position?, _ now: Timestamp
     ) -> Event {
         Event(
-            document == nil ? .serverDeleted : .serverUpserted, recordedAt: now,
+            isDeleted ? .serverDeleted : .serverUpserted, recordedAt: now,
             key: EntityKey(collection, id), sync: sync, mutation: mutation, call: call, asOf: asOf,
             serverTime: serverTime, revision: revision, json: document)
     }

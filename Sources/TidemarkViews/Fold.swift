@@ -8,11 +8,16 @@ import TidemarkRules
 package final class Fold {
     /// The rows written so far; nil is a row removed.
     package private(set) var changes: [RowKey: [UInt8]?] = [:]
+    /// What the event in hand wrote so far.
+    private var written: [RowKey: [UInt8]?] = [:]
     private let load: (RowKey) throws -> [UInt8]?
-    private var knownModel: SyncModel?
+    private let models: ModelCache
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
-    package init(load: @escaping (RowKey) throws -> [UInt8]?) { self.load = load }
+    package init(models: ModelCache = ModelCache(), load: @escaping (RowKey) throws -> [UInt8]?) {
+        self.models = models
+        self.load = load
+    }
 
     /// Takes in the next event.
     ///
@@ -21,15 +26,17 @@ package final class Fold {
     ///
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
+        defer { written.removeAll(keepingCapacity: true) }
         do { try understand(event, position) } catch is JSONError { return }
+        changes.merge(written) { _, new in new }
     }
 
     private func understand(_ event: Event, _ position: Position) throws {
+        // A payload of a newer shape is kept and shown, and read by whoever knows it.
+        guard event.schemaVersion == 0 else { return }
         switch event.kind {
         case .storeOpened: try keep("opened", event, position)
-        case .modelRegistered:
-            try keep("model", event, position)
-            knownModel = nil
+        case .modelRegistered: try keep("model", event, position)
         case .localCreated: try edit(event, position, .create)
         case .localUpdated: try edit(event, position, .update)
         case .localDeleted: try edit(event, position, .delete)
@@ -41,7 +48,7 @@ package final class Fold {
         case .syncFinished: try finish(event, position)
         case .requestSent: try sent(event, position)
         case .requestAnswered: try answered(event, position)
-        case .requestFailed: try failed(event)
+        case .requestFailed: try failed(event, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .pullCompleted: pulled(event, position)
@@ -54,12 +61,12 @@ package final class Fold {
     // MARK: Rows
 
     package func get(_ key: RowKey) throws -> [UInt8]? {
-        if let change = changes[key] { return change }
+        if let change = written[key] ?? changes[key] { return change }
         return try load(key)
     }
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
-        changes.updateValue(value, forKey: key)
+        written.updateValue(value, forKey: key)
     }
 
     package func entity(_ key: EntityKey) throws -> EntityRow {
@@ -81,7 +88,9 @@ package final class Fold {
         var row = try MutationRow(parsing: bytes)
         change(&row)
         put(.mutation(position), row.encoded)
-        put(.open(position), row.outcome == nil ? row.key.bytes : nil)
+        // What the server refused still waits: for an edit, a retry, or to be given up.
+        let isOpen = row.outcome == nil || row.outcome == .rejected
+        put(.open(position), isOpen ? row.key.bytes : nil)
     }
 
     func settle(
@@ -96,16 +105,10 @@ package final class Fold {
 
     /// The registered model; one without collections before any is.
     package func model() throws -> SyncModel {
-        if let knownModel { return knownModel }
-        var model = SyncModel(name: "", collections: [])
-        if let bytes = try get(.store("model")) {
-            let fact = try StoreFactRow(parsing: bytes)
-            if let registered = try? ModelRegistration(parsing: fact.payload) {
-                model = registered.model
-            }
+        guard let bytes = try get(.store("model")) else {
+            return SyncModel(name: "", collections: [])
         }
-        knownModel = model
-        return model
+        return models.model(try StoreFactRow(parsing: bytes))
     }
 
     /// A collection's part of the model; the usual one for a collection that it does not name.
@@ -139,6 +142,7 @@ package final class Fold {
     private func pulled(_ event: Event, _ position: Position) {
         guard let collection = event.collection, let cursor = event.revision else { return }
         let row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
-        put(.watermark(collection), row.encoded)
+        let scope = (try? JSONDocument(parsing: event.payload))?.value("scope")?.stringValue
+        put(.watermark(collection, scope: scope ?? ""), row.encoded)
     }
 }

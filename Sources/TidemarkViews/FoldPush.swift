@@ -8,6 +8,7 @@ extension Fold {
         guard let key = event.key, let covers = event.mutation else { return }
         var row = try entity(key)
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
+        put(.attempt(key), position.bigEndianBytes)
         for item in row.pending where item.position <= covers {
             try updateMutation(item.position) { mutation in
                 mutation.attempts += 1
@@ -26,16 +27,17 @@ extension Fold {
         if attempt.call == event.call {
             // A success is settled by the event that says what was accepted.
             guard AttemptRule.provesNoEffect(status: answer.status) else { return }
-            let mayBeEcho = AttemptRule.mayBeEcho(status: answer.status)
-            if mayBeEcho { row.noteArrivalPossible() }
-            row.attempt = nil
-            if !mayBeEcho { try annihilate(&row, proof: position) }
+            if AttemptRule.mayHaveArrived(status: answer.status) { row.noteArrivalPossible() }
+            endAttempt(&row, key)
+            if !AttemptRule.tellsEntity(status: answer.status) {
+                try annihilate(&row, proof: position)
+            }
         } else if attempt.call == event.cause {
             // The server was asked how the entity stands: that settles the attempt by inference,
             // but the write itself may still be under way.
             guard (200..<300).contains(answer.status) || answer.isGone else { return }
             row.noteArrivalPossible()
-            row.attempt = nil
+            endAttempt(&row, key)
             if answer.isGone { try annihilate(&row, proof: position) }
         } else {
             return
@@ -44,12 +46,12 @@ extension Fold {
         put(row, key)
     }
 
-    func failed(_ event: Event) throws {
+    func failed(_ event: Event, _ position: Position) throws {
         guard let key = event.key, FailurePayload(event.payload).neverArrived else { return }
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
-        row.attempt = nil
-        try annihilate(&row, proof: attempt.call)
+        endAttempt(&row, key)
+        try annihilate(&row, proof: position)
         try refresh(&row)
         put(row, key)
     }
@@ -64,7 +66,8 @@ extension Fold {
                 change.position, isOvertaken ? .coalesced : .accepted, proof: position,
                 revision: event.revision)
         }
-        if !changes.isEmpty {
+        let isFresh = row.asOf.map { known in event.call.map { $0 >= known } ?? false } ?? true
+        if !changes.isEmpty, isFresh {
             // Until the server's own words follow, its entity is what we sent.
             if case .document(let bytes) = try Current(changes, on: base) {
                 row.baseState = .live
@@ -76,10 +79,16 @@ extension Fold {
             }
             row.basePosition = position
             row.asOf = event.call
+        } else if row.baseState == .deleted, row.base.isEmpty,
+            case .document(let bytes) = try Current(changes, on: base)
+        {
+            // Deleted since, as far as is known: what is pending goes on from what was accepted.
+            row.base = bytes
         }
         row.pending.removeAll { $0.position <= covers }
-        row.attempt = nil
+        endAttempt(&row, key)
         row.refusal = nil
+        try annihilate(&row, proof: position)
         try bind(key, event)
         try refresh(&row)
         put(row, key)
@@ -88,12 +97,17 @@ extension Fold {
     func rejected(_ event: Event, _ position: Position) throws {
         guard let key = event.key, let covers = event.mutation else { return }
         var row = try entity(key)
+        endAttempt(&row, key)
+        // Who edited meanwhile has mended it, perhaps: all of it goes again.
+        guard !row.pending.contains(where: { $0.position > covers }) else {
+            put(row, key)
+            return
+        }
         let refusal = RefusalPayload(event.payload)
         for index in row.pending.indices where row.pending[index].position <= covers {
             row.pending[index].isRefused = true
             try settle(row.pending[index].position, .rejected, proof: position, revision: nil)
         }
-        row.attempt = nil
         row.refusal = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message)
         try refresh(&row)
@@ -107,10 +121,17 @@ extension Fold {
         put(.binding(EntityKey(key.collection, id)), key.bytes)
     }
 
+    /// Forgets the attempt whose outcome is known.
+    func endAttempt(_ row: inout EntityRow, _ key: EntityKey) {
+        guard row.attempt != nil else { return }
+        row.attempt = nil
+        put(.attempt(key), nil)
+    }
+
     private func noteGate(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
         guard let seconds = answer.retryAfter else { return }
         let notBefore = event.recordedAt.adding(seconds: seconds)
-        put(.gate("server"), GateRow(notBefore: notBefore, position: position).encoded)
+        put(.gate("server"), GateRow(notBefore: notBefore, seconds: seconds, position: position).encoded)
     }
 }
 

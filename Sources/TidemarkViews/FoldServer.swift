@@ -11,10 +11,13 @@ extension Fold {
         let asOf = event.asOf ?? position
         // What is less fresh never changes the base, in whatever order it arrives.
         if let known = row.asOf, asOf < known { return }
+        if asOf == row.asOf, let known = row.serverTime, let time = event.serverTime, time < known {
+            return
+        }
         // The answer to our own write is not another side's change: what is pending stays on it.
+        let new: Base =
+            isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
         if event.mutation == nil, !row.pending.isEmpty {
-            let new: Base =
-                isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
             try rebase(&row, onto: new, key, event, position)
         }
         if isDeletion {
@@ -64,6 +67,10 @@ extension Fold {
             put(.decision(position, index), decision.encoded)
         }
         row.pending = kept
+        // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
+        if let attempt = row.attempt, !kept.contains(where: { $0.position <= attempt.covers }) {
+            endAttempt(&row, key)
+        }
         if !kept.contains(where: \.isRefused) { row.refusal = nil }
     }
 }

@@ -12,6 +12,7 @@ package final class Journal: Sendable {
     package let environment: Environment
     package let log: EventLog
     package let views: ViewTables
+    private let models = ModelCache()
 
     /// The tables of a store.
     package static let tableNames = EventLog.tableNames + ViewTables.tableNames
@@ -80,10 +81,16 @@ package final class Journal: Sendable {
     ) throws -> R {
         var edge = try log.edge(transaction)
         let state = try views.state(transaction)
+        if let state, !state.isCurrent {
+            throw LogError(
+                .newerFormat, at: .start,
+                "another version of Tidemark made the store's tables; open the store again")
+        }
         let generation = (state ?? ViewTables.State()).generation
         func run(_ load: (RowKey) throws -> [UInt8]?) throws -> (R, Draft) {
             try withoutActuallyEscaping(load) { load in
-                let draft = Draft(now: now, after: Position(edge.size), load: load)
+                let fold = Fold(models: self.models, load: load)
+                let draft = Draft(now: now, after: Position(edge.size), fold)
                 let result = try body(draft)
                 draft.end()
                 return (result, draft)
@@ -112,10 +119,10 @@ package final class Draft {
     private var last: Position
     private var current: Fold?
 
-    init(now: Timestamp, after last: Position, load: @escaping (RowKey) throws -> [UInt8]?) {
+    init(now: Timestamp, after last: Position, _ fold: Fold) {
         self.now = now
         self.last = last
-        current = Fold(load: load)
+        current = fold
     }
 
     /// The views as they are with everything appended so far.
@@ -130,6 +137,8 @@ package final class Draft {
     /// Appends an event and folds it.
     @discardableResult
     package func append(_ event: Event) throws -> Position {
+        // Folded is what will be read: an empty name or a zero position, for one, is not written.
+        let event = try Event(header: event.headerBytes, payload: event.payload)
         last = last.next
         events.append(event)
         try fold.apply(event, at: last)

@@ -140,11 +140,14 @@ package struct DecisionRow: Sendable, Hashable {
 /// Until when the server asked not to be called.
 package struct GateRow: Sendable, Hashable {
     package var notBefore: Timestamp
+    /// How long a pause it asked for.
+    package var seconds: Int64
     /// The answer that said so.
     package var position: Position
 
-    package init(notBefore: Timestamp, position: Position) {
+    package init(notBefore: Timestamp, seconds: Int64, position: Position) {
         self.notBefore = notBefore
+        self.seconds = seconds
         self.position = position
     }
 
@@ -152,16 +155,18 @@ package struct GateRow: Sendable, Hashable {
         var writer = ProtoWriter()
         writer.signed(1, notBefore.rawValue)
         writer.position(2, position)
+        writer.signed(3, seconds)
         return writer.bytes
     }
 
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
-        self.init(notBefore: Timestamp(rawValue: 0), position: .start)
+        self.init(notBefore: Timestamp(rawValue: 0), seconds: 0, position: .start)
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
             switch field.number {
             case 1: notBefore = Timestamp(rawValue: try field.signed())
             case 2: position = try field.position()
+            case 3: seconds = try field.signed()
             default: continue
             }
         }

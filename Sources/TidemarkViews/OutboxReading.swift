@@ -8,17 +8,22 @@ package struct PushCandidate: Sendable, Hashable {
     package var key: EntityKey
     package var first: Position
     package var isDeletion: Bool
+    /// How often its first mutation was sent in vain.
+    package var attempts: UInt64
 }
 
 extension ViewReader {
     /// The entities with open mutations: creations and updates in the model's order, what is
-    /// referred to first, then deletions in the opposite order; within a collection oldest first.
+    /// referred to first, then deletions in the opposite order; within a collection
+    /// what was sent in vain least often, then what is oldest.
     package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
         var found: [EntityKey: PushCandidate] = [:]
         try forEachMutation(openOnly: true) { position, mutation in
             var candidate =
                 found[mutation.key]
-                ?? PushCandidate(key: mutation.key, first: position, isDeletion: false)
+                ?? PushCandidate(
+                    key: mutation.key, first: position, isDeletion: false,
+                    attempts: mutation.attempts)
             candidate.isDeletion = mutation.kind == .localDeleted
             found[mutation.key] = candidate
             return true
@@ -31,21 +36,10 @@ extension ViewReader {
             if left.isDeletion != right.isDeletion { return right.isDeletion }
             let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
             if a != b { return left.isDeletion ? a > b : a < b }
+            // One that the server chokes on must not keep the others waiting for ever.
+            if left.attempts != right.attempts { return left.attempts < right.attempts }
             return left.first < right.first
         }
-    }
-
-    /// The entities whose last push has no known outcome.
-    package func unknownAttempts() throws -> [EntityKey] {
-        var keys: [EntityKey] = []
-        var seen: Set<EntityKey> = []
-        try forEachMutation(openOnly: true) { _, mutation in
-            if seen.insert(mutation.key).inserted, try entity(mutation.key)?.attempt != nil {
-                keys.append(mutation.key)
-            }
-            return true
-        }
-        return keys
     }
 
     /// The entities that one refers to and that the server does not have yet, by the model's
@@ -135,7 +129,7 @@ extension ViewReader {
     package func outbox(all: Bool) throws -> [OutboxEntry] {
         let model = try registration()?.model ?? SyncModel(name: "", collections: [])
         var entries: [OutboxEntry] = []
-        try forEachMutation(openOnly: false) { position, mutation in
+        try forEachMutation(openOnly: !all) { position, mutation in
             var entry = OutboxEntry(
                 position: position, mutation: mutation, state: .pending, blockers: [])
             if mutation.outcome == nil, let row = try entity(mutation.key) {
@@ -146,15 +140,9 @@ extension ViewReader {
                     if !entry.blockers.isEmpty { entry.state = .blocked }
                 }
             }
-            let waitsForUser = try mutation.outcome == .rejected && isRefused(position, mutation)
-            if all || mutation.outcome == nil || waitsForUser { entries.append(entry) }
+            entries.append(entry)
             return true
         }
         return entries
-    }
-
-    private func isRefused(_ position: Position, _ mutation: MutationRow) throws -> Bool {
-        try entity(mutation.key)?.pending.contains { $0.position == position && $0.isRefused }
-            ?? false
     }
 }

@@ -12,10 +12,13 @@ package struct RebuildProgress: Sendable, Hashable {
 
 /// A row that a new fold makes differently.
 package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
-    /// The last event of the first commit after which the row differs; nil when no commit's own
-    /// record of its rows tells.
+    /// The last event of the first commit after which rows differ; nil when no commit wrote the row.
+    ///
+    /// Where every commit recorded just what a new fold makes, the row was changed later, and this
+    /// is the last commit that wrote it.
     package var commit: Position?
     package var view: View
+    package var tree: Tree
     package var key: [UInt8]
     package var live: [UInt8]?
     package var rebuilt: [UInt8]?
@@ -29,14 +32,17 @@ package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Journal {
-    /// How many events are folded in one transaction.
-    private static let eventsPerStep = 20_000
-
     /// Folds the whole log into the generation that is not live, then makes that one live.
     ///
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
     /// old ones live and is started anew.
-    package func rebuild(progress: (RebuildProgress) -> Void = { _ in }) throws {
+    ///
+    /// - Parameters:
+    ///   - eventsPerStep: how many events are folded in one transaction.
+    ///   - progress: called after each step; what it throws cuts the rebuild short.
+    package func rebuild(
+        eventsPerStep: Int = 20_000, progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws {
         let target = try environment.write { transaction in
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
             for tree in Tree.allCases {
@@ -48,20 +54,21 @@ extension Journal {
         while true {
             let from = done
             let (reached, last) = try environment.write { transaction in
-                try self.rebuildStep(after: from, into: target, transaction)
+                try self.rebuildStep(after: from, eventsPerStep, into: target, transaction)
             }
             done = reached
-            progress(RebuildProgress(done: done, last: last))
+            try progress(RebuildProgress(done: done, last: last))
             if done == last { return }
         }
     }
 
     private func rebuildStep(
-        after start: Position, into target: Generation, _ transaction: borrowing WriteTransaction
+        after start: Position, _ count: Int, into target: Generation,
+        _ transaction: borrowing WriteTransaction
     ) throws -> (Position, Position) {
         let last = try log.lastPosition(transaction)
         let (changes, done) = try refold(
-            after: start, count: Self.eventsPerStep, transaction
+            after: start, count: count, transaction
         ) { key in try transaction.get(self.views.table(key.tree, target), key.bytes) }
         try views.write(changes, target, transaction)
         if done == last {
@@ -118,34 +125,38 @@ extension Journal {
                     if other != live {
                         differences.append(
                             RowDifference(
-                                commit: nil, view: key.view, key: bytes, live: live,
+                                commit: nil, view: key.view, tree: tree, key: bytes, live: live,
                                 rebuilt: other))
                     }
                     return differences.count < differencesMax
                 }
             }
             if differences.count < differencesMax {
-                for (key, value) in rebuilt.sorted(by: { $0.key < $1.key }) {
+                let missing = rebuilt.sorted { $0.key < $1.key }
+                for (key, value) in missing.prefix(differencesMax - differences.count) {
                     differences.append(
                         RowDifference(
-                            commit: nil, view: key.view, key: key.bytes, live: nil, rebuilt: value))
+                            commit: nil, view: key.view, tree: key.tree, key: key.bytes, live: nil,
+                            rebuilt: value))
                 }
             }
             guard !differences.isEmpty else { return [] }
-            let commit = try firstDifferingCommit(transaction)
-            return differences.prefix(differencesMax).map { difference in
+            let (first, lastWriters) = try firstDifferingCommit(transaction)
+            return differences.map { difference in
                 var difference = difference
-                difference.commit = commit
+                difference.commit = first ?? lastWriters[RowKey(difference.tree, difference.key)]
                 return difference
             }
         }
     }
 
-    /// The last event of the first commit whose recorded digests a new fold does not meet.
+    /// The last event of the first commit whose recorded digests a new fold does not meet, or, when
+    /// there is none, of the last commit that wrote each row.
     private func firstDifferingCommit(
         _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> Position? {
+    ) throws -> (first: Position?, lastWriters: [RowKey: Position]) {
         var rows: [RowKey: [UInt8]] = [:]
+        var lastWriters: [RowKey: Position] = [:]
         var records: [CommitRecord] = []
         try log.forEachCommit(transaction) { record in
             records.append(record)
@@ -156,9 +167,12 @@ extension Journal {
             let (changes, _) = try refold(
                 after: Position(record.first.rawValue - 1), count: count, transaction
             ) { rows[$0] }
-            if ViewDigest.of(changes) != record.views { return record.last }
-            for (key, value) in changes { rows[key] = value }
+            if ViewDigest.of(changes) != record.views { return (record.last, [:]) }
+            for (key, value) in changes {
+                rows[key] = value
+                lastWriters[key] = record.last
+            }
         }
-        return nil
+        return (nil, lastWriters)
     }
 }

@@ -8,7 +8,8 @@
 //   ledger  'g' name                                 schedule
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  's' position                             sync runs
-//   ledger  'w' collection                           watermarks
+//   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
+//   ledger  'w' collection 0 scope                   watermarks
 //   ledger  'x' name                                 store (registered model, what opened it)
 
 package import TidemarkEvents
@@ -64,8 +65,11 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func syncRun(_ position: Position) -> RowKey {
         RowKey(.ledger, Ledger.syncRuns + position.bigEndianBytes)
     }
-    package static func watermark(_ collection: CollectionName) -> RowKey {
-        RowKey(.ledger, Ledger.watermarks + collection.rawValue.utf8)
+    package static func attempt(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, Ledger.attempts + key.bytes)
+    }
+    package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
+        RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
     }
     package static func store(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.store + name.utf8)
@@ -93,6 +97,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
 /// The first byte of a ledger key, by what the row is about.
 package enum Ledger {
+    package static let attempts = Array("u".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
     package static let gates = Array("g".utf8)

@@ -90,8 +90,10 @@ package final class ViewReader {
         }
     }
 
-    package func watermark(_ collection: CollectionName) throws -> WatermarkRow? {
-        try load(.watermark(collection)).map { try WatermarkRow(parsing: $0) }
+    package func watermark(
+        _ collection: CollectionName, scope: String = ""
+    ) throws -> WatermarkRow? {
+        try load(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
     }
 
     /// Until when the server asked not to be called, if it did.
@@ -105,14 +107,25 @@ package final class ViewReader {
 
     /// The registered model and remote, or nil before any is.
     package func registration() throws -> ModelRegistration? {
-        try fact("model").map { try ModelRegistration(parsing: $0.payload) }
+        try fact("model").map { try ModelRegistration(parsing: $0.payload, isLogged: true) }
+    }
+
+    /// The entities whose last push has no known outcome, by key.
+    package func unknownAttempts() throws -> [EntityKey] {
+        var keys: [EntityKey] = []
+        try walk(.ledger, Ledger.attempts, nil, false) { key, _ in
+            if let key = EntityKey(bytes: key.dropFirst()) { keys.append(key) }
+            return true
+        }
+        return keys
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
         try load(.mutation(position)).map { try MutationRow(parsing: $0) }
     }
 
-    /// Walks over mutations in order: all of them, or only the open ones.
+    /// Walks over mutations in order: all of them, or only those that wait for the server or, refused
+    /// by it, for the user.
     package func forEachMutation(
         openOnly: Bool = false, _ body: (Position, MutationRow) throws -> Bool
     ) throws {

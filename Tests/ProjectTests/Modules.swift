@@ -27,7 +27,7 @@ let modules: [String: Module] = [
     "Sources/Tidemark": Module(
         imports: [
             "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-            "TidemarkEvents", "HTTPTypes", "Foundation", "Observation", "Synchronization",
+            "TidemarkEvents", "HTTPTypes", "Foundation", "Observation",
         ]),
     "Sources/TidemarkHTTP": Module(
         imports: [
@@ -36,7 +36,7 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [
-            "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents", "Foundation",
+            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
         ]),
     "Sources/TidemarkTesting": Module(
         imports: [
@@ -46,7 +46,8 @@ let modules: [String: Module] = [
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",
-            "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation",
+            "TidemarkViews", "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation",
+            "Synchronization",
         ]),
 ]
 

@@ -30,7 +30,8 @@ struct Sync: AsyncParsableCommand {
         guard let remote = try replica.registration?.remote else {
             throw UsageError("the model of \(store.store) names no remote to sync with")
         }
-        let engine = try SyncEngine(replica, remote: remote) { try Self.credentials(remote) }
+        let credentials = try Self.credentials(remote)
+        let engine = try SyncEngine(replica, remote: remote) { credentials }
         let outcome = try await run(engine)
         Terminal.endProgress()
         Terminal.write(outcome.sentence)
@@ -51,32 +52,40 @@ struct Sync: AsyncParsableCommand {
         defer { watcher.cancel() }
         var left = Double(wait)
         var attempt = 0
-        while true {
+        var total = SyncCounts()
+        for _ in 0..<Self.runsMax - 1 {
             let outcome = try await engine.sync(.userRequested)
-            guard untilQuiet else { return outcome }
-            if outcome.isSynced && !outcome.counts.hasNews { return outcome }
+            total.add(outcome.counts)
+            if !untilQuiet || outcome.isSynced && !outcome.counts.hasNews {
+                return outcome.with(total)
+            }
             var pause = 0.0
             if let failure = outcome.failure {
-                guard failure.isTransient else { return outcome }
+                guard failure.isTransient else { return outcome.with(total) }
                 attempt += 1
                 pause =
                     failure.retryAfterSeconds.map(Double.init)
                     ?? min(pow(2, Double(attempt)) / 4, 15)
             } else {
                 // Everything was tried and something still waits: for the user, or for access.
-                guard outcome.counts.hasNews else { return outcome }
+                guard outcome.counts.hasNews else { return outcome.with(total) }
                 attempt = 0
             }
-            guard pause <= left else { return outcome }
+            guard pause <= left else { return outcome.with(total) }
             left -= pause
             if pause > 0 { try await Task.sleep(for: .seconds(pause)) }
         }
+        return try await engine.sync(.userRequested).with(total)
     }
+
+    /// The most sync runs of one call: a rival who writes all the time must not keep it for ever.
+    private static let runsMax = 50
 
     private static func credentials(_ remote: Remote) throws -> Credentials {
         let value = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
         if value.isEmpty { return .none }
-        if value.contains(" ") { return .authorization(value) }
+        let words = value.split(separator: " ", maxSplits: 1)
+        if words.count == 2, words[0].allSatisfy(\.isLetter) { return .authorization(value) }
         guard let colon = value.firstIndex(of: ":") else {
             throw UsageError(
                 "\(remote.credentialsVariable) holds neither NAME:PASSWORD nor a whole "
@@ -87,7 +96,26 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
+extension SyncCounts {
+    /// Adds what another run did.
+    fileprivate mutating func add(_ other: SyncCounts) {
+        requests += other.requests
+        pulled += other.pulled
+        pushed += other.pushed
+        conflicts += other.conflicts
+        rejected += other.rejected
+        readBack += other.readBack
+    }
+}
+
 extension SyncOutcome {
+    /// This outcome, with what several runs did.
+    fileprivate func with(_ total: SyncCounts) -> SyncOutcome {
+        var outcome = self
+        outcome.counts = total
+        return outcome
+    }
+
     /// The outcome in one line.
     var sentence: String {
         var parts: [String] = []

@@ -64,7 +64,7 @@ enum Main {
             return 2
         case let error as TidemarkError:
             Terminal.say("tidemark: \(error.message)")
-            return error.code == .damaged ? 1 : 2
+            return error.code == .damaged ? 1 : error.code == .newerFormat ? 3 : 2
         case let error as ModelError:
             Terminal.say("tidemark: \(error)")
             return 2

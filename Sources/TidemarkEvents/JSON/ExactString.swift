@@ -3,18 +3,21 @@
 // Swift's `String` takes "é" and "e" + U+0301 for equal; JSON does not, and neither do servers.
 
 /// A string that equals another only when both have the same UTF-8 bytes.
-struct ExactString: Hashable {
-    let text: String
+package struct ExactString: Hashable, Sendable {
+    package let text: String
 
-    init(_ text: String) {
+    /// That text.
+    package init(_ text: String) {
         self.text = text
     }
 
-    static func == (left: Self, right: Self) -> Bool {
+    /// Whether both have the same bytes.
+    package static func == (left: Self, right: Self) -> Bool {
         left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    func hash(into hasher: inout Hasher) {
+    /// Hashes the text.
+    package func hash(into hasher: inout Hasher) {
         // Equal bytes hash equally; equivalent texts may collide, which is fine.
         hasher.combine(text)
     }

@@ -43,7 +43,7 @@ public final class InMemoryServer: Transport, Sendable {
         set { state.withLock { $0.faults = newValue } }
     }
 
-    /// The requests of clients so far, in order; those of ``request(_:_:fields:body:)`` are not in it.
+    /// The requests of clients so far, in order, without ``request(_:_:fields:body:)``.
     public var requestLog: [LoggedRequest] { state.withLock { $0.log } }
 
     /// Empties ``requestLog``.

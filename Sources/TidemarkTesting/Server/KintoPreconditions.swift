@@ -22,7 +22,11 @@ struct KintoPreconditions {
     func isNotModified(since timestamp: Int64) -> Bool { ifNoneMatch == .timestamp(timestamp) }
 
     /// Refuses a read or write of an object that isn't what the client thinks.
-    func check(_ existing: KintoObject?, listTimestamp: Int64) throws(KintoRefusal) {
+    ///
+    /// The list's timestamp is looked at for the refusal only, because a look may set it.
+    func check(
+        _ existing: KintoObject?, listTimestamp: @autoclosure () -> Int64
+    ) throws(KintoRefusal) {
         let isRefused =
             switch (existing, ifMatch, ifNoneMatch) {
             case (.some, _, .any): true
@@ -31,7 +35,7 @@ struct KintoPreconditions {
             default: false
             }
         guard !isRefused else {
-            throw KintoRefusal.precondition(existing, listTimestamp: listTimestamp)
+            throw KintoRefusal.precondition(existing, listTimestamp: listTimestamp())
         }
     }
 

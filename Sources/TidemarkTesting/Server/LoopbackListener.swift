@@ -1,4 +1,4 @@
-// LoopbackListener.swift — sockets by FlyingFox. Its names clash with HTTPTypes' ones, so only here.
+// LoopbackListener.swift — sockets by FlyingFox; only here, as its names clash with HTTPTypes'.
 
 import FlyingFox
 import FlyingSocks
@@ -16,7 +16,7 @@ final class LoopbackListener: Sendable {
         self.running = running
     }
 
-    /// Starts to listen; a handler that returns nil has the connection closed without an answer.
+    /// Starts to listen; a handler that returns nil has the answer broken off.
     static func start(
         _ handle: @escaping @Sendable (LoopbackRequest) -> LoopbackAnswer?
     ) async throws -> LoopbackListener {
@@ -47,7 +47,12 @@ private struct LoopbackHandler: HTTPHandler {
             method: request.method.rawValue, target: request.target.rawValue,
             fields: request.headers.map { ($0.key.rawValue, $0.value) },
             body: Array(try await request.bodyData))
-        guard let answer = handle(message) else { return HTTPResponse(webSocket: HangUp()) }
+        guard let answer = handle(message) else {
+            // The answer to HEAD is over after its header, so there it may not even begin.
+            guard request.method != .HEAD else { return HTTPResponse(webSocket: HangUp()) }
+            return HTTPResponse(
+                statusCode: .ok, body: HTTPBodySequence(from: BrokenBody(), count: 1))
+        }
         var headers = HTTPHeaders()
         for (name, value) in answer.fields { headers.addValue(value, for: HTTPHeader(name)) }
         return HTTPResponse(
@@ -56,10 +61,24 @@ private struct LoopbackHandler: HTTPHandler {
     }
 }
 
-/// Closes the connection before a byte is written.
+/// A body that breaks off before its first byte, which has the connection closed.
 ///
-/// An error thrown by a handler becomes 500 and one thrown by a body comes after the header, but a
-/// web socket's frames are asked for before the header is written, and an error there ends it all.
+/// Not closed without an answer: on a connection used before, libcurl (in URLSession on Linux too)
+/// takes that for an idle close and sends the request again by itself.
+private struct BrokenBody: AsyncBufferedSequence, AsyncBufferedIteratorProtocol {
+    func makeAsyncIterator() -> BrokenBody { self }
+
+    mutating func next() async throws -> UInt8? { throw SocketError.disconnected }
+
+    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+        throw SocketError.disconnected
+    }
+}
+
+/// Closes the connection before a byte of the answer is written.
+///
+/// An error thrown by a handler becomes 500, but a web socket is asked for its frames before the
+/// header is written, and an error there ends the connection.
 private struct HangUp: WSHandler {
     func makeFrames(
         for client: AsyncThrowingStream<WSFrame, any Error>

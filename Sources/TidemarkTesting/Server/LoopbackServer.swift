@@ -5,9 +5,9 @@ import TidemarkSync
 
 /// An ``InMemoryServer`` over real sockets, for clients that speak HTTP.
 ///
-/// It listens on 127.0.0.1 with a port that the system picks. A dropped answer closes the
-/// connection without one byte: URLSession says "network connection lost" (−1005 or, on Linux,
-/// −1011) and curl exits with 52, whether the request was applied or not.
+/// It listens on 127.0.0.1 with a port that the system picks. A dropped answer is a header that
+/// promises a body, and then the end of the connection: on Linux URLSession fails with −1, curl
+/// exits with 18, whether the request was applied or not. A dropped answer to HEAD has no byte.
 public final class LoopbackServer: Sendable {
     /// For example `http://127.0.0.1:40123`.
     public let origin: String

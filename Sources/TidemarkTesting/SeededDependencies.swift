@@ -1,0 +1,58 @@
+// SeededDependencies.swift — doors to the outside that give the same in every run.
+
+import Synchronization
+import TidemarkEvents
+public import TidemarkSync
+
+extension Dependencies {
+    /// Time, ids and random numbers that are functions of a seed and of a clock; equal seeds, equal
+    /// calls and equal times give equal logs.
+    ///
+    /// Ids begin with the seed and count up: `00000007-0000-4000-8000-000000000001`. Waiting moves
+    /// the clock on and lets others run; nothing ever sleeps.
+    public static func seeded(_ seed: UInt64, clock: ManualClock) -> Dependencies {
+        let source = SeededSource(seed)
+        return Dependencies(
+            now: { clock.now },
+            makeID: { source.nextID() },
+            random: { source.nextNumber() },
+            uptime: { Uptime(bootID: "boot-\(seed)", microseconds: clock.elapsed) },
+            sleep: { duration in
+                try Task.checkCancellation()
+                clock.advance(by: duration)
+                await Task.yield()
+            })
+    }
+}
+
+/// Ids and SplitMix64, the generator of Steele, Lea and Flood, for any number of threads.
+private final class SeededSource: Sendable {
+    private let prefix: String
+    private let idsMade = Atomic<UInt64>(0)
+    private let state: Atomic<UInt64>
+
+    init(_ seed: UInt64) {
+        prefix =
+            (seed & 0xFFFF_FFFF).hexadecimal(digits: 8) + "-"
+            + (seed >> 32 & 0xFFFF).hexadecimal(digits: 4) + "-4000-8000-"
+        state = Atomic(seed)
+    }
+
+    func nextID() -> String {
+        prefix + idsMade.wrappingAdd(1, ordering: .relaxed).newValue.hexadecimal(digits: 12)
+    }
+
+    func nextNumber() -> UInt64 {
+        var z = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+extension UInt64 {
+    fileprivate func hexadecimal(digits: Int) -> String {
+        let text = String(self, radix: 16)
+        return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
+    }
+}

@@ -1,0 +1,41 @@
+// TemporaryReplica.swift — stores for tests and previews, each in a new folder.
+
+import Foundation
+public import Tidemark
+public import TidemarkEvents
+public import TidemarkSync
+
+extension Replica {
+    private static let temporaryPrefix = "tidemark-temporary-"
+
+    /// Makes a store in a new folder under the system's temporary directory.
+    ///
+    /// It stays until ``deleteTemporary()``.
+    ///
+    /// - Parameters:
+    ///   - model: what is synced and by which rules.
+    ///   - remote: the server, if the store is bound to one from the beginning.
+    ///   - dependencies: clock, ids and randomness, for example ``Dependencies/seeded(_:clock:)``.
+    /// - Throws: ``TidemarkError`` when the store can't be made.
+    public static func temporary(
+        model: SyncModel, remote: Remote? = nil, dependencies: Dependencies = .live
+    ) throws -> Replica {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: temporaryPrefix + Dependencies.live.makeID())
+        return try open(
+            at: folder.path(percentEncoded: false), model: model, remote: remote,
+            dependencies: dependencies)
+    }
+
+    /// Closes a store that ``temporary(model:remote:dependencies:)`` made and deletes its folder.
+    ///
+    /// - Throws: ``TidemarkError`` when it can't be closed, and what the file system says.
+    public func deleteTemporary() throws {
+        let folder = URL(filePath: directory)
+        precondition(
+            folder.lastPathComponent.hasPrefix(Self.temporaryPrefix),
+            "\(directory) was not made by Replica.temporary")
+        try close()
+        try FileManager.default.removeItem(at: folder)
+    }
+}

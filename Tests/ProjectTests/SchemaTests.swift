@@ -1,0 +1,252 @@
+// SchemaTests.swift — Schemas/*.json say what the tool prints and what it takes, and no more.
+
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Outside.isThere, Outside.missing))
+struct `the schemas` {
+    let workshop: ReaderWorkshop
+
+    init() throws { workshop = try ReaderWorkshop() }
+
+    @Test func `every line of a dump conforms, and so do the examples of the page`() throws {
+        try workshop.makeSyncedStores()
+        try workshop.makeNastyStore()
+
+        let ended = try workshop.python(SchemaScripts.lines, "first", "second", "nasty")
+
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.lines.last == "16 kinds of lines, as many of them as the page has")
+    }
+
+    @Test func `a line with something more, less or else does not conform`() throws {
+        try workshop.makeSyncedStores()
+
+        let ended = try workshop.python(SchemaScripts.badLines, "first")
+
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    @Test func `the models of the help and of the schema conform, and the tool takes them`() throws
+    {
+        let help = try workshop.tool("init", "--help")
+        try workshop.write(String(decoding: help.output, as: UTF8.self), to: "help")
+
+        let ended = try workshop.python(SchemaScripts.goodModels, "help")
+
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.lines.last == "1 of the help, 2 of the schema, 6 more")
+    }
+
+    @Test func `a model that does not conform is refused by the tool, which names the place`()
+        throws
+    {
+        let ended = try workshop.python(SchemaScripts.badModels)
+
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+}
+
+private enum SchemaScripts {
+    private static let validating = #"""
+        import copy, json, os, re, subprocess
+        from jsonschema import Draft202012Validator
+        from referencing import Registry, Resource
+
+        def schema(name):
+            with open(f"{root}/Schemas/{name}.schema.json", encoding="utf-8") as file:
+                value = json.load(file)
+            Draft202012Validator.check_schema(value)
+            return value
+
+        model_schema = schema("model")
+        registry = Registry().with_resource(
+            "model.schema.json", Resource.from_contents(model_schema))
+        lines = Draft202012Validator(schema("dump"), registry=registry)
+        models = Draft202012Validator(model_schema)
+
+        def dump(store):
+            ended = subprocess.run([tool, "dump", store, "-o", "json"], capture_output=True)
+            assert ended.returncode == 0, ended.stderr
+            return [json.loads(text) for text in ended.stdout.splitlines()]
+
+        def init(text):
+            with open("model.json", "w", encoding="utf-8") as file:
+                file.write(text)
+            init.count += 1
+            ended = subprocess.run(
+                [tool, "init", f"made-{init.count}", "--model", "model.json"],
+                capture_output=True, encoding="utf-8")
+            assert (ended.returncode == 0) == os.path.exists(f"made-{init.count}"), ended
+            return ended.returncode, ended.stderr
+        init.count = 0
+
+        def collection(**members):
+            return {"collections": [{"name": "tasks", **members}]}
+
+        def remote(**members):
+            usual = {"origin": "http://localhost", "adapter": "kinto", "bucket": "b"}
+            given = {**usual, **members}
+            return {**collection(), "remote": {
+                name: value for name, value in given.items() if value is not ...}}
+
+        """#
+
+    static let lines =
+        validating + #"""
+            events = [event for store in sys.argv[3:] for event in dump(store)]
+            for event in events:
+                errors = [error.message for error in lines.iter_errors(event)]
+                assert not errors, (event, errors)
+            kinds = {event["kind"]: event for event in events}
+            assert any("payloadBase64" in event for event in events)
+            # The examples of the page, each in a line that was printed.
+            shown = set()
+            page = open(root + "/Schemas/FORMAT.md", encoding="utf-8").read()
+            table = page.split("| kind | payload |")[1].split("\n\n")[0]
+            for name, words in re.findall(r"^\| `([a-z.]+)` \| (.*) \|$", table, re.M):
+                for example in re.findall(r"`(\{.*?\})`", words):
+                    event = {**kinds[name], "payload": json.loads(example)}
+                    event.pop("payloadBase64", None)
+                    if "begunAt" in example and name == "sync.finished":
+                        event.pop("sync", None)
+                    if "covers" in example:
+                        event.update(entity="l1", mutation=3)
+                    errors = [error.message for error in lines.iter_errors(event)]
+                    assert not errors, (name, example, errors)
+                    shown.add(name)
+            assert shown == set(kinds) - {"local.deleted"}, shown
+            print(len(kinds), "kinds of lines, as many of them as the page has")
+            """#
+
+    static let badLines =
+        validating + #"""
+            events, count = dump(sys.argv[3]), 0
+            def refuse(event, *what):
+                global count
+                count += 1
+                assert not lines.is_valid(event), (event, what)
+            for event in events:
+                for other in {**event, "x": 1}, {**event, "payloadBase64": "e30="}, [event]:
+                    refuse(other) if "payload" in event or "payloadBase64" not in other else None
+                optional = {"serverTime", "mutation", "revision", "entity"}
+                if event["kind"] in ("push.accepted", "server.deleted"):
+                    optional.add("payload")
+                if event["kind"] == "push.rejected":
+                    optional.add("call")
+                if event["kind"] == "sync.finished":
+                    optional.add("sync")
+                for name in set(event) - optional:
+                    refuse({key: event[key] for key in event if key != name}, "without", name)
+                for name in set(event) - {"payload"}:
+                    for value in None, [], {}, True, 1.5, "":
+                        refuse({**event, name: value}, name, value)
+                payload = event.get("payload")
+                free = event["kind"] in ("local.created", "server.upserted", "server.deleted")
+                if payload is not None and not free:
+                    refuse({**event, "payload": {**payload, "x": "x"}})
+                    for name in payload:
+                        if name not in ("body", "name"):
+                            refuse({**event, "payload": {**payload, name: {"x": None}}}, name) if (
+                                name not in ("set", "remote")) else None
+                for value in 1, "x", [], None:
+                    if payload is not None:
+                        refuse({**event, "payload": value}, value)
+                if event["kind"] == "local.deleted":
+                    refuse({**event, "payload": {}})
+            usual = {"position": 1, "recordedAt": 1}
+            for kind in "local.create", "kind-", "kind-01", "kind-1 ", "KIND-1", "kind-99999999999":
+                refuse({**usual, "kind": kind})
+            for kind in "kind-4294967295", "timer.fired":
+                assert lines.is_valid({**usual, "kind": kind, "payload": None})
+            # What a later version writes under a kind of this one is its own matter.
+            later = {**usual, "kind": "sync.started", "payload": ["?"]}
+            assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 1})
+            assert count > 500, count
+            """#
+
+    static let goodModels =
+        validating + #"""
+            text = open(sys.argv[3], encoding="utf-8").read()
+            found, decoder = [], json.JSONDecoder()
+            for start in re.finditer(r"^ *\{", text, re.M):
+                try:
+                    value = decoder.raw_decode(text, start.end() - 1)[0]
+                except ValueError:
+                    continue
+                if "collections" in value:
+                    found.append(value)
+            more = [
+                collection(name="a" * 100), collection(name="é ü\u2028"), collection(pageSize=1.0),
+                collection(references={"": "tasks"}), remote(region="x", bucket=""),
+                remote(origin="https://[::1]:8888/base/")]
+            for model in [*found, *model_schema["examples"], *more]:
+                errors = [error.message for error in models.iter_errors(model)]
+                assert not errors, (model, errors)
+                status, said = init(json.dumps(model, ensure_ascii=False))
+                assert status == 0, (model, said)
+                logged = dump(f"made-{init.count}")[1]
+                assert logged["kind"] == "model.registered"
+                assert models.is_valid(logged["payload"]) and lines.is_valid(logged)
+                assert init(json.dumps(logged["payload"]))[0] == 0
+                assert dump(f"made-{init.count}")[1]["payload"] == logged["payload"]
+            print(f"{len(found)} of the help, {len(model_schema['examples'])} of the schema,",
+                  len(more), "more")
+            """#
+
+    static let badModels =
+        validating + #"""
+            place = "collections[0]"
+            for path, model in [
+                ("object", []), ("object", None), ("x", {**collection(), "x": 1}),
+                ("collections", {}), ("collections", {"collections": []}),
+                ("collections", {"collections": {}}), ("name", {**collection(), "name": ""}),
+                ("name", {**collection(), "name": 1}), (place, {"collections": [1]}),
+                (place, {"collections": [{}]}), (place + ".name", collection(name="")),
+                (place + ".name", collection(name="a/b")), (place + ".name", collection(name="\n")),
+                (place + ".name", collection(name="\x7f")), (place + ".name", collection(name=7)),
+                (place + ".name", collection(name="a" * 101)), (place + ".id", collection(id="")),
+                (place + ".id", collection(id=None)), (place, collection(pagesize=1)),
+                (place + ".lastChange", collection(lastChange=[])),
+                (place + ".conflict", collection(conflict="newest")),
+                (place + ".conflict", collection(conflict=None)),
+                (place + ".references", collection(references=["tasks"])),
+                (place + ".references.f", collection(references={"f": ""})),
+                (place + ".references.f", collection(references={"f": None})),
+                (place + ".pageSize", collection(pageSize=0)),
+                (place + ".pageSize", collection(pageSize=10_001)),
+                (place + ".pageSize", collection(pageSize=1.5)),
+                (place + ".pageSize", collection(pageSize="10")),
+                ("remote", {**collection(), "remote": None}), ("remote.origin", remote(origin=...)),
+                ("remote.origin", remote(origin="localhost")), ("remote.origin", remote(origin="")),
+                ("remote.origin", remote(origin="ftp://localhost")),
+                ("remote.origin", remote(origin="http://")),
+                ("remote.origin", remote(origin="http:///v1")),
+                ("remote.origin", remote(origin="http://me:secret@localhost")),
+                ("remote.origin", remote(origin="https://@localhost")),
+                ("remote.origin", remote(origin="http://@localhost")),
+                ("remote.adapter", remote(adapter=...)), ("remote.adapter", remote(adapter="")),
+                ("remote.bucket", remote(bucket=...)), ("remote.bucket", remote(bucket=1)),
+                ("remote.credentialsVariable", remote(credentialsVariable="")),
+                ("remote.x", remote(x={})),
+            ]:
+                assert not models.is_valid(model), model
+                status, said = init(json.dumps(model))
+                assert status == 2 and path in said and said.count("\n") == 1, (model, said)
+            # What a schema can't say, the tool refuses all the same.
+            two = lambda *members: {"collections": [{"name": "a"}, *members]}
+            for path, model in [
+                ("collections[1].name", two({"name": "a"})),
+                (place + ".name", collection(name="é" * 51)),
+                (place + ".references.f", {"collections": [
+                    {"name": "a", "references": {"f": "b"}}, {"name": "b"}]}),
+                ("remote.adapter", remote(adapter="other")),
+            ]:
+                assert models.is_valid(model), model
+                status, said = init(json.dumps(model))
+                assert status == 2 and path in said and said.count("\n") == 1, (model, said)
+            for text in "", "{", '{"collections":[{"name":"a"}],"collections":[]}', "\ufeff{}":
+                status, said = init(text)
+                assert status == 2 and "not a JSON document" in said, (text, said)
+            """#
+}

@@ -1,0 +1,147 @@
+// ModelRegistrationTests.swift — the model document: read, written, and refused with a path.
+
+import Testing
+import TidemarkEvents
+
+private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
+    try ModelRegistration(parsing: Array(text.utf8))
+}
+
+@Suite struct `model documents` {
+    static let whole = #"""
+        {
+          "name": "todo",
+          "collections": [
+            {"name": "lists", "id": "key", "lastChange": "changed", "conflict": "serverWins"},
+            {"name": "tasks", "conflict": "localWins", "pageSize": 50,
+             "references": {"list": "lists", "parent": "tasks"}}
+          ],
+          "remote": {"origin": "https://kinto.example.org/base/", "adapter": "kinto",
+                     "bucket": "todo", "credentialsVariable": "MY_TOKEN"}
+        }
+        """#
+
+    @Test func `a whole document is understood`() throws {
+        let registration = try parse(Self.whole)
+
+        let lists = CollectionModel("lists", idField: "key", lastChangeField: "changed")
+        let tasks = CollectionModel(
+            "tasks", lastChangeField: "last_modified", conflict: .localWins,
+            references: [Reference("list", to: "lists"), Reference("parent", to: "tasks")],
+            pageSize: 50)
+        #expect(registration.model == SyncModel(name: "todo", collections: [lists, tasks]))
+        #expect(
+            registration.remote
+                == Remote(
+                    origin: "https://kinto.example.org/base", adapter: "kinto",
+                    parameters: ["bucket": "todo"], credentialsVariable: "MY_TOKEN"))
+        #expect(registration.model["tasks"] == tasks)
+        #expect(registration.model["nothing"] == nil)
+        #expect(lists.serverFields == ["key", "changed"])
+    }
+
+    @Test func `what is left out has its usual value`() throws {
+        let registration = try parse(#"{"collections":[{"name":"notes"}]}"#)
+
+        #expect(registration.remote == nil)
+        #expect(registration.model.name == "unnamed")
+        #expect(registration.model.collections == [CollectionModel("notes")])
+        #expect(registration.model.collections[0].serverFields == ["id"])
+    }
+
+    @Test func `equal models are equal bytes, and read back equal`() throws {
+        for text in [Self.whole, #"{"collections":[{"name":"notes"}]}"#] {
+            let registration = try parse(text)
+
+            let again = try ModelRegistration(parsing: registration.encoded)
+
+            #expect(again == registration)
+            #expect(again.encoded == registration.encoded)
+        }
+        let remote = Remote(
+            origin: "http://localhost", adapter: "x", parameters: ["c": "3", "a": "1", "b": ""])
+        let one = ModelRegistration(
+            model: SyncModel(name: "m", collections: [CollectionModel("a"), CollectionModel("b")]),
+            remote: remote)
+        #expect(try ModelRegistration(parsing: one.encoded) == one)
+    }
+
+    static let wrong: [(String, String, String)] = [
+        ("", "", "not a JSON document"),
+        ("[]", "", "an object is needed"),
+        (#"{"name":"x"}"#, "collections", "at least one"),
+        (#"{"collections":[]}"#, "collections", "at least one"),
+        (#"{"collections":{}}"#, "collections", "at least one"),
+        (#"{"collections":[{"name":"a"}],"colour":1}"#, "", "\"colour\" is none of"),
+        (#"{"collections":[{"name":"a"}],"name":1}"#, "name", "a text"),
+        (#"{"collections":[{"name":"a"}],"name":""}"#, "name", "a text"),
+        (#"{"collections":[1]}"#, "collections[0]", "an object"),
+        (#"{"collections":[{"id":"x"}]}"#, "collections[0].name", "1 to 100 bytes"),
+        (#"{"collections":[{"name":"a/b"}]}"#, "collections[0].name", "1 to 100 bytes"),
+        (#"{"collections":[{"name":"a"},{"name":"a"}]}"#, "collections[1].name", "twice"),
+        (#"{"collections":[{"name":"a","id":""}]}"#, "collections[0].id", "a text"),
+        (#"{"collections":[{"name":"a","lastChange":1}]}"#, "collections[0].lastChange", "a text"),
+        (
+            #"{"collections":[{"name":"a","conflict":"ask"}]}"#, "collections[0].conflict",
+            "\"ask\" is none of serverWins, localWins"
+        ),
+        (#"{"collections":[{"name":"a","policy":"x"}]}"#, "collections[0]", "\"policy\" is none"),
+        (#"{"collections":[{"name":"a","pageSize":0}]}"#, "collections[0].pageSize", "1 to 10000"),
+        (
+            #"{"collections":[{"name":"a","pageSize":10001}]}"#, "collections[0].pageSize",
+            "1 to 10000"
+        ),
+        (
+            #"{"collections":[{"name":"a","pageSize":1.5}]}"#, "collections[0].pageSize",
+            "1 to 10000"
+        ),
+        (
+            #"{"collections":[{"name":"a","references":[]}]}"#, "collections[0].references",
+            "an object"
+        ),
+        (
+            #"{"collections":[{"name":"a","references":{"f":1}}]}"#,
+            "collections[0].references.f", "a collection name"
+        ),
+        (
+            #"{"collections":[{"name":"a","references":{"f":"b"}},{"name":"b"}]}"#,
+            "collections[0].references.f", "b must be a collection that stands earlier"
+        ),
+    ]
+
+    @Test(arguments: wrong)
+    func `a mistake is named with its path`(
+        _ text: String, _ path: String, _ problem: String
+    ) {
+        #expect(throws: ModelError.self) { try parse(text) }
+        do { _ = try parse(text) } catch {
+            #expect(error.path == path)
+            #expect(error.problem.contains(problem), "\(error)")
+            #expect(error.description == (path.isEmpty ? "" : path + ": ") + error.problem)
+        }
+    }
+
+    @Test(arguments: [
+        ("1", "remote", "an object"),
+        ("{}", "remote.origin", "http://"),
+        (#"{"origin":"ftp://x","adapter":"a"}"#, "remote.origin", "http://"),
+        (#"{"origin":"https://u:p@x","adapter":"a"}"#, "remote.origin", "credentials"),
+        (#"{"origin":"https://x"}"#, "remote.adapter", "server adapter"),
+        (#"{"origin":"https://x","adapter":"a","bucket":1}"#, "remote.bucket", "a text"),
+        (
+            #"{"origin":"https://x","adapter":"a","credentialsVariable":1}"#,
+            "remote.credentialsVariable", "a text"
+        ),
+    ])
+    func `a mistake in the remote is named with its path`(
+        _ remote: String, _ path: String, _ problem: String
+    ) {
+        do {
+            _ = try parse(#"{"collections":[{"name":"a"}],"remote":\#(remote)}"#)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.path == path)
+            #expect(error.problem.contains(problem), "\(error)")
+        }
+    }
+}

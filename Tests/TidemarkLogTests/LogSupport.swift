@@ -1,0 +1,100 @@
+// LogSupport.swift — a small log in a directory of its own, and ways to damage it.
+
+import Foundation
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// The same numbers from the same seed, everywhere.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+}
+
+/// A log in memory where the system has such a place; its directory goes with the test.
+final class ScratchLog {
+    let environment: Environment
+    let log: EventLog
+    private let directory: URL
+
+    init() throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let parent =
+            FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+        directory = parent.appendingPathComponent("tidemark-log-\(UUID().uuidString)")
+        environment = try Environment.open(
+            at: directory.path,
+            Environment.Options(tables: EventLog.tableNames, mapBytes: 16 << 20))
+        log = EventLog(environment)
+    }
+
+    deinit {
+        try? environment.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    @discardableResult
+    func append(_ events: [Event], views: [ViewDigest] = []) throws -> CommitRecord {
+        try environment.write { transaction in
+            var edge = try log.edge(transaction)
+            return try log.append(events, views: views, edge: &edge, transaction)
+        }
+    }
+
+    func verify(findingsMax: Int = 100) throws -> LogVerification {
+        try environment.read { transaction in
+            try log.verify(findingsMax: findingsMax, transaction)
+        }
+    }
+
+    /// What a verification finds after a change that is undone before anything is stored.
+    func findings(
+        after damage: (borrowing WriteTransaction) throws -> Void
+    ) throws -> [LogError] {
+        struct Undo: Error {}
+        var found: [LogError] = []
+        do {
+            try environment.write { (transaction) throws in
+                try damage(transaction)
+                found = try log.verify(transaction).findings
+                throw Undo()
+            }
+        } catch is Undo {}
+        return found
+    }
+
+    func value(_ table: Table, _ key: [UInt8]) throws -> [UInt8] {
+        try environment.read { transaction in try transaction.get(table, key) } ?? []
+    }
+}
+
+/// An event that differs from number to number.
+func sampleEvent(_ number: Int) -> Event {
+    Event(
+        .serverUpserted, recordedAt: Timestamp(microseconds: 1_000_000 + Int64(number)),
+        key: EntityKey("tasks", "\(number)"), asOf: Position(UInt64(number)),
+        revision: Revision("\"\(number)\""), json: Array(#"{"id":"\#(number)"}"#.utf8))
+}
+
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}
+
+func bytes(hexadecimal text: String) -> [UInt8] {
+    let digits = text.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}

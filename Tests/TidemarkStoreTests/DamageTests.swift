@@ -1,0 +1,93 @@
+// DamageTests.swift — data files that aren't whole are refused before LMDB maps them.
+
+import Foundation
+import Testing
+import TidemarkStore
+
+@Suite struct `damaged files` {
+    let scratch: Scratch
+    let pageBytes: Int
+
+    init() throws {
+        scratch = try Scratch()
+        let environment = try scratch.open()
+        pageBytes = try environment.info().pageBytes
+        try environment.write { transaction in
+            for number in 1...400 {
+                try transaction.append(environment.events, bigEndian(number), pattern(300))
+            }
+        }
+        try environment.close()
+    }
+
+    private func openingFailure() -> StoreError? {
+        let writable = Result { try scratch.open() }.failure
+        let readOnly = Result { try scratch.open(.small.with { $0.readOnly = true }) }.failure
+        #expect(writable?.code == readOnly?.code)
+        return writable
+    }
+
+    @Test func `a file without its last page is refused`() throws {
+        let before = try scratch.dataBytes()
+        try scratch.setDataLength(before.count - pageBytes)
+
+        #expect(openingFailure()?.code == .damaged)
+        #expect(try scratch.dataBytes() == Array(before.dropLast(pageBytes)), "left as it is")
+    }
+
+    @Test func `a file cut anywhere is refused`() throws {
+        let bytes = try scratch.dataBytes().count
+        for cut in [bytes - 1, bytes / 2, 3 * pageBytes, 2 * pageBytes, 2 * pageBytes - 1] {
+            try scratch.setDataLength(cut)
+            #expect(openingFailure()?.code == .damaged, "\(cut) of \(bytes)")
+        }
+        for cut in [pageBytes, 200, 151, 1] {
+            try scratch.setDataLength(cut)
+            #expect(openingFailure()?.code == .damaged, "\(cut)")
+        }
+    }
+
+    @Test func `an empty file is a lost store, not a new one`() throws {
+        try scratch.setDataLength(0)
+
+        #expect(openingFailure()?.code == .lost)
+        #expect(try scratch.dataBytes() == [])
+    }
+
+    @Test func `a file longer than needed is fine`() throws {
+        try scratch.setDataLength(scratch.dataBytes().count + 3 * pageBytes + 7)
+
+        let environment = try scratch.open()
+        #expect(try environment.read { try $0.count(environment.events) } == 400)
+    }
+
+    @Test func `a meta page that isn't one is refused`() throws {
+        let good = try scratch.dataBytes()
+        let wrongs: [(Int, [UInt8])] = [
+            (16, [0]), (20, [2]), (40, [1, 16]), (40, [0, 0, 0, 0]), (10, [0]),
+            (136, [0, 0, 0, 0, 0, 0, 0, 0xFF]),
+        ]
+        for page in 0...1 {
+            for (offset, bytes) in wrongs {
+                try scratch.overwriteData(at: page * pageBytes + offset, bytes)
+                #expect(openingFailure()?.code == .damaged, "page \(page), offset \(offset)")
+                try Data(good).write(to: URL(fileURLWithPath: scratch.dataFile))
+            }
+        }
+        #expect(openingFailure() == nil)
+    }
+
+    @Test func `a root outside of the file is refused`() throws {
+        for page in 0...1 {
+            try scratch.overwriteData(at: page * pageBytes + 128, bigEndian(0xFF).reversed())
+        }
+
+        #expect(openingFailure()?.code == .damaged)
+    }
+
+    @Test func `some other file is refused`() throws {
+        try Data(pattern(100_000)).write(to: URL(fileURLWithPath: scratch.dataFile))
+
+        #expect(openingFailure()?.code == .damaged)
+    }
+}

@@ -1,0 +1,116 @@
+// FaultTests.swift — commits that fail are errors with a name, and the store stays usable.
+
+import Foundation
+import Testing
+import TidemarkStore
+
+@Suite struct `faults` {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func `a file size limit fails the write and nothing else`() async {
+        await #expect(processExitsWith: .success) { [store = scratch.store as String] in
+            let environment = try Environment.open(at: store, .small)
+            try environment.store(environment.rows, [1], pattern(1000))
+            signal(SIGXFSZ, SIG_IGN)
+            let bytes = try environment.info().fileBytes
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(1), &limit)
+            limit.rlim_cur = rlim_t(bytes + 4096)
+            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+
+            let error = Result {
+                try environment.store(environment.rows, [2], pattern(1 << 20))
+            }.failure
+
+            let kept = Result { try environment.value(environment.rows, [1]) }
+            let absent = Result { try environment.value(environment.rows, [2]) }
+            limit.rlim_cur = limit.rlim_max
+            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            #expect(error?.code == .fileTooLarge)
+            #expect(error?.during == "commit")
+            #expect(try kept.get() == pattern(1000))
+            #expect(try absent.get() == nil)
+            try environment.store(environment.rows, [2], pattern(1 << 20))
+            try environment.close()
+            let again = try Environment.open(at: store, .small)
+            #expect(try again.value(again.rows, [2]) == pattern(1 << 20))
+        }
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible, "needs the right to mount a tmpfs"))
+    func `a full disk fails the write and nothing else`() throws {
+        let disk = try #require(TinyDisk(at: scratch.path + "/disk"))
+        let environment = try Environment.open(at: disk.path + "/store", .small)
+        var stored = 0
+        var error: StoreError?
+        while error == nil, stored < 100 {
+            let result = Result {
+                try environment.store(environment.rows, bigEndian(stored), pattern(50_000))
+            }
+            error = result.failure
+            if error == nil { stored += 1 }
+        }
+        #expect(error?.code == .diskFull)
+        #expect((5..<25).contains(stored))
+        #expect(try environment.read { try $0.count(environment.rows) } == stored)
+
+        #expect(disk.grow())
+        try environment.store(environment.rows, bigEndian(stored), pattern(50_000))
+        try environment.close()
+        let again = try Environment.open(at: disk.path + "/store", .small)
+        #expect(try again.read { try $0.count(again.rows) } == stored + 1)
+        for number in 0...stored {
+            #expect(try again.value(again.rows, bigEndian(number)) == pattern(50_000))
+        }
+        try again.close()
+    }
+
+    @Test func `no descriptor of the data file is handed to child processes`() throws {
+        let environment = try scratch.open()
+        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.dataFile)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+
+        var found = 0
+        for descriptor in Int32(0)..<4096 {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0, status.st_ino == inode else { continue }
+            found += 1
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        }
+        #expect(found >= 1)
+        try environment.close()
+    }
+}
+
+/// A file system of one megabyte that goes with the test.
+private final class TinyDisk {
+    static let isPossible: Bool = {
+        guard geteuid() == 0, let scratch = try? Scratch() else { return false }
+        return TinyDisk(at: scratch.path + "/probe") != nil
+    }()
+
+    let path: String
+
+    init?(at path: String) {
+        self.path = path
+        guard unsafe mkdir(path, 0o700) == 0,
+            Self.run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path)
+        else { return nil }
+    }
+
+    deinit { _ = Self.run("umount", "-l", path) }
+
+    func grow() -> Bool { Self.run("mount", "-o", "remount,size=4m", path) }
+
+    private static func run(_ words: String...) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardError = Pipe()
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

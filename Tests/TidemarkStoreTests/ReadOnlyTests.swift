@@ -1,0 +1,122 @@
+// ReadOnlyTests.swift — reading without leaving a trace.
+
+import Foundation
+import Testing
+import TidemarkStore
+
+@Suite struct `read-only stores` {
+    let scratch: Scratch
+    let options = Environment.Options.small.with { $0.readOnly = true }
+
+    init() throws {
+        scratch = try Scratch()
+        let environment = try scratch.open()
+        try environment.store(environment.rows, [1], pattern(3000))
+        try environment.close()
+    }
+
+    private struct Trace: Equatable {
+        var bytes: [UInt8]
+        var changes: [Date?]
+        var names: [String]
+    }
+
+    private func trace() throws -> Trace {
+        let manager = FileManager.default
+        return Trace(
+            bytes: try scratch.dataBytes(),
+            changes: try [scratch.dataFile, scratch.store].map {
+                try manager.attributesOfItem(atPath: $0)[.modificationDate] as? Date
+            },
+            names: try manager.contentsOfDirectory(atPath: scratch.store).sorted())
+    }
+
+    @Test func `reading changes no byte and no date`() throws {
+        let before = try trace()
+
+        let environment = try scratch.open(options)
+        #expect(environment.isReadOnly)
+        #expect(try environment.value(environment.rows, [1]) == pattern(3000))
+        try environment.close()
+
+        #expect(try trace() == before)
+    }
+
+    @Test func `without a lock file none is made`() throws {
+        try FileManager.default.removeItem(atPath: scratch.lockFile)
+        let before = try trace()
+
+        let environment = try scratch.open(options)
+        #expect(try environment.value(environment.rows, [1]) == pattern(3000))
+        try environment.close()
+
+        #expect(try trace() == before)
+        #expect(before.names == ["data.mdb"])
+    }
+
+    @Test func `a user who may only read can read`() async throws {
+        let store = scratch.store
+        let manager = FileManager.default
+        for (path, mode) in [
+            (scratch.path, 0o755), (store, 0o555), (scratch.dataFile, 0o444),
+            (scratch.lockFile, 0o444),
+        ] {
+            try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        let before = try trace()
+
+        await #expect(processExitsWith: .success) { [store = store as String] in
+            if geteuid() == 0 { try #require(seteuid(65534) == 0) }
+            let refused = Result { try Environment.open(at: store, .small) }.failure
+            #expect(refused?.code == .notPermitted)
+            let environment = try Environment.open(at: store, .small.with { $0.readOnly = true })
+            #expect(try environment.value(environment.rows, [1]) == pattern(3000))
+        }
+        #expect(try trace() == before)
+        try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store)
+    }
+
+    @Test func `every write is refused`() async throws {
+        let environment = try scratch.open(options)
+
+        #expect(
+            Result { try environment.store(environment.rows, [2], [2]) }.failure?.code == .readOnly)
+        #expect(Result { try environment.flush() }.failure?.code == .readOnly)
+        let rows = environment.rows
+        await #expect(throws: StoreError.self) {
+            try await environment.write { try $0.put(rows, [2], [2]) }
+        }
+        #expect(try environment.value(environment.rows, [2]) == nil)
+    }
+
+    @Test func `a table that doesn't exist reads as empty`() throws {
+        let environment = try scratch.open(options.with { $0.tables = ["nothing", "rows"] })
+        let nothing = environment.table("nothing")
+
+        try environment.read { transaction in
+            let found = try transaction.get(nothing, [1])
+            let ends = [try transaction.first(nothing), try transaction.last(nothing)]
+            let count = try transaction.count(nothing)
+            try transaction.scan(nothing, from: nil, prefix: [], reversed: true) { _, _ in
+                Issue.record("a key in a table that doesn't exist")
+                return true
+            }
+            #expect(found == nil && count == 0)
+            #expect(ends.allSatisfy { $0 == nil })
+        }
+        #expect(try environment.value(environment.rows, [1]) == pattern(3000))
+    }
+
+    @Test func `a reader sees what another process commits`() async throws {
+        let environment = try scratch.open(options)
+        #expect(try environment.value(environment.rows, [2]) == nil)
+
+        let store = scratch.store
+        await #expect(processExitsWith: .success) { [store = store as String] in
+            let writer = try Environment.open(at: store, .small)
+            try writer.store(writer.rows, [2], [22])
+            try writer.close()
+        }
+        #expect(try environment.value(environment.rows, [2]) == [22])
+    }
+}

@@ -1,0 +1,47 @@
+// KintoCrash.swift — a child process that syncs a store and is killed at a checkpoint.
+
+import Foundation
+import TidemarkSync
+
+/// What became of a `crash-child`.
+struct KintoCrash: Sendable, Equatable {
+    var output: String
+    /// The signal it died of, or nil when it ended by itself.
+    var signal: Int32?
+
+    /// Killed where it was meant to be.
+    static func at(_ checkpoint: Checkpoint) -> KintoCrash {
+        KintoCrash(output: "reached \(checkpoint.rawValue)\n", signal: 9)
+    }
+
+    /// The built executable, if it is there.
+    static let executable: String? = {
+        guard let folder = ProcessInfo.processInfo.environment["TIDEMARK_BIN"] else { return nil }
+        let path = folder + "/crash-child"
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+    }()
+    static let isThere = executable != nil
+    static let reason: String = "TIDEMARK_BIN names no folder with crash-child; Tools/test does"
+
+    /// Syncs the store in a process of its own until that reaches a checkpoint or the end.
+    static func run(_ store: String, _ checkpoint: Checkpoint, user: String) async throws -> Self {
+        let process = Process()
+        process.executableURL = URL(filePath: executable ?? "")
+        process.arguments = [store, checkpoint.rawValue]
+        let credentials = KintoClient(origin: "", bucket: "", user: user).credentials
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["TIDEMARK_CREDENTIALS": credentials]
+        ) { _, new in new }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        let ended = AsyncStream<Void> { continuation in
+            process.terminationHandler = { _ in continuation.finish() }
+        }
+        try process.run()
+        for await _ in ended {}
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        return KintoCrash(
+            output: String(decoding: output, as: UTF8.self),
+            signal: process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil)
+    }
+}

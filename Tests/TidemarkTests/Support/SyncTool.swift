@@ -1,0 +1,101 @@
+// SyncTool.swift — the built tool as a process, and a folder for its stores.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkTesting
+
+/// The tool that was built beside the tests.
+enum SyncTool {
+    /// Where it is, if the environment says so.
+    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
+    static let isThere = path.map { FileManager.default.isExecutableFile(atPath: $0) } ?? false
+    static let missing: Comment = "TIDEMARK_BIN names no folder with the built tool; use Tools/test"
+
+    struct Result: Sendable {
+        var code: Int32
+        var out: String
+        var err: String
+
+        var lines: [String] { out.split(separator: "\n").map(String.init) }
+    }
+
+    /// Runs the tool to its end.
+    static func run(
+        _ arguments: String..., input: String = "", environment: [String: String] = [:]
+    ) async throws -> Result {
+        try await start(try #require(path), arguments, input, environment)
+    }
+
+    /// Runs a line of Bash, in which `$tidemark` is the tool.
+    static func bash(_ line: String) async throws -> Result {
+        try await start("/bin/bash", ["-c", line], "", ["tidemark": try #require(path)])
+    }
+
+    private static func start(
+        _ executable: String, _ arguments: [String], _ input: String,
+        _ environment: [String: String]
+    ) async throws -> Result {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let process = Process()
+        process.executableURL = URL(filePath: executable)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != Remote.usualCredentialsVariable }
+            .merging(environment) { _, new in new }
+        try Data(input.utf8).write(to: URL(filePath: folder / "in"))
+        // Files and not pipes: nobody has to read while the tool writes.
+        for name in ["out", "err"] { try Data().write(to: URL(filePath: folder / name)) }
+        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: folder / "in"))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: folder / "out"))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: folder / "err"))
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        return Result(
+            code: process.terminationStatus,
+            out: try String(contentsOfFile: folder / "out", encoding: .utf8),
+            err: try String(contentsOfFile: folder / "err", encoding: .utf8))
+    }
+}
+
+/// A new folder under the temporary one.
+struct SyncFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path =
+            FileManager.default.temporaryDirectory.path + "/tidemark-test-"
+            + Dependencies.live.makeID()
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+    }
+
+    static func / (folder: SyncFolder, name: String) -> String { "\(folder.path)/\(name)" }
+
+    func delete() { try? FileManager.default.removeItem(atPath: path) }
+
+    /// A folder for the time of a test, with a model file and the store `store` made by the tool.
+    static func withStore<R>(
+        remote: String? = nil, _ body: (SyncFolder, _ store: String) async throws -> R
+    ) async throws -> R {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let model = ModelRegistration(
+            model: SyncWorld.usualModel,
+            remote: remote.map { .kinto(origin: $0, bucket: "b") })
+        try Data(model.encoded).write(to: URL(filePath: folder / "model.json"))
+        let made = try await SyncTool.run(
+            "init", folder / "store", "--model", folder / "model.json")
+        #expect(made.code == 0, "\(made.err)")
+        return try await body(folder, folder / "store")
+    }
+}

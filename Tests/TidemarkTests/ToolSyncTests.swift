@@ -1,0 +1,130 @@
+// ToolSyncTests.swift — `tidemark sync` against a server on the loopback address.
+
+import Foundation
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+import TidemarkTesting
+
+@Suite(.enabled(if: SyncTool.isThere, SyncTool.missing))
+struct `the tool's sync` {
+    private let me = [Remote.usualCredentialsVariable: "me:secret"]
+
+    /// A server that listens, and a store that is to be synced with it.
+    private func withServer(_ body: (SyncWorld, String) async throws -> Void) async throws {
+        let world = SyncWorld()
+        let listener = try await LoopbackServer.start(world.server)
+        do {
+            try await SyncFolder.withStore(remote: listener.origin) { _, store in
+                try await body(world, store)
+            }
+        } catch {
+            await listener.stop()
+            throw error
+        }
+        await listener.stop()
+    }
+
+    @Test func `says in one line what it did, and ends with 0 when both sides are equal`()
+        async throws
+    {
+        try await withServer { world, store in
+            world.rivalPuts("lists/home", #"{"title":"Home"}"#)
+            _ = try await SyncTool.run("put", store, "tasks/t1", #"{"list":"home"}"#)
+
+            let first = try await SyncTool.run("sync", store, environment: me)
+            #expect(first.code == 0 && first.err == "")
+            #expect(first.out == "synced: 1 pulled, 1 pushed\n")
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+
+            let second = try await SyncTool.run("sync", store, environment: me)
+            #expect(second.code == 0 && second.out == "synced: nothing new\n")
+
+            let outbox = try await SyncTool.run("outbox", store, "--all", "-o", "json").out
+            let entry = try JSONValue(parsing: Array(outbox.utf8.dropLast()))
+            #expect(entry["outcome"] == "accepted" && entry["attempts"] == 1)
+            #expect(entry["proof"]?.int64Value != nil)
+            let status = try await SyncTool.run("status", store).lines
+            #expect(status.contains("outbox    0 pending, 0 refused"))
+            #expect(status.contains { $0.hasPrefix("last run  synced (@") })
+            #expect(try await SyncTool.run("verify", store).code == 0)
+        }
+    }
+
+    @Test func `ends with 1 and the reason when something waits`() async throws {
+        try await withServer { world, store in
+            _ = try await SyncTool.run("put", store, "lists/bad", "{}")
+            _ = try await SyncTool.run("put", store, "tasks/in", #"{"list":"bad"}"#)
+            world.server.faults = FaultPlan([
+                FaultRule(.answer(status: 400), method: .put, recordID: { $0 == "bad" })
+            ])
+
+            let result = try await SyncTool.run("sync", store, environment: me)
+
+            #expect(result.code == 1 && result.err == "")
+            #expect(result.out == "not synced: 1 pending, 1 refused\n")
+            #expect(
+                try await SyncTool.run("outbox", store).lines.map {
+                    $0.split(separator: " ").prefix(5).joined(separator: " ")
+                }.first == "@3 local.created lists/bad rejected by")
+        }
+    }
+
+    @Test func `ends with 1 without credentials that the server accepts`() async throws {
+        try await withServer { world, store in
+            let result = try await SyncTool.run("sync", store)
+
+            #expect(result.code == 1)
+            #expect(result.out.contains("does not accept the credentials"))
+            let wrong = try await SyncTool.run(
+                "sync", store, environment: [Remote.usualCredentialsVariable: "nocolon"])
+            #expect(wrong.code != 0)
+        }
+    }
+
+    @Test func `ends with 1 when nobody listens, and with 2 when there is no server to ask`()
+        async throws
+    {
+        try await SyncFolder.withStore(remote: "http://127.0.0.1:9") { folder, store in
+            let refused = try await SyncTool.run("sync", store, environment: me)
+            #expect(refused.code == 1)
+            #expect(refused.out.hasPrefix("not synced: the server can't be reached"))
+        }
+        try await SyncFolder.withStore { folder, store in
+            let nowhere = try await SyncTool.run("sync", store, environment: me)
+            #expect(nowhere.code == 2 && nowhere.out == "")
+            #expect(nowhere.err.contains("names no remote"))
+        }
+    }
+
+    @Test func `goes on until it is quiet, over lost answers and pauses`() async throws {
+        try await withServer { world, store in
+            _ = try await SyncTool.run("put", store, "tasks/t1", "{}")
+            world.server.faults = FaultPlan([
+                FaultRule(.dropAfterHandling, method: .put, nth: 1),
+                FaultRule(.tooManyRequests(retryAfterSeconds: 1), method: .get, nth: 4),
+            ])
+
+            let result = try await SyncTool.run(
+                "sync", store, "--until-quiet", environment: me)
+
+            #expect(result.code == 0 && result.out == "synced: nothing new\n")
+            #expect(world.writes == ["PUT tasks/t1 * lost"])
+        }
+    }
+
+    @Test func `prints no secret, and keeps none`() async throws {
+        try await withServer { world, store in
+            _ = try await SyncTool.run("put", store, "tasks/t1", "{}")
+            _ = try await SyncTool.run("sync", store, environment: me)
+
+            let bytes = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
+            for secret in ["me:secret", "bWU6c2VjcmV0", "Authorization"] {
+                #expect(bytes.range(of: Data(secret.utf8)) == nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// ViewsSupport.swift — a store in a directory of its own, a fold in memory, and ways to look inside.
+
+import Foundation
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// A store in memory where the system has such a place; its directory goes with the test.
+final class ScratchStore {
+    private(set) var journal: Journal
+    private let directory: URL
+
+    init() throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let parent =
+            FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+        directory = parent.appendingPathComponent("tidemark-views-\(UUID().uuidString)")
+        journal = try Journal.open(at: directory.path, create: true)
+    }
+
+    deinit {
+        try? journal.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    func reopen() throws {
+        try journal.close()
+        journal = try Journal.open(at: directory.path)
+    }
+
+    /// Writes events as one commit.
+    func write(_ events: Event...) throws {
+        try journal.write(at: Timestamp(rawValue: 1)) { draft in
+            for event in events { try draft.append(event) }
+        }
+    }
+
+    func entity(_ key: EntityKey) throws -> EntityRow? {
+        try journal.read { views in try views.entity(key) }
+    }
+
+    func mutation(_ number: UInt64) throws -> MutationRow? {
+        try journal.read { views in try views.mutation(Position(number)) }
+    }
+
+    /// The rows of one generation in the order of their trees and keys, or of the live one.
+    func rows(_ generation: Generation? = nil) throws -> [Row] {
+        try journal.environment.read { transaction in
+            let live = (try journal.views.state(transaction) ?? ViewTables.State()).generation
+            var rows: [Row] = []
+            for tree in Tree.allCases {
+                try journal.views.scan(tree, generation ?? live, transaction) { key, value in
+                    rows.append(Row(key: RowKey(tree, key), value: value))
+                    return true
+                }
+            }
+            return rows
+        }
+    }
+
+    var generation: Generation {
+        get throws {
+            try journal.environment.read { transaction in
+                (try journal.views.state(transaction) ?? ViewTables.State()).generation
+            }
+        }
+    }
+
+    /// Writes a row past the journal, or removes it.
+    func damage(_ key: RowKey, _ value: [UInt8]?) throws {
+        let table = journal.views.table(key.tree, try generation)
+        try journal.environment.write { transaction in
+            if let value {
+                try transaction.put(table, key.bytes, value)
+            } else {
+                try transaction.delete(table, key.bytes)
+            }
+        }
+    }
+
+    func commits() throws -> [CommitRecord] {
+        try journal.environment.read { transaction in
+            var records: [CommitRecord] = []
+            try journal.log.forEachCommit(transaction) { record in
+                records.append(record)
+                return true
+            }
+            return records
+        }
+    }
+}
+
+struct Row: Hashable {
+    var key: RowKey
+    var value: [UInt8]
+}
+
+/// A fold over rows in memory.
+final class MemoryFold {
+    private(set) var rows: [RowKey: [UInt8]] = [:]
+    private(set) var last = Position.start
+
+    /// Folds events as one commit.
+    @discardableResult
+    func apply(_ events: [Event]) throws -> RowChanges {
+        let fold = Fold { key in self.rows[key] }
+        for event in events {
+            last = last.next
+            try fold.apply(event, at: last)
+        }
+        for (key, value) in fold.sortedChanges { rows[key] = value }
+        return fold.sortedChanges
+    }
+
+    func entity(_ key: EntityKey) throws -> EntityRow? {
+        try rows[.entity(key)].map { try EntityRow(parsing: $0) }
+    }
+
+    func mutation(_ number: UInt64) throws -> MutationRow? {
+        try rows[.mutation(Position(number))].map { try MutationRow(parsing: $0) }
+    }
+}
+
+extension Event {
+    /// An event about an entity, with a JSON text for a payload.
+    static func about(
+        _ kind: EventKind, _ key: String, _ text: String? = nil, cause: UInt64? = nil,
+        mutation: UInt64? = nil, call: UInt64? = nil, asOf: UInt64? = nil,
+        revision: String? = nil
+    ) -> Event {
+        Event(
+            kind, recordedAt: Timestamp(rawValue: 1), key: EntityKey(key),
+            cause: cause.map { Position($0) }, mutation: mutation.map { Position($0) },
+            call: call.map { Position($0) }, asOf: asOf.map { Position($0) },
+            revision: revision.map { Revision($0) }, json: text.map { Array($0.utf8) })
+    }
+
+    /// A model of the collections `lists` and `tasks`.
+    static func model(_ policy: ConflictPolicy) -> Event {
+        let model = SyncModel(
+            name: "test",
+            collections: ["lists", "tasks"].map {
+                CollectionModel(
+                    CollectionName($0), lastChangeField: "last_modified", conflict: policy)
+            })
+        return Event(
+            .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+            json: ModelRegistration(model: model).encoded)
+    }
+}
+
+func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""read_log.py STORE: prints a Tidemark log, and proves that it is what was written.
+
+Written from Schemas/FORMAT.md and Schemas/tidemark/v1/event.proto, with none of Tidemark's code;
+needs Python 3.9 and the package lmdb. Prints the bytes that `tidemark dump STORE -o json` prints,
+damaged events passed over; what is wrong goes to standard error, as `@position: what`. Changes
+nothing, and may run beside a writer. Exit codes: 0 fine, 1 findings, 2 usage or I/O.
+"""
+import base64
+import itertools
+import json
+import os
+import re
+import signal
+import sys
+from hashlib import sha256
+
+import lmdb
+
+KINDS = dict(pair.split(":") for pair in """
+    1:store.opened 2:model.registered 10:local.created 11:local.updated 12:local.deleted
+    13:local.requested 14:local.discarded 15:local.retried 16:issue.answered 20:trigger.received
+    21:timer.fired 22:reachability.changed 23:cancelled 24:rule.answered 30:sync.started
+    31:sync.finished 40:request.sent 41:request.answered 42:request.failed 50:server.upserted
+    51:server.deleted 52:server.described 60:pull.page 61:pull.completed 70:push.accepted
+    71:push.rejected 72:push.deferred 80:reserved.added 81:reserved.taken 90:asset.wanted
+    91:asset.stored 92:asset.removed 100:payload.erased 101:log.truncated""".split())
+EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
+    "kind:uint32 recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
+    "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:uint32 "
+    "schemaVersion:uint32").split()]
+COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
+VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
+CRC_TABLE = list(range(256))
+for _ in range(8):
+    CRC_TABLE = [crc >> 1 ^ (0x82F63B78 if crc & 1 else 0) for crc in CRC_TABLE]
+quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def need(condition, what):
+    if not condition:
+        raise ValueError(what)
+
+
+def frame(data):
+    """The header and the payload in a value of the table `log`."""
+    need(len(data) >= 8, f"{len(data)} bytes are too few for an event")
+    crc = 0xFFFFFFFF
+    for byte in data[:4] + data[8:]:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
+    need(crc ^ 0xFFFFFFFF == int.from_bytes(data[4:8], "little"), "the checksum differs")
+    need(data[0] == 1 and data[1] == 0, f"format {data[0]}, flags {data[1]} are not known here")
+    end = 8 + int.from_bytes(data[2:4], "little")
+    need(end <= len(data), f"a header of {end - 8} bytes does not fit")
+    return data[8:end], data[end:]
+
+
+def varint(data, at):
+    """An integer in as few bytes as it can be, and the offset behind it."""
+    found = VARINT.match(data, at)
+    need(found, "a varint is cut off, too large, or longer than it need be")
+    return sum((byte & 0x7F) << 7 * index for index, byte in enumerate(found[0])), found.end()
+
+
+def message(data, shape):
+    """The fields of a message of the canonical subset, by name; unknown ones are passed over."""
+    values, at, last = {}, 0, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        value, at = varint(data, at)
+        number, wire = tag >> 3, tag & 7
+        if wire == 2:
+            value, at = data[at:at + value], at + value
+        need(at <= len(data) and (wire == 2 or not wire and value), f"field {number} can't be read")
+        name, kind = shape[number - 1] if 0 < number <= len(shape) else ("", "repeated")
+        need(last < number < 1 << 29 or number == last > 0 and kind == "repeated",
+             f"field {number} is out of order or out of range")
+        last = number
+        if kind != "repeated":
+            need((wire == 2) == (kind in ("string", "bytes")), f"field {number} has another type")
+            need(value and (kind != "uint32" or value < 1 << 32), f"field {number} is out of range")
+            value = value.decode("utf-8") if kind == "string" else value
+            values[name] = value - (1 << 64) if kind == "int64" and value >= 1 << 63 else value
+    return values
+
+
+def valid(raw):
+    """Whether bytes are one JSON text: unique keys, nested up to 128, no half surrogates."""
+    def unique(members):
+        need(len(dict(members)) == len(members), "a key is there twice")
+        return members
+
+    brackets = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[^][{}"]+', b"", raw, flags=re.DOTALL)
+    depths = itertools.accumulate(1 if byte in b"[{" else -1 for byte in brackets)
+    try:
+        need(max(depths, default=0) <= 128, "nested too deep")
+        value = json.loads(raw.decode("utf-8"), parse_int=str, parse_float=str,
+                           parse_constant=lambda name: need(False, name), object_pairs_hook=unique)
+        return quoted(value).encode("utf-8") != b""
+    except ValueError:
+        return False
+
+
+def line(event, payload):
+    """An event as a line of JSON, its members sorted by name."""
+    kind, revision = event.get("kind", 0), event.get("revision", b"")
+    shown = {"recordedAt": 0, **event, "kind": KINDS.get(str(kind), f"kind-{kind}")}
+    members = {name: quoted(value) for name, value in shown.items() if not isinstance(value, bytes)}
+    members.pop("payloadType", None)
+    if payload and min(payload) >= 0x20 and valid(payload):
+        members["payload"] = payload.decode("utf-8")
+    elif payload:
+        members["payloadBase64"] = quoted(base64.b64encode(payload).decode("ascii"))
+    text = revision.decode("utf-8", "ignore")
+    if revision and min(revision) >= 0x20 and text.encode("utf-8") == revision:
+        members["revision"] = quoted(text)
+    elif revision:
+        members["revisionBase64"] = quoted(base64.b64encode(revision).decode("ascii"))
+    return "{" + ",".join(f'"{name}":{members[name]}' for name in sorted(members)) + "}"
+
+
+def grown(peaks, size, node):
+    """The right edge of a tree of `size` leaves, with one more leaf."""
+    while size & 1:
+        peaks, node, size = peaks[:-1], sha256(b"\1" + peaks[-1] + node).digest(), size >> 1
+    return peaks + [node]
+
+
+def audit(log, commits, meta):
+    """Yields (position, line, None) for each event, (position, None, what) for what is wrong."""
+    records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
+    for key, value in commits:
+        last = int.from_bytes(key, "big")
+        try:
+            records[last] = message(value, COMMIT)
+        except ValueError as error:
+            yield last, None, error
+    for key, value in log:
+        position = int.from_bytes(key, "big")
+        if position != expected:
+            yield expected, None, f"the next event is @{position}"
+        expected = position + 1
+        try:
+            header, payload = frame(value)
+            leaf = b"\0" + position.to_bytes(8, "big") + header + sha256(payload).digest()
+            peaks, size = grown(peaks, size, sha256(leaf).digest()), size + 1
+            root = peaks[-1]
+            for left in reversed(peaks[:-1]):
+                root = sha256(b"\1" + left + root).digest()
+            yield position, line({**message(header, EVENT), "position": position}, payload), None
+        except ValueError as error:
+            yield position, None, error
+        if holds and size == position in records and records[position].get("root") != root:
+            yield position, None, "the commit's root differs"
+            holds = False  # no later root can be told right from wrong
+    starts = [1, *(last + 1 for last in records)]
+    for start, (last, record) in zip(starts, records.items()):
+        if record.get("first") != start:
+            yield last, None, f"the commit does not begin at @{start}"
+    if starts[-1] != expected:
+        yield expected - 1, None, f"the commits end before @{starts[-1]}"
+    try:
+        edge = message(dict(meta).get(b"edge", b""), [("size", "uint64"), ("peaks", "bytes")])
+        need(len(edge.get("peaks", b"")) == 32 * bin(edge.get("size", 0)).count("1"), "stray peak")
+    except ValueError as error:
+        yield 0, None, error
+    if edge.get("size", 0) != expected - 1:
+        yield min(edge.get("size", 0) + 1, expected), None, "the right edge is of another size"
+    elif holds and size == expected - 1 and edge.get("peaks", b"") != b"".join(peaks):
+        yield expected - 1, None, "the right edge differs"
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    store, status = arguments[0], 0
+    try:
+        lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
+        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=3) as env:
+            room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
+            need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
+            tables = [env.open_db(name, create=False) for name in (b"log", b"commits", b"meta")]
+            with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
+                rows = [list(moment.cursor(table)) for table in tables]
+        for position, text, what in audit(*rows):
+            if text is None:
+                print(f"@{position}: {what}", file=sys.stderr)
+                status = 1
+            else:
+                sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    except (OSError, ValueError, lmdb.Error) as error:
+        print(f"read_log.py: {error}", file=sys.stderr)
+        return 2
+    return status
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `head` may end early
+    sys.exit(main(sys.argv[1:]))
