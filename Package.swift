@@ -26,7 +26,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
 }
 
 let package = Package(
@@ -76,6 +77,7 @@ let package = Package(
             ],
             path: "Tools/tidemark", swiftSettings: strict),
 
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
             name: "crash-child",
             dependencies: [

@@ -43,7 +43,8 @@ public struct KintoAdapter: ServerAdapter {
             _ = after
             return ServerRequest(method: .get, path: try nextPage(page))
         case .list(_, let after, nil):
-            // From 0 on, deletions are listed as well: a first list may follow one that was cut off.
+            // From 0 on, deletions are listed as well: a first list may follow one that was cut
+            // off.
             var query = ["_since=" + KintoPath.escape(after?.description ?? "0")]
             if let size = collection.pageSize { query.append("_limit=\(size)") }
             let suffix = "?" + query.joined(separator: "&")
@@ -85,8 +86,10 @@ public struct KintoAdapter: ServerAdapter {
             body: Array(#"{"data":"#.utf8) + document + Array("}".utf8))
     }
 
-    /// The path of a Next-Page address below ours. It is asked for at our own origin: behind a proxy
-    /// the server may know itself by another name.
+    /// The path of a Next-Page address below ours.
+    ///
+    /// It is asked for at our own origin: behind a proxy the server may know itself by another
+    /// name.
     private func nextPage(_ address: String) throws(SyncFailure) -> String {
         let path = address.dropFirst(KintoPath.authority(of: address).count)
         guard path.hasPrefix(prefix + base) else {

@@ -106,7 +106,8 @@ extension KintoAdapter {
         guard let version = document.value("last_modified")?.int64Value else {
             throw .malformed("record \(id) without last_modified")
         }
-        let isDeleted = document.value("deleted") == .bool(true)
+        // A record may have a field of that name; a tombstone has nothing else.
+        let isDeleted = document.value("deleted") == .bool(true) && document.keys.count == 3
         return ServerRecord(
             id: id, revision: Revision(String(version)),
             serverTime: Timestamp(milliseconds: version), document: bytes, isDeleted: isDeleted)

@@ -20,8 +20,8 @@ extension AnswerRecord {
         case .failure(let failure):
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
-            payload.body(response.body)
-        case .refused, .conflict: payload.body(response.body)
+            payload.body(response.body, isAnswer: true)
+        case .refused, .conflict: payload.body(response.body, isAnswer: true)
         case .page, .unchanged, .record, .deleted, .absent: break
         }
         self.init(payload: payload.bytes, date: head.headerFields[.date])

@@ -36,10 +36,11 @@ struct PayloadBuilder {
 
     /// A body: as it is where it is JSON, as text where it is UTF-8, else as base64.
     ///
-    /// Of one over 256 KiB the beginning is kept, and how long it was.
-    mutating func body(_ bytes: [UInt8]?) {
+    /// Of an answer's over 256 KiB the beginning is kept, and how long it was; what was sent is
+    /// always kept whole.
+    mutating func body(_ bytes: [UInt8]?, isAnswer: Bool) {
         guard let bytes, !bytes.isEmpty else { return }
-        guard bytes.count <= Self.bodyBytesMax else {
+        guard !isAnswer || bytes.count <= Self.answerBytesMax else {
             add("bodyBytes", Int64(bytes.count))
             add("bodyBase64", Base64.encode(Array(bytes.prefix(4096))))
             return
@@ -56,5 +57,5 @@ struct PayloadBuilder {
         }
     }
 
-    private static let bodyBytesMax = 256 << 10
+    private static let answerBytesMax = 256 << 10
 }

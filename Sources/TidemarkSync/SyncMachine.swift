@@ -51,8 +51,9 @@ package struct SyncMachine: Sendable {
         package var number = 0
         /// The next pages asked for so far: a server that names one twice would lead in a circle.
         package var seen: Set<String> = []
-        /// Of a list of everything: the entities known from before that it has not named yet. They
-        /// came with a list that broke off, and what went since then no list says.
+        /// Of a list of everything: the entities known from before that it has not named yet.
+        ///
+        /// They came with a list that broke off, and what went since then no list says.
         package var unnamed: Set<String> = []
     }
 

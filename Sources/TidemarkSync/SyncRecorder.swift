@@ -62,7 +62,8 @@ package struct SyncRecorder: Sendable {
         var payload = PayloadBuilder()
         describe(&payload)
         payload.add("seed", String(seed))
-        let start = try start
+        let start =
+            try start
             ?? draft.append(Event(.syncStarted, recordedAt: draft.now, json: payload.bytes))
         self.start = start
         for exchange in unlogged { _ = try log(exchange, start, draft) }
@@ -236,7 +237,7 @@ package struct SyncRecorder: Sendable {
         payload.add(request, sentAt: draft.now)
         payload.add("covers", covers)
         payload.add("rule", "push/\(PushWrite.version)")
-        payload.body(request.body)
+        payload.body(request.body, isAnswer: false)
         return try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: key, sync: start,

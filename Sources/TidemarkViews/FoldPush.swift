@@ -131,7 +131,9 @@ extension Fold {
     private func noteGate(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
         guard let seconds = answer.retryAfter else { return }
         let notBefore = event.recordedAt.adding(seconds: seconds)
-        put(.gate("server"), GateRow(notBefore: notBefore, seconds: seconds, position: position).encoded)
+        put(
+            .gate("server"),
+            GateRow(notBefore: notBefore, seconds: seconds, position: position).encoded)
     }
 }
 

@@ -12,7 +12,8 @@ package struct RebuildProgress: Sendable, Hashable {
 
 /// A row that a new fold makes differently.
 package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
-    /// The last event of the first commit after which rows differ; nil when no commit wrote the row.
+    /// The last event of the first commit after which rows differ; nil when no commit wrote the
+    /// row.
     ///
     /// Where every commit recorded just what a new fold makes, the row was changed later, and this
     /// is the last commit that wrote it.

@@ -124,8 +124,8 @@ package final class ViewReader {
         try load(.mutation(position)).map { try MutationRow(parsing: $0) }
     }
 
-    /// Walks over mutations in order: all of them, or only those that wait for the server or, refused
-    /// by it, for the user.
+    /// Walks over mutations in order: all of them, or only those that wait for the server or,
+    /// refused by it, for the user.
     package func forEachMutation(
         openOnly: Bool = false, _ body: (Position, MutationRow) throws -> Bool
     ) throws {

@@ -1,4 +1,4 @@
-// CrashChild.swift — a process that syncs a store and dies in the middle of it, for the crash tests.
+// CrashChild.swift — a process that syncs a store and dies in the middle of it, for crash tests.
 //
 // `crash-child STORE CHECKPOINT` syncs the store with the remote that its log names, and kills
 // itself the first time that the checkpoint is reached: no clean-up, no flush, signal 9. When it is

@@ -1,6 +1,7 @@
 // Project.swift — this project's files, as Git and the disk have them.
 
 import Foundation
+import TestSupport
 
 /// The project these tests belong to.
 enum Project {
@@ -44,18 +45,9 @@ enum Project {
 
     /// Runs a command in the project's root: its exit status and all it printed.
     static func run(_ command: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        process.currentDirectoryURL = root
-        process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        let ended = try Command.run(
+            command[0], Array(command.dropFirst()), in: root.path(percentEncoded: false))
+        return (ended.code ?? -1, ended.text + ended.complaints)
     }
 }
 

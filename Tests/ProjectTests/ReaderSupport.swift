@@ -1,6 +1,7 @@
 // ReaderSupport.swift — stores made with the tool against a real server, and what reads them.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// What these tests need from outside.
@@ -50,32 +51,13 @@ final class ReaderWorkshop {
 
     // MARK: Programs
 
-    /// Runs a program in the folder; its output goes through files, so any amount will do.
+    /// Runs a program in the folder.
     func run(_ program: String, _ arguments: [String], input: String = "") throws -> Ended {
-        let names = ["in", "out", "err"].map { "\($0)-\(UUID().uuidString)" }
-        try write(input, to: names[0])
-        try write("", to: names[1])
-        try write("", to: names[2])
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["TIDEMARK_CREDENTIALS": "me:secret"]
-        ) { $1 }
-        process.standardInput = try FileHandle(
-            forReadingFrom: folder.appending(path: names[0]))
-        process.standardOutput = try FileHandle(
-            forWritingTo: folder.appending(path: names[1]))
-        process.standardError = try FileHandle(
-            forWritingTo: folder.appending(path: names[2]))
-        try process.run()
-        process.waitUntilExit()
-        let errors = try Data(contentsOf: folder.appending(path: names[2]))
+        let ended = try Command.run(
+            program, arguments, environment: ["TIDEMARK_CREDENTIALS": "me:secret"],
+            in: folder.path(percentEncoded: false), input: Data(input.utf8))
         return Ended(
-            status: process.terminationReason == .exit ? process.terminationStatus : -1,
-            output: try Data(contentsOf: folder.appending(path: names[1])),
-            errors: String(decoding: errors, as: UTF8.self))
+            status: ended.code ?? -1, output: ended.output, errors: ended.complaints)
     }
 
     func tool(_ arguments: String..., input: String = "") throws -> Ended {

@@ -1,6 +1,7 @@
 // ReadmeTests.swift — the README's example is a program of the package, and runs.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct `the README` {
@@ -22,12 +23,12 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
 
         let example = try Tools.run("readme-example", [], in: folder)
-        #expect(example.status == 0, "\(example.errors)")
-        #expect(example.output.hasPrefix("Buy green tea "))
+        #expect(example.code == 0, "\(example.complaints)")
+        #expect(example.text.hasPrefix("Buy green tea "))
 
         let verify = try Tools.run("tidemark", ["verify", "todo.store"], in: folder)
-        #expect(verify.status == 0)
-        #expect(verify.output.hasPrefix("fine: "))
+        #expect(verify.code == 0)
+        #expect(verify.text.hasPrefix("fine: "))
     }
 }
 
@@ -35,23 +36,9 @@ import Testing
 private enum Tools {
     static let folder = ProcessInfo.processInfo.environment["TIDEMARK_BIN"]
 
-    static func run(
-        _ name: String, _ arguments: [String], in folder: URL
-    ) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(Self.folder)).appending(path: name)
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let words = output.fileHandleForReading.readDataToEndOfFile()
-        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (
-            process.terminationStatus, String(decoding: words, as: UTF8.self),
-            String(decoding: complaints, as: UTF8.self)
-        )
+    static func run(_ name: String, _ arguments: [String], in folder: URL) throws -> Command {
+        try Command.run(
+            try #require(Self.folder) + "/\(name)", arguments,
+            in: folder.path(percentEncoded: false))
     }
 }

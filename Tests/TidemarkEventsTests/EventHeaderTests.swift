@@ -9,8 +9,8 @@ extension JSONTestRandom {
         func maybe<T>(_ value: T) -> T? { below(2) == 0 ? value : nil }
         func position() -> Position? { maybe(Position(max(1, next() >> UInt64(below(64))))) }
         var event = Event(
-            EventKind(
-                rawValue: below(4) == 0 ? UInt32(1 + below(1 << 20)) : pick(EventKind.all).rawValue),
+            below(4) == 0
+                ? EventKind(rawValue: UInt32(1 + below(1 << 20))) : pick(EventKind.all),
             recordedAt: Timestamp(rawValue: Int64(bitPattern: next())))
         event.collection = maybe(CollectionName("c" + string()))
         event.entity = maybe(string() + "e")

@@ -1,6 +1,7 @@
 // JSONPythonTests.swift — the same verdicts and the same escapes as Python's json module.
 
 import Foundation
+import TestSupport
 import Testing
 import TidemarkEvents
 
@@ -106,16 +107,10 @@ private enum Python {
             lines = [bytes.fromhex(line) for line in open(sys.argv[1])]
 
             """
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", opening + script, file.path(percentEncoded: false)]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        return String(decoding: printed, as: UTF8.self).split(separator: "\n").map(String.init)
+        let python = try Command.run(
+            "python3", ["-c", opening + script, file.path(percentEncoded: false)])
+        guard python.code == 0 else { throw Command.Failure(description: python.complaints) }
+        return python.text.split(separator: "\n").map(String.init)
     }
 
     static func hex(_ bytes: [UInt8]) -> String {

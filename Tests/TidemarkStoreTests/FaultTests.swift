@@ -1,6 +1,7 @@
 // FaultTests.swift — commits that fail are errors with a name, and the store stays usable.
 
 import Foundation
+import TestSupport
 import Testing
 import TidemarkStore
 
@@ -105,12 +106,7 @@ private final class TinyDisk {
     func grow() -> Bool { Self.run("mount", "-o", "remount,size=4m", path) }
 
     private static func run(_ words: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        process.standardError = Pipe()
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let ended = try? Command.run("env", words)
+        return ended?.code == 0
     }
 }

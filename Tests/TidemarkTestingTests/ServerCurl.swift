@@ -5,11 +5,12 @@
 
 import Foundation
 import HTTPTypes
+import TestSupport
 import TidemarkSync
 
 enum ServerCurl {
     /// Where a real Kinto is, if there is one.
-    static var kintoURL: String? { ProcessInfo.processInfo.environment["KINTO_URL"] }
+    static var kintoURL: String? { ProcessInfo.processInfo.environment["TIDEMARK_KINTO"] }
 
     /// curl ended with this exit code: 7 is refused, 18 a cut answer, 52 none.
     struct Failure: Error, Equatable { var code: Int32 }
@@ -30,19 +31,10 @@ enum ServerCurl {
 
     /// Runs curl and returns what it wrote.
     static func run(_ arguments: [String]) async throws -> [UInt8] {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["curl", "--silent", "--max-time", "20", "--noproxy", "*", "--http1.1"] + arguments
-        process.standardOutput = output
-        let code = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        guard code == 0 else { throw Failure(code: code) }
-        return Array(try output.fileHandleForReading.readToEnd() ?? Data())
+        let usual = ["--silent", "--max-time", "20", "--noproxy", "*", "--http1.1"]
+        let curl = try await Command.running("curl", usual + arguments)
+        guard curl.code == 0 else { throw Failure(code: curl.code ?? -1) }
+        return Array(curl.output)
     }
 
     private static func answer(_ bytes: [UInt8]) throws -> TransportResponse {

@@ -127,7 +127,8 @@ import TidemarkTesting
 
         let error = await #expect(throws: ServerCurl.Failure.self) { try await put("a", loopback) }
 
-        #expect(error?.code == 7)
+        // Refused, or taken by the system and reset: both are an end.
+        #expect([7, 56].contains(error?.code))
     }
 
     private func put(

@@ -7,127 +7,134 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkViews
 
-@Suite(.enabled(if: KintoClient.isThere, "\(KintoClient.reason)"))
-struct `what a real server refuses` {
-    private static let schema =
-        #"{"data":{"schema":{"type":"object","properties":{"title":{"type":"string"}}}}}"#
+extension `with a real Kinto server` {
+    @Suite struct `what a real server refuses` {
+        private static let schema =
+            #"{"data":{"schema":{"type":"object","properties":{"title":{"type":"string"}}}}}"#
 
-    @Test func `a refused record and what refers to it wait, and the rest goes on`() async throws {
-        try await KintoWorld.run { world in
-            let (a, b) = (try world.device("a"), try world.device("b"))
-            try await world.client.send(.put, "/collections/lists", Self.schema)
-            try a.put("lists/bad", #"{"title":7}"#)
-            try a.put("lists/good", #"{"title":"fine"}"#)
-            try a.put("tasks/in-bad", #"{"list":"bad"}"#)
-            try a.put("tasks/in-good", #"{"list":"good"}"#)
+        @Test func `a refused record and what refers to it wait, and the rest goes on`()
+            async throws
+        {
+            try await KintoWorld.run { world in
+                let (a, b) = (try world.device("a"), try world.device("b"))
+                try await world.client.send(.put, "/collections/lists", Self.schema)
+                try a.put("lists/bad", #"{"title":7}"#)
+                try a.put("lists/good", #"{"title":"fine"}"#)
+                try a.put("tasks/in-bad", #"{"list":"bad"}"#)
+                try a.put("tasks/in-good", #"{"list":"good"}"#)
 
-            let outcome = try await a.sync()
-            try await a.sync()
+                let outcome = try await a.sync()
+                try await a.sync()
 
-            #expect(outcome.failure == nil && outcome.refused == 1 && outcome.pending == 1)
-            #expect(try a.fates("lists/bad") == ["rejected"])
-            #expect(try a.fates("tasks/in-bad") == ["blocked"])
-            #expect(try a.outbox().last?.blockers == [EntityKey("lists", "bad")])
-            #expect(try a.status("lists/bad") == .error)
-            #expect(a.transport.lines.filter { $0.target == "lists/bad" }.map(\.status) == [400])
-            #expect(try await world.client.records("lists").keys.sorted() == ["good"])
-            #expect(try await world.client.records("tasks").keys.sorted() == ["in-good"])
-            #expect(try a.documents("lists").keys.sorted() == ["bad", "good"])
-            try world.expectWhole(a)
+                #expect(outcome.failure == nil && outcome.refused == 1 && outcome.pending == 1)
+                #expect(try a.fates("lists/bad") == ["rejected"])
+                #expect(try a.fates("tasks/in-bad") == ["blocked"])
+                #expect(try a.outbox().last?.blockers == [EntityKey("lists", "bad")])
+                #expect(try a.status("lists/bad") == .error)
+                #expect(
+                    a.transport.lines.filter { $0.target == "lists/bad" }.map(\.status) == [400])
+                #expect(try await world.client.records("lists").keys.sorted() == ["good"])
+                #expect(try await world.client.records("tasks").keys.sorted() == ["in-good"])
+                #expect(try a.documents("lists").keys.sorted() == ["bad", "good"])
+                try world.expectWhole(a)
 
-            try a.patch("lists/bad", #"{"title":"seven"}"#)
-            #expect(try await a.sync().isSynced)
-            try await world.settle(a, b)
-            try await world.expectEqual(a, b)
-            #expect(try b.documents("tasks").keys.sorted() == ["in-bad", "in-good"])
-            #expect(try a.fates("lists/bad") == ["accepted", "accepted"])
+                try a.patch("lists/bad", #"{"title":"seven"}"#)
+                #expect(try await a.sync().isSynced)
+                try await world.settle(a, b)
+                try await world.expectEqual(a, b)
+                #expect(try b.documents("tasks").keys.sorted() == ["in-bad", "in-good"])
+                #expect(try a.fates("lists/bad") == ["accepted", "accepted"])
+            }
         }
-    }
 
-    @Test func `a refused edit that is given up becomes what the server last said`() async throws {
-        try await KintoWorld.run { world in
-            let a = try world.device("a")
-            try await world.client.send(.put, "/collections/lists", Self.schema)
-            try await world.client.put("lists/l", #"{"title":"s"}"#)
-            try await world.settle(a)
-            try a.patch("lists/l", #"{"title":7}"#)
-            try await a.sync()
-            try await world.client.put("lists/l", #"{"title":"s","n":1}"#)
-            try await a.sync()
-            #expect(try a.fates("lists/l") == ["rejected"])
+        @Test func `a refused edit that is given up becomes what the server last said`()
+            async throws
+        {
+            try await KintoWorld.run { world in
+                let a = try world.device("a")
+                try await world.client.send(.put, "/collections/lists", Self.schema)
+                try await world.client.put("lists/l", #"{"title":"s"}"#)
+                try await world.settle(a)
+                try a.patch("lists/l", #"{"title":7}"#)
+                try await a.sync()
+                try await world.client.put("lists/l", #"{"title":"s","n":1}"#)
+                try await a.sync()
+                #expect(try a.fates("lists/l") == ["rejected"])
 
-            try await a.replica.write { try $0.discard(EntityKey("lists", "l")) }
-            try await world.settle(a)
+                try await a.replica.write { try $0.discard(EntityKey("lists", "l")) }
+                try await world.settle(a)
 
-            #expect(try a.fates("lists/l") == ["discarded"])
-            try await world.expectEqual(a)
+                #expect(try a.fates("lists/l") == ["discarded"])
+                try await world.expectEqual(a)
+            }
         }
-    }
 
-    @Test(arguments: ["a b", "_a", "é", "a.b", "a/b", "a/", "a/b/records/c", "..", "%2F"])
-    func `an id that the server does not allow is refused alone`(_ id: String) async throws {
-        try await KintoWorld.run { world in
-            let a = try world.device("a")
-            try a.put("tasks/first", "{}")
-            try a.put("tasks/\(id)", "{}")
-            try a.put("tasks/second", "{}")
+        @Test(arguments: ["a b", "_a", "é", "a.b", "a/b", "a/", "a/b/records/c", "..", "%2F"])
+        func `an id that the server does not allow is refused alone`(_ id: String) async throws {
+            try await KintoWorld.run { world in
+                let a = try world.device("a")
+                try a.put("tasks/first", "{}")
+                try a.put("tasks/\(id)", "{}")
+                try a.put("tasks/second", "{}")
 
-            let outcome = try await a.sync()
+                let outcome = try await a.sync()
 
-            #expect(outcome.failure == nil && outcome.paused.isEmpty, "\(outcome)")
-            #expect(try a.fates("tasks/\(id)") == ["rejected"])
-            #expect(!a.transport.lines.contains { $0.isWrite && $0.status != 201 })
-            #expect(try await world.client.records("tasks").keys.sorted() == ["first", "second"])
-            try await a.replica.write { try $0.discard(EntityKey("tasks", id)) }
-            try await world.settle(a)
-            try await world.expectEqual(a)
+                #expect(outcome.failure == nil && outcome.paused.isEmpty, "\(outcome)")
+                #expect(try a.fates("tasks/\(id)") == ["rejected"])
+                #expect(!a.transport.lines.contains { $0.isWrite && $0.status != 201 })
+                #expect(
+                    try await world.client.records("tasks").keys.sorted() == ["first", "second"])
+                try await a.replica.write { try $0.discard(EntityKey("tasks", id)) }
+                try await world.settle(a)
+                try await world.expectEqual(a)
+            }
         }
-    }
 
-    @Test(arguments: ["[]", #"["system.Authenticated"]"#])
-    func `a collection of somebody else pauses alone, and goes on when access is given`(
-        _ readers: String
-    ) async throws {
-        try await KintoWorld.run(writers: "basicauth:nobody") { world in
-            let a = try world.device("a")
-            let everybody = #"{"permissions":{"write":["system.Authenticated"]}}"#
-            try await world.client.send(.put, "/collections/tasks", everybody)
-            try await world.client.send(
-                .put, "/collections/lists", #"{"permissions":{"read":\#(readers)}}"#)
-            try a.put("lists/l", #"{"title":"l"}"#)
-            try a.put("tasks/t", #"{"title":"t"}"#)
+        @Test(arguments: ["[]", #"["system.Authenticated"]"#])
+        func `a collection of somebody else pauses alone, and goes on when access is given`(
+            _ readers: String
+        ) async throws {
+            try await KintoWorld.run(writers: "basicauth:nobody") { world in
+                let a = try world.device("a")
+                let everybody = #"{"permissions":{"write":["system.Authenticated"]}}"#
+                try await world.client.send(.put, "/collections/tasks", everybody)
+                try await world.client.send(
+                    .put, "/collections/lists", #"{"permissions":{"read":\#(readers)}}"#)
+                try a.put("lists/l", #"{"title":"l"}"#)
+                try a.put("tasks/t", #"{"title":"t"}"#)
 
-            let outcome = try await a.sync()
+                let outcome = try await a.sync()
 
-            #expect(outcome.failure == nil)
-            #expect(outcome.paused == ["lists": .forbidden])
-            #expect(outcome.pending == 1 && !outcome.isSynced)
-            #expect(try a.fates("lists/l") == ["pending"])
-            #expect(try a.fates("tasks/t") == ["accepted"])
-            try world.expectWhole(a)
+                #expect(outcome.failure == nil)
+                #expect(outcome.paused == ["lists": .forbidden])
+                #expect(outcome.pending == 1 && !outcome.isSynced)
+                #expect(try a.fates("lists/l") == ["pending"])
+                #expect(try a.fates("tasks/t") == ["accepted"])
+                try world.expectWhole(a)
 
-            try await world.client.send(.put, "/collections/lists", everybody)
-            try await world.settle(a)
-            try await world.expectEqual(a)
+                try await world.client.send(.put, "/collections/lists", everybody)
+                try await world.settle(a)
+                try await world.expectEqual(a)
+            }
         }
-    }
 
-    @Test func `a collection that is not there pauses alone`() async throws {
-        try await KintoWorld.run { world in
-            let a = try world.device("a")
-            try a.put("lists/l", "{}")
-            try a.put("tasks/t", "{}")
-            try await world.client.send(.delete, "/collections/lists")
+        @Test func `a collection that is not there pauses alone`() async throws {
+            try await KintoWorld.run { world in
+                let a = try world.device("a")
+                try a.put("lists/l", "{}")
+                try a.put("tasks/t", "{}")
+                try await world.client.send(.delete, "/collections/lists")
 
-            let outcome = try await a.sync()
+                let outcome = try await a.sync()
 
-            #expect(outcome.failure == nil)
-            #expect(outcome.paused.keys.sorted() == ["lists"])
-            #expect(try a.fates("lists/l") == ["pending"])
-            #expect(try a.fates("tasks/t") == ["accepted"])
-            try await world.client.send(.put, "/collections/lists", "{}")
-            try await world.settle(a)
-            try await world.expectEqual(a)
+                #expect(outcome.failure == nil)
+                #expect(outcome.paused.keys.sorted() == ["lists"])
+                #expect(try a.fates("lists/l") == ["pending"])
+                #expect(try a.fates("tasks/t") == ["accepted"])
+                try await world.client.send(.put, "/collections/lists", "{}")
+                try await world.settle(a)
+                try await world.expectEqual(a)
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
-@Suite struct `conflicts` {
+@Suite(.serialized) struct `conflicts` {
     /// A device that has `{"title":"old","n":1}`, changes the title, and meets what `rival` does
     /// between its pull and its push.
     private func meet(
@@ -184,7 +184,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct `an edit while its entity is being pushed` {
+@Suite(.serialized) struct `an edit while its entity is being pushed` {
     /// Does `edit` while the first write is on its way; the server keeps `stored` of it.
     private func edit(
         _ edit: @escaping @Sendable (SyncDevice) throws -> Void, storing stored: String? = nil,

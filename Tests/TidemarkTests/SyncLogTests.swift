@@ -7,7 +7,7 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
-@Suite struct `a sync run in the log` {
+@Suite(.serialized) struct `a sync run in the log` {
     @Test func `with nothing new on either side it is one small event in one commit`() async throws
     {
         try await SyncDevice.with(SyncWorld()) { device in
@@ -21,9 +21,9 @@ import TidemarkTesting
             #expect(try device.commits() == commits + 1)
             let event = try #require(try device.events(after: position).first?.event)
             #expect(event.sync == nil)
-            #expect(
-                String(decoding: event.payload, as: UTF8.self)
-                    == #"{"outcome":"synced","requests":2}"#)
+            let payload = try JSONDocument(parsing: event.payload)
+            #expect(payload.value("outcome") == "synced" && payload.value("requests") == 2)
+            #expect(payload.bytes.count < 250)
             try device.verify()
         }
     }
@@ -135,7 +135,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct `the same again` {
+@Suite(.serialized) struct `the same again` {
     /// Edits, a rival, lost answers, a refusal and a pause, from the first event to the last.
     private func play(
         seed: UInt64

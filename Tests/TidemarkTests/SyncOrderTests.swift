@@ -8,7 +8,7 @@ import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
 
-@Suite struct `the order of pushes` {
+@Suite(.serialized) struct `the order of pushes` {
     @Test func `is parents first, however they were made`() async throws {
         let world = SyncWorld()
         try await SyncDevice.with(world) { device in
@@ -62,6 +62,27 @@ import TidemarkTesting
             #expect(
                 world.writes == [
                     "PUT tasks/c * 201", "PUT tasks/a * 201", "PUT tasks/b * 201",
+                ])
+        }
+    }
+
+    @Test func `sends a document as it is, with its id and without what only the server sets`()
+        async throws
+    {
+        let world = SyncWorld()
+        world.rivalPuts("tasks/old", #"{"n":1.0,"x":{"y":[ 1e2 ]}}"#)
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            try device.put("tasks/new", "{ \"last_modified\":5,\t\"t\":\"\\u00e9\" }")
+            try device.patch("tasks/old", #"{"m":"\u00e9"}"#)
+            try await device.sync()
+
+            let bodies = world.server.requestLog.compactMap(\.body)
+                .map { String(decoding: $0, as: UTF8.self) }
+            #expect(
+                bodies == [
+                    #"{"data":{"t":"\u00e9","id":"new"}}"#,
+                    #"{"data":{"n":1.0,"x":{"y":[ 1e2 ]},"id":"old","m":"\u00e9"}}"#,
                 ])
         }
     }
@@ -138,7 +159,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct `a server that gives ids of its own` {
+@Suite(.serialized) struct `a server that gives ids of its own` {
     @Test func `changes no key: the entity keeps the one it was made with`() async throws {
         let world = SyncWorld()
         try await SyncDevice.with(world, adapter: AssigningAdapter()) { device in

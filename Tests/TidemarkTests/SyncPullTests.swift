@@ -7,7 +7,7 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
-@Suite struct `pulling` {
+@Suite(.serialized) struct `pulling` {
     @Test func `brings what others made, changed and deleted, and nothing twice`() async throws {
         let world = SyncWorld()
         world.rivalPuts("lists/home", #"{"title":"Home"}"#)

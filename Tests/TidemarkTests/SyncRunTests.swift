@@ -13,27 +13,53 @@ extension SyncEngine {
     fileprivate func pass() {}
 }
 
-@Suite struct `runs` {
-    @Test func `that are asked for at the same time are one`() async throws {
-        try await SyncDevice.with(SyncWorld()) { device in
-            try device.put("tasks/t1", "{}")
-            let second = SyncBox<Task<SyncOutcome, any Error>>()
+@Suite(.serialized) struct `runs` {
+    /// A run; while it asks its first question, `callers` ask for another one.
+    private func run(
+        callers: Int,
+        _ body: (SyncWorld, SyncDevice, [Task<SyncOutcome, any Error>]) async throws
+            -> Void
+    ) async throws {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            let tasks = SyncBox<[Task<SyncOutcome, any Error>]>()
             device.wire.tap { _, number, pass in
                 if number == 1 {
-                    second.value = Task { try await device.engine.sync(.timer) }
-                    await device.engine.pass()
+                    try device.put("tasks/late", "{}")
+                    tasks.value = (1...callers).map { _ in
+                        Task.immediate { try await device.engine.sync(.timer) }
+                    }
                     await device.engine.pass()
                 }
                 return await pass()
             }
-
-            let first = try await device.sync()
-
-            #expect(try await second.value?.value == first)
-            #expect(try device.kinds().filter { $0 == "sync.finished" }.count == 1)
-
-            _ = try await device.sync()
+            try await device.sync()
+            #expect(device.wire.problem == nil)
+            try await body(world, device, try #require(tasks.value))
             #expect(try device.kinds().filter { $0 == "sync.finished" }.count == 2)
+            try device.verify()
+        }
+    }
+
+    @Test func `that are asked for while one is going on are one more, shared by all`()
+        async throws
+    {
+        try await run(callers: 5) { world, device, tasks in
+            var outcomes: Set<SyncOutcome> = []
+            for task in tasks { outcomes.insert(try await task.value) }
+
+            #expect(outcomes.count == 1)
+            #expect(outcomes.first?.isSynced == true)
+            #expect(world.writes == ["PUT tasks/late * 201"])
+        }
+    }
+
+    @Test func `go on for the others when one caller is cancelled`() async throws {
+        try await run(callers: 2) { world, device, tasks in
+            tasks[0].cancel()
+            let outcome = try await tasks[1].value
+
+            #expect(outcome.isSynced)
         }
     }
 
@@ -106,7 +132,7 @@ extension SyncEngine {
     }
 }
 
-@Suite struct `a run that is cancelled` {
+@Suite(.serialized) struct `a run that is cancelled` {
     enum When: String, CaseIterable {
         case before = "before the server got the request"
         case after = "after the server handled the request"

@@ -7,7 +7,7 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
-@Suite struct `a write without an answer` {
+@Suite(.serialized) struct `a write without an answer` {
     enum What: String, CaseIterable {
         case create, update, delete
 
@@ -237,7 +237,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct `what was made and deleted before anything was sent` {
+@Suite(.serialized) struct `what was made and deleted before anything was sent` {
     @Test func `is not sent at all`() async throws {
         let world = SyncWorld()
         try await SyncDevice.with(world) { device in

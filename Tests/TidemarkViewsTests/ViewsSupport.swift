@@ -1,4 +1,4 @@
-// ViewsSupport.swift — a store in a directory of its own, a fold in memory, and ways to look inside.
+// ViewsSupport.swift — a store in a directory of its own, a fold in memory, and looks inside.
 
 import Foundation
 import TidemarkEvents

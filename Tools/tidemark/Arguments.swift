@@ -18,11 +18,21 @@ struct StoreArgument: ParsableArguments {
             let result = try body(journal)
             try journal.close()
             return result
-        } catch { throw TidemarkError.wrapping(error) }
+        } catch { throw advised(error) }
     }
 
     /// Opens the store for writing.
-    func open() throws -> Replica { try Replica.open(existing: store) }
+    func open() throws -> Replica {
+        do { return try Replica.open(existing: store) } catch { throw advised(error) }
+    }
+
+    /// The error as it is told; where there is no store, with what makes one.
+    func advised(_ error: any Error) -> any Error {
+        let error = TidemarkError.wrapping(error)
+        guard (error as? TidemarkError)?.code == .noStore else { return error }
+        return UsageError(
+            "there is no store at \(store); make one: tidemark init \(store) --model MODEL.json")
+    }
 }
 
 /// How a verb prints data.

@@ -173,6 +173,6 @@ struct Rebuild: ParsableCommand {
             Terminal.endProgress()
             try journal.close()
             Terminal.write("rebuilt from \(last.rawValue) events")
-        } catch { throw TidemarkError.wrapping(error) }
+        } catch { throw store.advised(error) }
     }
 }

@@ -1,5 +1,5 @@
-// DemoScene.swift — what the demo plays with: a server in this process, a network that can fail, and
-// two replicas.
+// DemoScene.swift — what the demo plays with: a server in this process, a network that can fail,
+// and two replicas.
 
 import Foundation
 import HTTPTypes

@@ -75,7 +75,9 @@ struct Sync: AsyncParsableCommand {
             left -= pause
             if pause > 0 { try await Task.sleep(for: .seconds(pause)) }
         }
-        return try await engine.sync(.userRequested).with(total)
+        let last = try await engine.sync(.userRequested)
+        total.add(last.counts)
+        return last.with(total)
     }
 
     /// The most sync runs of one call: a rival who writes all the time must not keep it for ever.

@@ -25,7 +25,7 @@ final class LoopbackListener: Sendable {
             pool: PromptSocketPool(pool: HTTPServer.defaultPool()), logger: .disabled,
             handler: LoopbackHandler(handle: handle))
         let running = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port) = await server.listeningAddress else {
             await server.stop()
             throw SocketError.unsupportedAddress

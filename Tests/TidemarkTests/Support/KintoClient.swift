@@ -13,6 +13,9 @@ struct KintoClient: Sendable {
     static let isThere = url != nil
     static let reason: String = "TIDEMARK_KINTO names no Kinto server; Tools/test starts one"
 
+    /// Nothing here is about time: a machine that is busy with other tests may be slow.
+    static let limits = TransportLimits(deadline: .seconds(600))
+
     let origin: String
     let bucket: String
     var user = "plain"
@@ -35,7 +38,7 @@ struct KintoClient: Sendable {
             path: rest[slash...] + "/buckets/\(bucket)\(path)",
             headerFields: [.authorization: credentials, .contentType: "application/json"])
         return try await URLSessionTransport.urlSession.send(
-            request, body: json.map { Array($0.utf8) }, limits: TransportLimits())
+            request, body: json.map { Array($0.utf8) }, limits: Self.limits)
     }
 
     /// Sends one request that must succeed.

@@ -1,6 +1,7 @@
 // KintoCrash.swift — a child process that syncs a store and is killed at a checkpoint.
 
 import Foundation
+import TestSupport
 import TidemarkSync
 
 /// What became of a `crash-child`.
@@ -25,23 +26,10 @@ struct KintoCrash: Sendable, Equatable {
 
     /// Syncs the store in a process of its own until that reaches a checkpoint or the end.
     static func run(_ store: String, _ checkpoint: Checkpoint, user: String) async throws -> Self {
-        let process = Process()
-        process.executableURL = URL(filePath: executable ?? "")
-        process.arguments = [store, checkpoint.rawValue]
         let credentials = KintoClient(origin: "", bucket: "", user: user).credentials
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["TIDEMARK_CREDENTIALS": credentials]
-        ) { _, new in new }
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        let ended = AsyncStream<Void> { continuation in
-            process.terminationHandler = { _ in continuation.finish() }
-        }
-        try process.run()
-        for await _ in ended {}
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        return KintoCrash(
-            output: String(decoding: output, as: UTF8.self),
-            signal: process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil)
+        let ended = try await Command.running(
+            executable ?? "", [store, checkpoint.rawValue],
+            environment: ["TIDEMARK_CREDENTIALS": credentials])
+        return KintoCrash(output: ended.text, signal: ended.signal)
     }
 }

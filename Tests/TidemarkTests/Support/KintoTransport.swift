@@ -75,7 +75,7 @@ final class KintoTransport: Transport {
         }
         for request in requests {
             _ = try await URLSessionTransport.urlSession.send(
-                request.head, body: request.body, limits: TransportLimits())
+                request.head, body: request.body, limits: KintoClient.limits)
         }
     }
 
@@ -87,7 +87,7 @@ final class KintoTransport: Transport {
         do throws(TransportError) {
             try await stepIn(.leaving, line)
             let response = try await URLSessionTransport.urlSession.send(
-                request, body: body, limits: limits)
+                request, body: body, limits: KintoClient.limits)
             line.status = response.response.status.code
             try await stepIn(.answered, line)
             note(line)

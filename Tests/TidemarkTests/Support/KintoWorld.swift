@@ -54,8 +54,8 @@ struct KintoWorld: Sendable {
         Issue.record("the replicas do not come to rest: \(outcomes) \(note)")
     }
 
-    /// Every replica holds the server's records byte for byte, its outbox is empty, and its store is
-    /// whole.
+    /// Every replica holds the server's records byte for byte, its outbox is empty, and its store
+    /// is whole.
     func expectEqual(_ devices: KintoDevice..., note: String = "") async throws {
         for collection in model.collections.map(\.name) {
             let records = try await client.records(collection)

@@ -1,6 +1,7 @@
 // SyncTool.swift — the built tool as a process, and a folder for its stores.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -38,32 +39,11 @@ enum SyncTool {
         _ executable: String, _ arguments: [String], _ input: String,
         _ environment: [String: String]
     ) async throws -> Result {
-        let folder = try SyncFolder()
-        defer { folder.delete() }
-        let process = Process()
-        process.executableURL = URL(filePath: executable)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .filter { $0.key != Remote.usualCredentialsVariable }
-            .merging(environment) { _, new in new }
-        try Data(input.utf8).write(to: URL(filePath: folder / "in"))
-        // Files and not pipes: nobody has to read while the tool writes.
-        for name in ["out", "err"] { try Data().write(to: URL(filePath: folder / name)) }
-        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: folder / "in"))
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: folder / "out"))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: folder / "err"))
-        try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return Result(
-            code: process.terminationStatus,
-            out: try String(contentsOfFile: folder / "out", encoding: .utf8),
-            err: try String(contentsOfFile: folder / "err", encoding: .utf8))
+        let ended = try await Command.running(
+            executable, arguments,
+            environment: [Remote.usualCredentialsVariable: ""].merging(environment) { $1 },
+            input: Data(input.utf8))
+        return Result(code: ended.code ?? -1, out: ended.text, err: ended.complaints)
     }
 }
 

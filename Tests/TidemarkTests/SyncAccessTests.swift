@@ -1,0 +1,106 @@
+// SyncAccessTests.swift — a server that refuses a collection, or the client.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+import TidemarkTesting
+
+@Suite(.serialized) struct `access` {
+    @Test func `that a collection refuses pauses that one, and the others go on`() async throws {
+        let world = SyncWorld([FaultRule(.answer(status: 403), pathContains: "/lists/")])
+        try await SyncDevice.with(world) { device in
+            try device.put("lists/a", #"{"title":"A"}"#)
+            try device.put("tasks/inside", #"{"list":"a"}"#)
+            try device.put("tasks/beside", #"{"title":"free"}"#)
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.failure == nil && outcome.paused == ["lists": .forbidden])
+            #expect(!outcome.isSynced && outcome.pending == 2)
+            #expect(world.writes == ["PUT tasks/beside * 201"])
+            #expect(try device.outbox() == ["lists/a pending", "tasks/inside pending"])
+
+            world.server.faults = FaultPlan()
+            #expect(try await device.sync().isSynced)
+            #expect(world.writes.dropFirst() == ["PUT lists/a * 201", "PUT tasks/inside * 201"])
+            try device.verify()
+        }
+    }
+
+    @Test func `that only writing is refused is asked for once a run`() async throws {
+        let world = SyncWorld(
+            [FaultRule(.answer(status: 403), method: .put, pathContains: "/lists/")])
+        try await SyncDevice.with(world) { device in
+            for name in ["a", "b", "c"] { try device.put("lists/\(name)", "{}") }
+            try device.put("tasks/t1", "{}")
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.paused == ["lists": .forbidden])
+            #expect(world.writes == ["PUT lists/a * 403", "PUT tasks/t1 * 201"])
+            #expect(
+                try device.outbox() == ["lists/a pending", "lists/b pending", "lists/c pending"])
+        }
+    }
+
+    @Test func `to a collection that is not there pauses it`() async throws {
+        let world = SyncWorld()
+        world.server.request(.delete, "/v1/buckets/b/collections/lists")
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.paused["lists"]?.name == "client")
+            #expect(world.writes == ["PUT tasks/t1 * 201"])
+        }
+    }
+
+    @Test func `without credentials that are accepted ends the run and pushes nothing`()
+        async throws
+    {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            world.server.withModel { $0.acceptedCredentials = ["Basic c29tZWJvZHk="] }
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.failure == .unauthorized)
+            #expect(world.requests == ["GET lists?_since 401"])
+            #expect(try device.outbox() == ["tasks/t1 pending"])
+        }
+    }
+
+    @Test func `lost before a push leaves it pending, not unknown`() async throws {
+        let world = SyncWorld([FaultRule(.answer(status: 401), method: .put, nth: 1)])
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            try device.put("tasks/t2", "{}")
+
+            #expect(try await device.sync().failure == .unauthorized)
+            #expect(world.writes == ["PUT tasks/t1 * 401"])
+            #expect(try device.outbox() == ["tasks/t1 pending", "tasks/t2 pending"])
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.writes.count == 3)
+        }
+    }
+
+    @Test func `is not asked for when there are no credentials to show`() async throws {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            struct Locked: Error {}
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) { throw Locked() }
+
+            #expect(try await engine.sync().failure == .unauthorized)
+            #expect(device.wire.count == 0)
+        }
+    }
+}
