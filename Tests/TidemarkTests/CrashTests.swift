@@ -57,8 +57,8 @@ extension `with a real Kinto server` {
             return again
         }
 
-        /// Edits the same entity once more and syncs: what is unknown is asked after before anything
-        /// of that entity is sent again, and what had arrived is not sent again.
+        /// Edits the same entity once more and syncs: what is unknown is asked after before
+        /// anything of that entity is sent again, and what had arrived is not sent again.
         private static func recover(
             _ device: KintoDevice, _ world: KintoWorld, _ place: Checkpoint, _ value: String
         ) async throws {

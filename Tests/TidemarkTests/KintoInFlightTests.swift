@@ -86,7 +86,7 @@ extension `with a real Kinto server` {
                 try a.put(key, #"{"n":1}"#)
                 a.transport.once(.leaving, where: \.isWrite) { throw TransportError(.timeout) }
                 try await a.sync()
-                // The read-back finds nothing; then the write arrives before the second attempt does.
+                // The read-back finds nothing; then the write arrives before the second attempt.
                 let client = world.client
                 a.transport.once(.leaving, where: \.isWrite) {
                     try await client.put(key, #"{"n":1}"#)
