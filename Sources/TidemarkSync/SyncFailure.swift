@@ -43,7 +43,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .offline(let detail): "the server can't be reached" + detail.asDetail
-        case .timeout(let detail): "the server did not answer in time" + detail.asDetail
+        case .timeout(let detail): "no answer came from the server" + detail.asDetail
         case .server(let status, let seconds): "the server failed with \(status)" + seconds.asWait
         case .tooManyRequests(let seconds): "the server asks for a pause" + seconds.asWait
         case .client(let status, let detail):

@@ -185,10 +185,9 @@ struct DemoReplica {
             return ""
         }
         var parts: [String] = []
-        for (name, value) in members where !["outcome", "detail"].contains(name) {
-            parts.append("\(value.int64Value.map { "\($0) " } ?? "")\(name)")
+        for (name, value) in members where !["outcome", "detail", "requests"].contains(name) {
+            if let count = value.int64Value { parts.append("\(count) \(name)") }
         }
-        let outcome = value["detail"]?.stringValue ?? value["outcome"]?.stringValue ?? ""
-        return ([outcome] + parts).joined(separator: ", ")
+        return ([value["outcome"]?.stringValue ?? ""] + parts).joined(separator: ", ")
     }
 }
