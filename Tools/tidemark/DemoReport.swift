@@ -86,23 +86,28 @@ struct DemoReport {
     }
 
     private func next() throws {
-        let tool = CommandLine.arguments.first ?? "tidemark"
         let model = ModelRegistration(
             model: DemoScene.model,
             remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
         try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
+        Terminal.write("\nLook further")
+        // Where the tool is not on the PATH, it soon will be.
+        let tool = CommandLine.arguments[0]
+        if tool.contains("/") {
+            let place = URL(filePath: tool).deletingLastPathComponent().path
+            Terminal.write("   export PATH=\"\(place):$PATH\"")
+        }
         Terminal.write(
             """
-
-            Look further
-               \(tool) dump \(folder)/phone -o verbose
-               \(tool) dump \(folder)/laptop --entity tasks/bike -o json
-               \(tool) outbox \(folder)/laptop --all
-               \(tool) verify \(folder)/phone
+               cd \(URL(filePath: folder).path)
+               tidemark dump phone -o verbose
+               tidemark dump laptop --entity tasks/bike -o json
+               tidemark outbox laptop --all
+               tidemark verify phone
             Sync with a real Kinto: run Tools/kinto in another terminal, then
-               \(tool) init \(folder)/real --model \(folder)/model.json
-               \(tool) put \(folder)/real tasks/t1 '{"title":"tea"}'
-               TIDEMARK_CREDENTIALS=me:secret \(tool) sync \(folder)/real
+               tidemark init real --model model.json
+               tidemark put real tasks/t1 '{"title":"tea"}'
+               TIDEMARK_CREDENTIALS=me:secret tidemark sync real
             """)
     }
 }
