@@ -101,7 +101,7 @@ let package = Package(
             "TidemarkTests",
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
-                "TidemarkViews", "TidemarkEvents", httpTypes,
+                "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes,
             ]),
         tests("ProjectTests", []),
     ]

@@ -35,7 +35,6 @@ public actor SyncEngine {
     private let credentials: @Sendable () async throws -> Credentials
     /// The run that is going on, and the one after it.
     private var runs: [Run] = []
-    private var begun: Set<Int> = []
     private var runsMade = 0
     private let broadcast = StatusBroadcast()
 
@@ -80,15 +79,16 @@ public actor SyncEngine {
         }
     }
 
-    /// A run that has not begun yet when a caller joins it.
+    /// One run; callers may join it until it begins.
     private struct Run {
         var number: Int
         var task: Task<SyncOutcome, any Error>
         var callers = 1
+        var hasBegun = false
     }
 
     private func join(_ trigger: SyncTrigger) -> Run {
-        if let index = runs.indices.last, !begun.contains(runs[index].number) {
+        if let index = runs.indices.last, !runs[index].hasBegun {
             runs[index].callers += 1
             return runs[index]
         }
@@ -114,11 +114,10 @@ public actor SyncEngine {
     public nonisolated var status: AsyncStream<EngineStatus> { broadcast.subscribe() }
 
     private func run(_ trigger: SyncTrigger, _ number: Int) async throws -> SyncOutcome {
-        begun.insert(number)
-        defer {
-            begun.remove(number)
-            runs.removeAll { $0.number == number }
+        if let index = runs.firstIndex(where: { $0.number == number }) {
+            runs[index].hasBegun = true
         }
+        defer { runs.removeAll { $0.number == number } }
         do {
             let bound = try bind()
             let broadcast = broadcast

@@ -13,6 +13,10 @@ package struct StoreVerification: Sendable {
     package var rows: [RowDifference] = []
 
     package var isFine: Bool { log.findings.isEmpty && rows.isEmpty }
+    /// Whether all that is wrong is that a newer version wrote it.
+    package var isNewer: Bool {
+        rows.isEmpty && log.findings.areOfNewerFormat
+    }
     package var events: UInt64 { log.events }
     package var commits: UInt64 { log.commits }
 
@@ -36,5 +40,12 @@ extension Journal {
                 LogError(.corruptMeta, at: .start, "a view row is damaged: \(error)"))
         }
         return result
+    }
+}
+
+extension [LogError] {
+    /// Whether there is something, and all of it is that a newer version wrote it.
+    package var areOfNewerFormat: Bool {
+        !isEmpty && allSatisfy { $0.code == .newerFormat }
     }
 }

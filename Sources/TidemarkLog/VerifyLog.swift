@@ -47,7 +47,7 @@ extension EventLog {
             expected = position.next
             switch frame {
             case .failure(let damage):
-                result.findings.append(LogError(.corruptEvent, at: position, "\(damage)"))
+                result.findings.append(LogError(damage: damage, at: position))
                 rootsHold = false
             case .success(let frame):
                 result.bytes += UInt64(

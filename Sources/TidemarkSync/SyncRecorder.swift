@@ -58,17 +58,18 @@ package struct SyncRecorder: Sendable {
 
     /// Logs the start of the run, and the reads that had brought nothing so far.
     private mutating func begin(_ draft: Draft) throws -> Position {
-        if let start, unlogged.isEmpty { return start }
-        var payload = PayloadBuilder()
-        describe(&payload)
-        payload.add("seed", String(seed))
-        let start =
-            try start
-            ?? draft.append(Event(.syncStarted, recordedAt: draft.now, json: payload.bytes))
+        let start = try start ?? logStart(draft)
         self.start = start
         for exchange in unlogged { _ = try log(exchange, start, draft) }
         unlogged = []
         return start
+    }
+
+    private func logStart(_ draft: Draft) throws -> Position {
+        var payload = PayloadBuilder()
+        describe(&payload)
+        payload.add("seed", String(seed))
+        return try draft.append(Event(.syncStarted, recordedAt: draft.now, json: payload.bytes))
     }
 
     /// Logs the end of the run: one small event when there was nothing new on either side.

@@ -1,9 +1,10 @@
 // EventHeaderTests.swift — a header reads back as it was written, and from newer versions as well.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 
-extension JSONTestRandom {
+extension SplitMix64 {
     /// An event with about half of its fields set.
     mutating func event() -> Event {
         func maybe<T>(_ value: T) -> T? { below(2) == 0 ? value : nil }
@@ -32,7 +33,7 @@ extension JSONTestRandom {
     @Test(arguments: [0x5EED_0104] as [UInt64])
     func `five thousand random events read back as they were`(_ seed: UInt64) throws {
         print("seed \(seed)")
-        var random = JSONTestRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         for round in 0..<5_000 {
             let event = random.event()
             let header = event.headerBytes
@@ -106,7 +107,7 @@ extension JSONTestRandom {
     }
 
     @Test func `every shortened header is refused or says less`() throws {
-        var random = JSONTestRandom(seed: 0x5EED_0105)
+        var random = SplitMix64(seed: 0x5EED_0105)
         for _ in 0..<200 {
             let event = random.event()
             let header = event.headerBytes

@@ -1,36 +1,12 @@
 // JSONTestSupport.swift — seeded JSON texts, and seeded damage to them.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 
-/// SplitMix64: small, fast, and the same on every machine.
-struct JSONTestRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int {
-        Int.random(in: 0..<bound, using: &self)
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[below(elements.count)]
-    }
-}
-
 // MARK: - Values
 
-extension JSONTestRandom {
+extension SplitMix64 {
     private static let pieces = [
         "a", "id", "Z", "0", " ", "\"", "\\", "/", "\n", "\r", "\t", "\u{8}", "\u{C}", "\u{0}",
         "\u{1F}", "\u{7F}", "\u{80}", "é", "e\u{301}", "ß", "я", "你", "\u{2028}", "\u{FEFF}",
@@ -108,7 +84,7 @@ extension JSONTestRandom {
 
 // MARK: - Damage
 
-extension JSONTestRandom {
+extension SplitMix64 {
     private static let splinters: [[UInt8]] =
         [
             "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "+", "1", " ", "\n",

@@ -1,5 +1,6 @@
 // NameTests.swift — which names can be used, and that keys sort as their bytes do.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 
@@ -87,7 +88,7 @@ import TidemarkEvents
     @Test(arguments: [0x5EED_0101] as [UInt64])
     func `the order of the bytes is the order of the keys`(_ seed: UInt64) {
         print("seed \(seed)")
-        var random = JSONTestRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let pieces = ["a", "b", "ab", " ", "!", "~", "é", "e\u{301}", "z", "😀", "\u{10FFFF}"]
         func name() -> String {
             (0...random.below(3)).map { _ in random.pick(pieces) }.joined()

@@ -1,5 +1,6 @@
 // PatchTests.swift — the difference of two documents, and what it does to a third.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 
@@ -9,7 +10,7 @@ private func document(_ text: String) throws -> JSONDocument {
 
 private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-extension JSONTestRandom {
+extension SplitMix64 {
     fileprivate static let fields = ["a", "b", "c", "id", "é", "e\u{301}", "\"q\"", "😀", ""]
 
     fileprivate mutating func document() throws -> JSONDocument {
@@ -91,7 +92,7 @@ extension JSONTestRandom {
     @Test(arguments: [0x5EED_0106] as [UInt64])
     func `a difference turns one document into the other`(_ seed: UInt64) throws {
         print("seed \(seed)")
-        var random = JSONTestRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         for round in 0..<1_500 {
             let (old, new) = (try random.document(), try random.document())
 
@@ -109,7 +110,7 @@ extension JSONTestRandom {
     @Test(arguments: [0x5EED_0107] as [UInt64])
     func `two patches joined do what they do one after the other`(_ seed: UInt64) throws {
         print("seed \(seed)")
-        var random = JSONTestRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         for round in 0..<1_500 {
             let start = try random.document()
             let (first, second) = (try random.patch(), try random.patch())

@@ -1,5 +1,6 @@
 // CRC32CTests.swift — the checksum of RFC 3720.
 
+import TestSupport
 import Testing
 import TidemarkLog
 
@@ -28,7 +29,7 @@ import TidemarkLog
     }
 
     @Test func `it can be computed in parts, cut anywhere`() {
-        var random = SplitMix64(state: 0x5EED_0201)
+        var random = SplitMix64(seed: 0x5EED_0201)
         for count in 0..<100 {
             let bytes = random.bytes(count)
             let cut = random.below(count + 1)
@@ -41,7 +42,7 @@ import TidemarkLog
     }
 
     @Test func `it is the same as bit by bit`() {
-        var random = SplitMix64(state: 0x5EED_0202)
+        var random = SplitMix64(seed: 0x5EED_0202)
         for count in 0..<64 {
             let bytes = random.bytes(count)
             var crc: UInt32 = 0xFFFF_FFFF

@@ -1,5 +1,6 @@
 // EventFrameTests.swift — the bytes around an event, and what is said of damaged ones.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkLog
@@ -36,7 +37,7 @@ private func sealed(_ bytes: [UInt8]) -> [UInt8] {
     }
 
     @Test func `a frame reads back as it was written`() throws {
-        var random = SplitMix64(state: 0x5EED_0203)
+        var random = SplitMix64(seed: 0x5EED_0203)
         for count in 0..<300 {
             var frame = frame
             frame.header = random.bytes(random.below(count + 1))

@@ -1,5 +1,6 @@
 // EventLogTests.swift — appending events and reading them back.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkLog
@@ -43,7 +44,7 @@ import TidemarkStore
 
     @Test func `a payload comes back byte for byte, whatever it is`() throws {
         let scratch = try ScratchLog()
-        var random = SplitMix64(state: 0x5EED_0206)
+        var random = SplitMix64(seed: 0x5EED_0206)
         let events = (1...60).map { number in
             var event = sampleEvent(number)
             event.payload = random.bytes(random.below(number * 200))

@@ -5,37 +5,15 @@ import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 
-/// The same numbers from the same seed, everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-    }
-}
-
-/// A log in memory where the system has such a place; its directory goes with the test.
+/// A log in a directory of its own, which goes with the test.
 final class ScratchLog {
     let environment: Environment
     let log: EventLog
     private let directory: URL
 
     init() throws {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let parent =
-            FileManager.default.isWritableFile(atPath: memory.path)
-            ? memory : FileManager.default.temporaryDirectory
-        directory = parent.appendingPathComponent("tidemark-log-\(UUID().uuidString)")
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-log-\(UUID().uuidString)")
         environment = try Environment.open(
             at: directory.path,
             Environment.Options(tables: EventLog.tableNames, mapBytes: 16 << 20))

@@ -1,5 +1,6 @@
 // MerkleTests.swift — the tree is the one of RFC 6962.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkLog
@@ -60,7 +61,7 @@ import TidemarkLog
     }
 
     @Test func `the edge tells the root of the recursive definition at every size`() {
-        var random = SplitMix64(state: 0x5EED_0204)
+        var random = SplitMix64(seed: 0x5EED_0204)
         var leaves: [Hash] = []
         var edge = MerkleEdge()
         for _ in 0..<130 {
@@ -81,7 +82,7 @@ import TidemarkLog
     }
 
     @Test func `an edge reads back as it was written, at every size`() throws {
-        var random = SplitMix64(state: 0x5EED_0205)
+        var random = SplitMix64(seed: 0x5EED_0205)
         var edge = MerkleEdge()
         for _ in 0..<70 {
             #expect(try MerkleEdge(parsing: edge.encoded) == edge)

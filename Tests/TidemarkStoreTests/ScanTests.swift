@@ -1,5 +1,6 @@
 // ScanTests.swift — walking over a table, both ways, compared with a sorted array.
 
+import TestSupport
 import Testing
 import TidemarkStore
 
@@ -107,7 +108,7 @@ import TidemarkStore
 
     @Test(arguments: [0x5EED_0001, 0x5EED_0002, 0x5EED_0003] as [UInt64])
     func `random keys are walked as a sorted array would be`(seed: UInt64) throws {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         func randomKey(_ bytesMax: Int) -> [UInt8] {
             let bytes = Int.random(in: 1...bytesMax, using: &random)
             return (0..<bytes).map { _ in

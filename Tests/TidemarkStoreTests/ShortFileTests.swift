@@ -1,13 +1,14 @@
 // ShortFileTests.swift — LMDB may leave free pages at the end unwritten; such a file is whole.
 
 import Foundation
+import TestSupport
 import Testing
 import TidemarkStore
 
 @Suite struct `short files` {
     /// Commits random changes until LMDB leaves the file shorter than its last page says.
     private func makeShort(_ scratch: Scratch, seed: UInt64) throws -> [[UInt8]: [UInt8]]? {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         var model: [[UInt8]: [UInt8]] = [:]
         let environment = try scratch.open()
         defer { try? environment.close() }

@@ -1,5 +1,6 @@
 // FreshnessTests.swift — what the server said is as old as the question, not as the answer.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkViews

@@ -1,6 +1,7 @@
 // LogMaker.swift — seeded random logs: edits, sync runs, a server with a mind of its own, and, when
 // asked for, events that no one should ever have written.
 
+import TestSupport
 import TidemarkEvents
 import TidemarkViews
 

@@ -1,5 +1,6 @@
 // LogPropertyTests.swift — what holds for every log, on seeded random ones.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkViews

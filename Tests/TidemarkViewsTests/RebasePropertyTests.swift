@@ -1,5 +1,6 @@
 // RebasePropertyTests.swift — what holds for every decision, on seeded random ones.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkRules

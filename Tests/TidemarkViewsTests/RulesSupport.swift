@@ -1,29 +1,8 @@
 // RulesSupport.swift — pending changes and documents in a few characters, and random ones.
 
+import TestSupport
 import TidemarkEvents
 import TidemarkRules
-
-/// The same numbers from the same seed, everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-    mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
-
-    /// True once in so many times.
-    mutating func once(in count: Int) -> Bool { below(count) == 0 }
-}
 
 extension JSONDocument {
     /// A document of a text that is known to be one.

@@ -6,17 +6,14 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
-/// A store in memory where the system has such a place; its directory goes with the test.
+/// A store in a directory of its own, which goes with the test.
 final class ScratchStore {
     private(set) var journal: Journal
     private let directory: URL
 
     init() throws {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let parent =
-            FileManager.default.isWritableFile(atPath: memory.path)
-            ? memory : FileManager.default.temporaryDirectory
-        directory = parent.appendingPathComponent("tidemark-views-\(UUID().uuidString)")
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-views-\(UUID().uuidString)")
         journal = try Journal.open(at: directory.path, create: true)
     }
 

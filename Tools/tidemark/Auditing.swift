@@ -57,7 +57,9 @@ struct Dump: ParsableCommand {
         }
         Terminal.flush()
         for error in damaged { Terminal.say("tidemark: \(error)") }
-        if !damaged.isEmpty { throw Exit.findings }
+        if !damaged.isEmpty {
+            throw damaged.areOfNewerFormat ? Exit.newerFormat : Exit.findings
+        }
     }
 
     private func filter() throws -> EventFilter {
@@ -124,7 +126,7 @@ struct Verify: ParsableCommand {
         let result = try store.read { journal in try journal.verify() }
         guard result.isFine else {
             for finding in result.findings { Terminal.write(finding) }
-            throw Exit.findings
+            throw result.isNewer ? Exit.newerFormat : Exit.findings
         }
         Terminal.write("fine: \(result.events) events in \(result.commits) commits")
         Terminal.write("root: \(result.root)")

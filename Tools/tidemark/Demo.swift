@@ -60,7 +60,7 @@ struct Demo: AsyncParsableCommand {
             try await scene.laptop.sync()
         }
         try await scene.chapter("4  The same again on a list: lists are serverWins") {
-            try scene.phone.edit(patch: "lists/home", #"{"title":"House"}"#)
+            try scene.phone.edit(patch: "lists/home", #"{"title":"Cottage"}"#)
             try scene.laptop.edit(patch: "lists/home", #"{"title":"Flat"}"#)
             try await scene.phone.sync()
             try await scene.laptop.sync()

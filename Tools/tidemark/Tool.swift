@@ -27,6 +27,7 @@ struct Tool: AsyncParsableCommand {
 /// Ends the tool with a code after everything was said.
 struct Exit: Error {
     static let findings = Exit(code: 1)
+    static let newerFormat = Exit(code: 3)
     let code: Int32
 }
 

@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -9,33 +10,16 @@ import TidemarkHTTP
 import TidemarkSync
 import TidemarkViews
 
-/// The generator of Steele, Lea and Flood (SplitMix64): the same numbers from the same seed.
-struct KintoRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-}
-
 /// Loses requests and answers at random, and lets some requests arrive long after they were given
 /// up.
 final class KintoWeather: Sendable {
     private struct State {
-        var random: KintoRandom
+        var random: SplitMix64
         var isFine = false
     }
     private let state: Mutex<State>
 
-    init(seed: UInt64) { state = Mutex(State(random: KintoRandom(seed: seed))) }
+    init(seed: UInt64) { state = Mutex(State(random: SplitMix64(seed: seed))) }
 
     /// From now on nothing is lost, or again as before.
     func set(isFine: Bool) { state.withLock { $0.isFine = isFine } }
@@ -60,19 +44,19 @@ final class KintoWeather: Sendable {
 
     /// Edits while a request is under way.
     private func editMeanwhile(_ device: KintoDevice) throws {
-        let edit = state.withLock { KintoRandomEdit(&$0.random, note: 0) }
+        let edit = state.withLock { SplitMix64Edit(&$0.random, note: 0) }
         try edit.carryOut(on: device)
     }
 }
 
 /// An edit of anything, by chance.
-struct KintoRandomEdit {
+struct SplitMix64Edit {
     let key: String
     let patch: String
     let document: String
     let action: Int
 
-    init(_ random: inout KintoRandom, note: Int) {
+    init(_ random: inout SplitMix64, note: Int) {
         key = "\(random.below(2) == 0 ? "lists" : "tasks")/i\(random.below(6))"
         let field = ["x", "y", "z"][random.below(3)]
         patch = #"{"\#(field)":\#(random.below(4))}"#
@@ -103,11 +87,11 @@ struct KintoSoak {
     let world: KintoWorld
     let devices: [KintoDevice]
     let weather: KintoWeather
-    var random: KintoRandom
+    var random: SplitMix64
 
     init(_ world: KintoWorld, seed: UInt64) throws {
         self.world = world
-        random = KintoRandom(seed: seed)
+        random = SplitMix64(seed: seed)
         weather = KintoWeather(seed: random.next())
         devices = try ["a", "b"].map { try world.device($0) }
         for device in devices { weather.hook(device) }
@@ -122,7 +106,7 @@ struct KintoSoak {
     }
 
     private mutating func editAnywhere(_ number: Int) async throws {
-        let edit = KintoRandomEdit(&random, note: number)
+        let edit = SplitMix64Edit(&random, note: number)
         switch random.below(3) {
         case 2:
             let isThere = try await world.record(edit.key) != nil

@@ -1,22 +1,15 @@
 // SyncRandom.swift — chance from a seed, so that a failure can be repeated.
 
 import Synchronization
+import TestSupport
 
 /// SplitMix64, shared by everything in one simulation.
 final class SyncRandom: Sendable {
-    private let state: Mutex<UInt64>
+    private let state: Mutex<SplitMix64>
 
-    init(seed: UInt64) { state = Mutex(seed) }
+    init(seed: UInt64) { state = Mutex(SplitMix64(seed: seed)) }
 
-    func next() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
+    func next() -> UInt64 { state.withLock { $0.next() } }
 
     /// A number from 0 to below `bound`.
     func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
