@@ -36,6 +36,7 @@ let package = Package(
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkHTTP", targets: ["TidemarkHTTP"]),
+        .library(name: "TidemarkInspect", targets: ["TidemarkInspect"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
     ],
@@ -48,7 +49,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        module("TidemarkStore", ["CLMDB"]),
+        module("TidemarkStore", ["CLMDB", crypto]),
         module("TidemarkEvents"),
         module("TidemarkLog", ["TidemarkStore", "TidemarkEvents", crypto]),
         module("TidemarkRules", ["TidemarkEvents"]),
@@ -66,7 +67,10 @@ let package = Package(
             ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, httpTypesFoundation]),
         module(
             "TidemarkInspect",
-            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
+            [
+                "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents",
+            ]),
         module(
             "TidemarkTesting",
             ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, flyingFox, flyingSocks]),

@@ -5,6 +5,7 @@
 #define TIDEMARK_CLMDB_SHIM_H
 
 #include <lmdb.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__APPLE__)
@@ -23,6 +24,38 @@ static inline uint64_t tidemark_thread_id(void) {
     return (uint64_t)syscall(SYS_gettid);
 }
 static inline void tidemark_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+#endif
+
+// CRC32C by the processor's own instruction, where there is one; the state goes in and out as it is.
+#if defined(__x86_64__)
+#define TIDEMARK_CRC32C_TARGET __attribute__((target("sse4.2")))
+#define TIDEMARK_CRC32C_8(crc, value) (uint32_t)__builtin_ia32_crc32di(crc, value)
+#define TIDEMARK_CRC32C_1(crc, value) __builtin_ia32_crc32qi(crc, value)
+static inline int tidemark_has_crc32c(void) { return __builtin_cpu_supports("sse4.2"); }
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#define TIDEMARK_CRC32C_TARGET
+#define TIDEMARK_CRC32C_8(crc, value) __builtin_arm_crc32cd(crc, value)
+#define TIDEMARK_CRC32C_1(crc, value) __builtin_arm_crc32cb(crc, value)
+static inline int tidemark_has_crc32c(void) { return 1; }
+#else
+static inline int tidemark_has_crc32c(void) { return 0; }
+#endif
+
+#if defined(TIDEMARK_CRC32C_TARGET)
+TIDEMARK_CRC32C_TARGET
+static inline uint32_t tidemark_crc32c(uint32_t crc, const uint8_t *bytes, size_t count) {
+    for (; count >= 8; bytes += 8, count -= 8) {
+        uint64_t word;
+        __builtin_memcpy(&word, bytes, 8);
+        crc = TIDEMARK_CRC32C_8(crc, word);
+    }
+    for (; count > 0; bytes++, count--) crc = TIDEMARK_CRC32C_1(crc, *bytes);
+    return crc;
+}
+#else
+static inline uint32_t tidemark_crc32c(uint32_t crc, const uint8_t *bytes, size_t count) {
+    return crc;
+}
 #endif
 
 #endif

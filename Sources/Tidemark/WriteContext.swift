@@ -59,7 +59,7 @@ public final class WriteContext {
     @discardableResult
     public func create(_ key: EntityKey, _ document: [UInt8]) throws -> Position {
         let (key, _) = try check(key)
-        _ = try parse(document)
+        try checkObject(document)
         guard try self.document(key) == nil else {
             throw TidemarkError(.alreadyExists, "\(key) exists already")
         }
@@ -81,7 +81,9 @@ public final class WriteContext {
             do { value = try JSONValue(parsing: field.value) } catch {
                 throw TidemarkError(.invalidDocument, "\(key), field \(field.name): \(error)")
             }
-            try checkDepth(field.value)
+            do { try JSON.validate(field.value, within: Self.wrappingLevels) } catch {
+                throw Self.invalid(error)
+            }
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
@@ -170,24 +172,26 @@ public final class WriteContext {
     }
 
     private func parse(_ document: [UInt8]) throws -> JSONDocument {
-        let parsed: JSONDocument
-        do { parsed = try JSONDocument(parsing: document) } catch {
-            throw TidemarkError(.invalidDocument, "not a JSON object: \(error)")
-        }
-        try checkDepth(document)
-        return parsed
+        try checkObject(document)
+        return try JSONDocument(parsing: document)
     }
 
     /// What is written here must stay readable inside an event, and inside a server's page.
-    private func checkDepth(_ json: [UInt8]) throws {
-        let wrapping = 4
-        let left = [UInt8](repeating: UInt8(ascii: "["), count: wrapping)
-        let right = [UInt8](repeating: UInt8(ascii: "]"), count: wrapping)
-        do { try JSON.validate(left + json + right) } catch {
-            throw TidemarkError(
-                .invalidDocument,
-                "nested too deeply: \(JSONLimits.depthMax - wrapping) levels are the most")
+    private func checkObject(_ document: [UInt8]) throws {
+        do { try JSON.validateObject(document, within: Self.wrappingLevels) } catch {
+            throw Self.invalid(error)
         }
+    }
+
+    private static let wrappingLevels = 4
+
+    private static func invalid(_ error: JSONError) -> TidemarkError {
+        guard error.code == .tooDeep else {
+            return TidemarkError(.invalidDocument, "not a JSON object: \(error)")
+        }
+        let levels = JSONLimits.depthMax - wrappingLevels
+        return TidemarkError(
+            .invalidDocument, "nested too deeply: \(levels) levels are the most")
     }
 
     private func notFound(_ key: EntityKey) -> TidemarkError {
@@ -201,7 +205,8 @@ public final class WriteContext {
                 .tooLarge,
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
-        return try draft.append(Event(kind, recordedAt: draft.now, key: key, json: json))
+        return try draft.append(
+            checked: Event(kind, recordedAt: draft.now, key: key, json: json))
     }
 }
 

@@ -68,6 +68,11 @@ public struct Event: Hashable, Sendable {
         payload = json ?? []
     }
 
+    /// Whether the payload is a JSON object.
+    ///
+    /// What says that it is JSON was checked before it was appended.
+    package var isObject: Bool { payloadType == .json && JSON.isObject(payload) }
+
     /// Collection and entity together, when both are named.
     public var key: EntityKey? {
         guard let collection, let entity else { return nil }

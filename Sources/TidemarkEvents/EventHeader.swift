@@ -9,7 +9,7 @@ extension Event {
     ///
     /// The payload is not among them, nor is the position.
     package var headerBytes: [UInt8] {
-        var writer = ProtoWriter()
+        var writer = ProtoWriter(capacity: 160)
         writer.varint(1, UInt64(kind.rawValue))
         writer.signed(2, recordedAt.rawValue)
         writer.string(3, collection?.rawValue ?? "")
@@ -24,6 +24,39 @@ extension Event {
         writer.varint(12, UInt64(payloadType.rawValue))
         writer.varint(13, UInt64(schemaVersion))
         return writer.bytes
+    }
+
+    /// The event as it will be read back: what is not written because it says nothing is nil.
+    package var normalized: Event {
+        var event = self
+        if collection?.rawValue.isEmpty == true { event.collection = nil }
+        if entity?.isEmpty == true { event.entity = nil }
+        if cause == .start { event.cause = nil }
+        if sync == .start { event.sync = nil }
+        if mutation == .start { event.mutation = nil }
+        if call == .start { event.call = nil }
+        if asOf == .start { event.asOf = nil }
+        if serverTime?.rawValue == 0 { event.serverTime = nil }
+        if revision?.rawValue.isEmpty == true { event.revision = nil }
+        return event
+    }
+
+    /// The event with the payload type that its payload has: nothing, JSON, or else opaque.
+    ///
+    /// What is said to be opaque stays so.
+    package var checked: Event {
+        var event = self
+        if payload.isEmpty {
+            event.payloadType = .none
+        } else if payloadType != .opaque {
+            do {
+                try JSON.validate(payload)
+                event.payloadType = .json
+            } catch {
+                event.payloadType = .opaque
+            }
+        }
+        return event
     }
 
     /// Reads what ``headerBytes`` wrote; fields of newer versions (14 and up) are passed over.

@@ -82,6 +82,8 @@ extension EventKind {
     public static let serverUpserted = EventKind(rawValue: 50)
     /// The server has the entity no more.
     public static let serverDeleted = EventKind(rawValue: 51)
+    /// What the server says of itself or of a collection.
+    public static let serverDescribed = EventKind(rawValue: 52)
     /// A page of a list: the ids seen, in order.
     public static let pullPage = EventKind(rawValue: 60)
     /// A collection was pulled to its end; the revision is the next cursor.

@@ -97,7 +97,19 @@ public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Collection, a zero byte, id.
-    package var bytes: [UInt8] { EntityKey.prefix(of: collection) + id.utf8 }
+    package var bytes: [UInt8] { bytes(after: []) }
+
+    /// The same behind a prefix.
+    package func bytes(after prefix: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let name = collection.rawValue.utf8
+        bytes.reserveCapacity(prefix.count + name.count + 1 + id.utf8.count)
+        bytes.append(contentsOf: prefix)
+        bytes.append(contentsOf: name)
+        bytes.append(0)
+        bytes.append(contentsOf: id.utf8)
+        return bytes
+    }
 
     /// What the keys of all entities of a collection begin with.
     package static func prefix(of collection: CollectionName) -> [UInt8] {

@@ -29,7 +29,17 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
 
     /// Eight bytes, big-endian: the order of the bytes is the order of the positions.
     package var bigEndianBytes: [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: rawValue >> (56 - 8 * $0)) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(8)
+        appendBigEndianBytes(to: &bytes)
+        return bytes
+    }
+
+    /// Adds ``bigEndianBytes`` to `output`.
+    package func appendBigEndianBytes(to output: inout [UInt8]) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            output.append(UInt8(truncatingIfNeeded: rawValue >> UInt64(shift)))
+        }
     }
 
     /// Reads what ``bigEndianBytes`` wrote; nil unless there are exactly eight bytes.

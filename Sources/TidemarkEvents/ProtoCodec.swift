@@ -7,6 +7,9 @@ package struct ProtoWriter: Sendable {
 
     package init() {}
 
+    /// A writer with room for so many bytes.
+    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
     package mutating func varint(_ field: UInt32, _ value: UInt64) {
         guard value != 0 else { return }
         append(UInt64(field) << 3)
@@ -37,7 +40,9 @@ package struct ProtoWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
+    @inline(__always)
     private mutating func append(_ value: UInt64) {
+        if value < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: value)) }
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -73,20 +78,23 @@ package enum ProtoError: Error, Hashable, Sendable, CustomStringConvertible {
 /// One field as it was read.
 package struct ProtoField: Sendable {
     package let number: UInt32
-    private let varint: UInt64?
-    private let slice: ArraySlice<UInt8>
+    /// The value of wire type 0; 0 for wire type 2, as no written value is.
+    private let varint: UInt64
+    private let source: [UInt8]
+    private let range: Range<Int>
 
-    fileprivate init(number: UInt32, varint: UInt64?, slice: ArraySlice<UInt8>) {
+    fileprivate init(number: UInt32, varint: UInt64, source: [UInt8], range: Range<Int>) {
         self.number = number
         self.varint = varint
-        self.slice = slice
+        self.source = source
+        self.range = range
     }
 
     /// Whether it has no bytes, which only an element of a repeated field may.
-    package var isEmpty: Bool { varint == nil && slice.isEmpty }
+    package var isEmpty: Bool { varint == 0 && range.isEmpty }
 
     package func unsigned() throws(ProtoError) -> UInt64 {
-        guard let varint else { throw .wireType(number) }
+        guard varint != 0 else { throw .wireType(number) }
         return varint
     }
 
@@ -102,13 +110,13 @@ package struct ProtoField: Sendable {
     package func position() throws(ProtoError) -> Position { Position(try unsigned()) }
 
     package func bytes() throws(ProtoError) -> [UInt8] {
-        guard varint == nil else { throw .wireType(number) }
-        return Array(slice)
+        guard varint == 0 else { throw .wireType(number) }
+        return Array(source[range])
     }
 
     package func string() throws(ProtoError) -> String {
-        guard varint == nil else { throw .wireType(number) }
-        guard let text = String(validating: slice, as: UTF8.self) else {
+        guard varint == 0 else { throw .wireType(number) }
+        guard let text = String(validating: source[range], as: UTF8.self) else {
             throw .invalidUTF8(number)
         }
         return text
@@ -139,19 +147,23 @@ package struct ProtoReader: Sendable {
         case 0:
             let value = try varint()
             guard value != 0 else { throw .defaultWritten(number) }
-            return ProtoField(number: number, varint: value, slice: [])
+            return ProtoField(number: number, varint: value, source: bytes, range: 0..<0)
         case 2:
             let length = try varint()
             guard length <= UInt64(bytes.count - offset) else { throw .truncated }
-            let slice = bytes[offset..<offset + Int(length)]
-            offset += Int(length)
-            return ProtoField(number: number, varint: nil, slice: slice)
+            let range = offset..<offset + Int(length)
+            offset = range.upperBound
+            return ProtoField(number: number, varint: 0, source: bytes, range: range)
         default:
             throw .wireType(number)
         }
     }
 
     private mutating func varint() throws(ProtoError) -> UInt64 {
+        if offset < bytes.count, bytes[offset] < 0x80 {
+            offset += 1
+            return UInt64(bytes[offset - 1])
+        }
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count {

@@ -7,8 +7,8 @@
 // frame's format, flags and checksum stay outside, so that the same event may be stored in another
 // way.
 
-import Crypto
 package import TidemarkEvents
+import TidemarkStore
 
 /// Thirty-two bytes of SHA-256.
 package typealias Hash = [UInt8]
@@ -17,59 +17,80 @@ package typealias Hash = [UInt8]
 package struct MerkleEdge: Sendable, Hashable {
     /// How many events there are.
     package private(set) var size: UInt64 = 0
-    /// As many hashes as `size` has one-bits.
-    package private(set) var peaks: [Hash] = []
+    /// The hashes of ``peaks``, one behind the other.
+    private var joined: [UInt8] = []
 
     package init() {}
 
+    /// As many hashes as `size` has one-bits.
+    package var peaks: [Hash] {
+        stride(from: 0, to: joined.count, by: Self.hashBytes).map {
+            Array(joined[$0..<$0 + Self.hashBytes])
+        }
+    }
+
     /// The tree with one more event, the one at position `size + 1`.
     package mutating func append(leaf: Hash) {
-        var node = leaf
+        joined.append(contentsOf: leaf)
         var trailing = size
-        while trailing & 1 == 1, let left = peaks.popLast() {
-            node = Self.node(left, node)
+        var input: [UInt8] = []
+        while trailing & 1 == 1 {
+            // The last two peaks become the node above them.
+            let start = joined.count - 2 * Self.hashBytes
+            if input.isEmpty { input.reserveCapacity(1 + 2 * Self.hashBytes) }
+            input.removeAll(keepingCapacity: true)
+            input.append(0x01)
+            input.append(contentsOf: joined[start...])
+            joined.removeLast(2 * Self.hashBytes)
+            SHA256Digest.append(input.span, to: &joined)
             trailing >>= 1
         }
-        peaks.append(node)
         size += 1
     }
 
     /// The root; for no events the hash of nothing, as in RFC 6962, section 2.1.
     package var root: Hash {
-        guard var node = peaks.last else { return Array(SHA256.hash(data: [UInt8]())) }
+        let peaks = peaks
+        guard var node = peaks.last else { return SHA256Digest.of([]) }
         for left in peaks.dropLast().reversed() { node = Self.node(left, node) }
         return node
     }
 
     /// The leaf of one event.
     package static func leaf(position: Position, header: [UInt8], payload: [UInt8]) -> Hash {
-        var sha = SHA256()
-        sha.update(data: [0x00] + position.bigEndianBytes)
-        sha.update(data: header)
-        sha.update(data: Array(SHA256.hash(data: payload)))
-        return Array(sha.finalize())
+        leaf(position: position, header: header.span, payload: payload.span)
+    }
+
+    /// The leaf of one event whose bytes are lent.
+    package static func leaf(
+        position: Position, header: Span<UInt8>, payload: Span<UInt8>
+    ) -> Hash {
+        var input: [UInt8] = []
+        input.reserveCapacity(1 + 8 + header.count + hashBytes)
+        input.append(0x00)
+        position.appendBigEndianBytes(to: &input)
+        input.append(header)
+        SHA256Digest.append(payload, to: &input)
+        return SHA256Digest.of(input.span)
     }
 
     package static func node(_ left: Hash, _ right: Hash) -> Hash {
-        var sha = SHA256()
-        sha.update(data: [0x01])
-        sha.update(data: left)
-        sha.update(data: right)
-        return Array(sha.finalize())
+        SHA256Digest.of(([0x01] + left + right).span)
     }
+
+    private static let hashBytes = SHA256Digest.byteCount
 
     /// The message `tidemark.v1.Edge`.
     package var encoded: [UInt8] {
-        var writer = ProtoWriter()
+        var writer = ProtoWriter(capacity: 16 + joined.count)
         writer.varint(1, size)
-        writer.bytes(2, peaks.flatMap(\.self))
+        writer.bytes(2, joined)
         return writer.bytes
     }
 
     /// Reads what ``encoded`` wrote.
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
         var reader = ProtoReader(bytes)
-        var joined: [UInt8] = []
         while let field = try reader.next() {
             switch field.number {
             case 1: size = try field.unsigned()
@@ -77,7 +98,8 @@ package struct MerkleEdge: Sendable, Hashable {
             default: continue
             }
         }
-        guard joined.count == size.nonzeroBitCount * 32 else { throw .valueOutOfRange(2) }
-        peaks = stride(from: 0, to: joined.count, by: 32).map { Array(joined[$0..<$0 + 32]) }
+        guard joined.count == size.nonzeroBitCount * Self.hashBytes else {
+            throw .valueOutOfRange(2)
+        }
     }
 }

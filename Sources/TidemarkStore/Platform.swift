@@ -170,6 +170,16 @@ extension Platform {
     ) -> Bool {
         unsafe memcmp(left, right, count) == 0
     }
+
+    /// Below, equal or above 0 as the first `count` bytes of `left` stand to those of `right`.
+    static func order(
+        _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int
+    ) -> Int32 {
+        guard count > 0, let first = left.baseAddress, let second = right.baseAddress else {
+            return 0
+        }
+        return unsafe memcmp(first, second, count)
+    }
 }
 
 // MARK: - Threads

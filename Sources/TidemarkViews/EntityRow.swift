@@ -50,7 +50,8 @@ package struct EntityRow: Sendable, Hashable {
     package var revision: Revision?
     package var serverTime: Timestamp?
     package var pending: [Pending] = []
-    /// The entity with everything pending applied; empty when nothing is pending, or it is deleted.
+    /// The entity with everything pending applied; empty when nothing is pending, when it is deleted,
+    /// and when all that is pending is that it was made, whose payload it is then.
     package var current: [UInt8] = []
     package var attempt: Attempt?
     package var refusal: Refusal?
@@ -71,7 +72,13 @@ package struct EntityRow: Sendable, Hashable {
     /// The entity's document as the app sees it; nil when there is none.
     package var document: [UInt8]? {
         if pending.isEmpty { return baseState == .live ? base : nil }
+        if isOnlyCreated { return pending[0].payload }
         return current.isEmpty ? nil : current
+    }
+
+    /// Whether all that is known of the entity is that it was made here.
+    package var isOnlyCreated: Bool {
+        pending.count == 1 && pending[0].kind == .create && baseState != .live
     }
 
     /// Whether the row says anything at all.
@@ -110,7 +117,8 @@ package struct EntityRow: Sendable, Hashable {
 
 extension EntityRow {
     package var encoded: [UInt8] {
-        var writer = ProtoWriter()
+        let payloads = pending.reduce(0) { $0 + $1.payload.count + 32 }
+        var writer = ProtoWriter(capacity: 64 + base.count + payloads + current.count)
         writer.varint(1, baseState.rawValue)
         writer.bytes(2, base)
         writer.position(3, basePosition)
@@ -118,7 +126,7 @@ extension EntityRow {
         writer.bytes(5, revision?.rawValue ?? [])
         writer.signed(6, serverTime?.rawValue ?? 0)
         for item in pending {
-            var inner = ProtoWriter()
+            var inner = ProtoWriter(capacity: item.payload.count + 24)
             inner.position(1, item.position)
             inner.varint(2, item.kind.rawValue)
             inner.bytes(3, item.payload)

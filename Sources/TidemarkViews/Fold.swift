@@ -6,16 +6,33 @@ import TidemarkRules
 
 /// Folds the events of one commit, on top of rows that are there already.
 package final class Fold {
-    /// The rows written so far; nil is a row removed.
-    package private(set) var changes: [RowKey: [UInt8]?] = [:]
-    /// What the event in hand wrote so far.
-    private var written: [RowKey: [UInt8]?] = [:]
+    /// The rows written so far, but for those of entities; nil is a row removed.
+    private var changes: [RowKey: [UInt8]?] = [:]
+    /// The entities read or written so far, taken apart.
+    private var entities: [RowKey: Entry] = [:]
+    /// What the event in hand wrote so far: few rows, searched from the last one.
+    private var written: [(key: RowKey, value: [UInt8]?)] = []
+    private var writtenEntities: [(key: RowKey, row: EntityRow)] = []
+    /// Whether any id is another one's alias; false spares the question.
+    private var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
     private let models: ModelCache
+    private var knownModel: SyncModel?
+
+    private struct Entry {
+        var row: EntityRow
+        var isWritten: Bool
+    }
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
-    package init(models: ModelCache = ModelCache(), load: @escaping (RowKey) throws -> [UInt8]?) {
+    ///
+    /// - Parameter hasBindings: false when `load` is known to hold no row of the bindings.
+    package init(
+        models: ModelCache = ModelCache(), hasBindings: Bool = true,
+        load: @escaping (RowKey) throws -> [UInt8]?
+    ) {
         self.models = models
+        self.hasBindings = hasBindings
         self.load = load
     }
 
@@ -26,9 +43,30 @@ package final class Fold {
     ///
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
-        defer { written.removeAll(keepingCapacity: true) }
+        defer {
+            written.removeAll(keepingCapacity: true)
+            writtenEntities.removeAll(keepingCapacity: true)
+        }
         do { try understand(event, position) } catch is JSONError { return }
-        changes.merge(written) { _, new in new }
+        for (key, row) in writtenEntities {
+            entities[key] = Entry(row: row, isWritten: true)
+        }
+        for (key, value) in written { changes.updateValue(value, forKey: key) }
+    }
+
+    /// How many rows were written.
+    package var changeCount: Int { changes.count + entities.count }
+
+    /// The rows written, in the order of their keys.
+    package var sortedChanges: RowChanges {
+        var result: RowChanges = []
+        result.reserveCapacity(changes.count + entities.count)
+        for (key, value) in changes { result.append((key, value)) }
+        for (key, entry) in entities where entry.isWritten {
+            result.append((key, entry.row.isEmpty ? nil : entry.row.encoded))
+        }
+        result.sort { $0.key < $1.key }
+        return result
     }
 
     private func understand(_ event: Event, _ position: Position) throws {
@@ -60,26 +98,38 @@ package final class Fold {
 
     // MARK: Rows
 
+    /// A row that is not an entity's.
     package func get(_ key: RowKey) throws -> [UInt8]? {
-        if let change = written[key] ?? changes[key] { return change }
+        if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
+        if let change = changes[key] { return change }
         return try load(key)
     }
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
-        written.updateValue(value, forKey: key)
+        if key.view == .bindings { hasBindings = true }
+        if key.view == .store { knownModel = nil }
+        written.append((key, value))
     }
 
     package func entity(_ key: EntityKey) throws -> EntityRow {
-        try get(.entity(key)).map { try EntityRow(parsing: $0) } ?? EntityRow()
+        let place = RowKey.entity(key)
+        if let index = writtenEntities.lastIndex(where: { $0.key == place }) {
+            return writtenEntities[index].row
+        }
+        if let entry = entities[place] { return entry.row }
+        let row = try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
+        entities[place] = Entry(row: row, isWritten: false)
+        return row
     }
 
     func put(_ row: EntityRow, _ key: EntityKey) {
-        put(.entity(key), row.isEmpty ? nil : row.encoded)
+        // A row that says nothing is not kept, nor is what little it held.
+        writtenEntities.append((RowKey.entity(key), row.isEmpty ? EntityRow() : row))
     }
 
     /// The id that an entity of the server goes by here: another one once a push has bound them.
     package func resolve(_ key: EntityKey) throws -> EntityKey {
-        guard let bytes = try get(.binding(key)) else { return key }
+        guard hasBindings, let bytes = try get(.binding(key)) else { return key }
         return EntityKey(bytes: bytes) ?? key
     }
 
@@ -105,10 +155,13 @@ package final class Fold {
 
     /// The registered model; one without collections before any is.
     package func model() throws -> SyncModel {
+        if let knownModel { return knownModel }
         guard let bytes = try get(.store("model")) else {
             return SyncModel(name: "", collections: [])
         }
-        return models.model(try StoreFactRow(parsing: bytes))
+        let model = models.model(try StoreFactRow(parsing: bytes))
+        knownModel = model
+        return model
     }
 
     /// A collection's part of the model; the usual one for a collection that it does not name.

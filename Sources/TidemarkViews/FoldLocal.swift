@@ -7,12 +7,8 @@ extension Fold {
     func edit(_ event: Event, _ position: Position, _ kind: EntityRow.Pending.Kind) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
-        var fields: [String] = []
-        switch kind {
-        case .create: fields = try JSONDocument(parsing: event.payload).keys
-        case .update: fields = try Patch(parsing: event.payload).fieldNames
-        case .delete: break
-        }
+        if kind == .create, !event.isObject { return }
+        let fields = kind == .update ? try Patch(parsing: event.payload).fieldNames : []
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
         put(.mutation(position), mutation.encoded)
@@ -75,6 +71,7 @@ extension Fold {
             if row.baseState == .deleted { row.base = [] }
             return
         }
+        if row.isOnlyCreated { return }
         if case .document(let bytes) = try Current(try row.changes, on: try row.baseValue) {
             row.current = bytes
         }

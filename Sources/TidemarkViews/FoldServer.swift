@@ -5,7 +5,7 @@ import TidemarkRules
 
 extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
-        guard let named = event.key else { return }
+        guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
         var row = try entity(key)
         let asOf = event.asOf ?? position
@@ -15,9 +15,9 @@ extension Fold {
             return
         }
         // The answer to our own write is not another side's change: what is pending stays on it.
-        let new: Base =
-            isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
         if event.mutation == nil, !row.pending.isEmpty {
+            let new: Base =
+                isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
             try rebase(&row, onto: new, key, event, position)
         }
         if isDeletion {

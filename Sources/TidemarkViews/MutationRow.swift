@@ -7,6 +7,7 @@ package struct MutationRow: Sendable, Hashable {
     package var key: EntityKey
     package var kind: EventKind
     package var recordedAt: Timestamp
+    /// The fields that an update touches; empty for what is about the whole entity.
     package var fields: [String]
     /// How often it was sent.
     package var attempts: UInt64 = 0
@@ -26,7 +27,7 @@ package struct MutationRow: Sendable, Hashable {
     }
 
     package var encoded: [UInt8] {
-        var writer = ProtoWriter()
+        var writer = ProtoWriter(capacity: 80)
         writer.bytes(1, key.bytes)
         writer.varint(2, UInt64(kind.rawValue))
         writer.signed(3, recordedAt.rawValue)

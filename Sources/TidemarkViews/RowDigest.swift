@@ -1,14 +1,19 @@
 // RowDigest.swift — what the views made of one commit, in a few bytes: enough to say later at which
 // commit and in which row another fold differs.
 
-import Crypto
 import TidemarkEvents
 package import TidemarkLog
+import TidemarkStore
 
 extension View {
     /// Which rules made the view's rows: the first four bytes of SHA-256 over name and version.
-    package var fingerprint: [UInt8] {
-        Array(SHA256.hash(data: Array("\(self)/\(version)".utf8)).prefix(4))
+    package var fingerprint: [UInt8] { Self.fingerprints[Int(rawValue)] }
+
+    /// By the view's number.
+    private static let fingerprints: [[UInt8]] = [[]] + allCases.map(\.computedFingerprint)
+
+    private var computedFingerprint: [UInt8] {
+        Array(SHA256Digest.of(Array("\(self)/\(version)".utf8)).prefix(4))
     }
 
     /// The fingerprints of all views together.
@@ -18,41 +23,37 @@ extension View {
 /// The rows of one commit, in order.
 package typealias RowChanges = [(key: RowKey, value: [UInt8]?)]
 
-extension Fold {
-    /// The rows written, in the order of their keys.
-    package var sortedChanges: RowChanges {
-        changes.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }
-    }
-}
-
 extension ViewDigest {
     /// The digests of sorted row changes, one for each view that has any, by number.
     package static func of(_ changes: RowChanges) -> [ViewDigest] {
-        var byView: [UInt32: (SHA256, [UInt8])] = [:]
+        var inputs = [[UInt8]](repeating: [], count: View.allCases.count + 1)
+        var rows = inputs
         for (key, value) in changes {
-            let view = key.view.rawValue
-            var (sha, rows) = byView[view] ?? (SHA256(), [])
-            sha.update(data: count(key.bytes) + key.bytes)
+            let view = Int(key.view.rawValue)
+            append(key.bytes.count, to: &inputs[view])
+            inputs[view].append(contentsOf: key.bytes)
             // A row removed and an empty row are told apart by the leading byte.
-            sha.update(data: value.map { [1] + count($0) } ?? [0])
-            sha.update(data: value ?? [])
-            rows += shortHash(key.bytes) + shortHash(value ?? [])
-            byView[view] = (sha, rows)
+            inputs[view].append(value == nil ? 0 : 1)
+            if let value {
+                append(value.count, to: &inputs[view])
+                inputs[view].append(contentsOf: value)
+            }
+            append(Int(CRC32C.checksum(of: key.bytes)), to: &rows[view])
+            append(Int(CRC32C.checksum(of: value ?? [])), to: &rows[view])
         }
         return View.allCases.compactMap { view in
-            guard let (sha, rows) = byView[view.rawValue] else { return nil }
+            let number = Int(view.rawValue)
+            guard !rows[number].isEmpty else { return nil }
             return ViewDigest(
                 view: view.rawValue, fingerprint: view.fingerprint,
-                digest: Array(sha.finalize().prefix(16)), rows: rows)
+                digest: Array(SHA256Digest.of(inputs[number]).prefix(16)), rows: rows[number])
         }
     }
 
-    private static func count(_ bytes: [UInt8]) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
-    }
-
-    private static func shortHash(_ bytes: [UInt8]) -> [UInt8] {
-        let value = CRC32C.checksum(of: bytes)
-        return (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+    /// Four bytes, little-endian.
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        for shift in stride(from: 0, to: 32, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        }
     }
 }

@@ -13,6 +13,7 @@
 //   ledger  'x' name                                 store (registered model, what opened it)
 
 package import TidemarkEvents
+import TidemarkStore
 
 /// A tree of view rows.
 package enum Tree: UInt8, Sendable, CaseIterable {
@@ -32,7 +33,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case store = 8
 
     /// Raised whenever the same events would give other rows.
-    package var version: Int { 1 }
+    package var version: Int { self == .entities || self == .outbox ? 2 : 1 }
 }
 
 /// The place of one view row.
@@ -45,9 +46,18 @@ package struct RowKey: Hashable, Comparable, Sendable {
         self.bytes = bytes
     }
 
+    private init(_ tree: Tree, _ position: Position, after prefix: [UInt8]) {
+        self.tree = tree
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(prefix.count + 8)
+        bytes.append(contentsOf: prefix)
+        position.appendBigEndianBytes(to: &bytes)
+        self.bytes = bytes
+    }
+
     package static func entity(_ key: EntityKey) -> RowKey { RowKey(.rows, key.bytes) }
     package static func binding(_ alias: EntityKey) -> RowKey {
-        RowKey(.ledger, Ledger.bindings + alias.bytes)
+        RowKey(.ledger, alias.bytes(after: Ledger.bindings))
     }
     package static func decision(_ position: Position, _ index: Int) -> RowKey {
         let low = [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
@@ -57,16 +67,16 @@ package struct RowKey: Hashable, Comparable, Sendable {
         RowKey(.ledger, Ledger.gates + name.utf8)
     }
     package static func mutation(_ position: Position) -> RowKey {
-        RowKey(.ledger, Ledger.mutations + position.bigEndianBytes)
+        RowKey(.ledger, position, after: Ledger.mutations)
     }
     package static func open(_ position: Position) -> RowKey {
-        RowKey(.ledger, Ledger.open + position.bigEndianBytes)
+        RowKey(.ledger, position, after: Ledger.open)
     }
     package static func syncRun(_ position: Position) -> RowKey {
-        RowKey(.ledger, Ledger.syncRuns + position.bigEndianBytes)
+        RowKey(.ledger, position, after: Ledger.syncRuns)
     }
     package static func attempt(_ key: EntityKey) -> RowKey {
-        RowKey(.ledger, Ledger.attempts + key.bytes)
+        RowKey(.ledger, key.bytes(after: Ledger.attempts))
     }
     package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
         RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
@@ -78,20 +88,25 @@ package struct RowKey: Hashable, Comparable, Sendable {
     /// The view that the row belongs to.
     package var view: View {
         guard tree == .ledger, let first = bytes.first else { return .entities }
-        switch [first] {
-        case Ledger.bindings: return .bindings
-        case Ledger.decisions: return .decisions
-        case Ledger.gates: return .schedule
-        case Ledger.syncRuns: return .syncRuns
-        case Ledger.watermarks: return .watermarks
-        case Ledger.store: return .store
+        switch first {
+        case UInt8(ascii: "b"): return .bindings
+        case UInt8(ascii: "d"): return .decisions
+        case UInt8(ascii: "g"): return .schedule
+        case UInt8(ascii: "s"): return .syncRuns
+        case UInt8(ascii: "w"): return .watermarks
+        case UInt8(ascii: "x"): return .store
         default: return .outbox
         }
     }
 
     package static func < (left: RowKey, right: RowKey) -> Bool {
         if left.tree != right.tree { return left.tree.rawValue < right.tree.rawValue }
-        return left.bytes.lexicographicallyPrecedes(right.bytes)
+        return ByteOrder.precedes(left.bytes, right.bytes)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(tree.rawValue)
+        ByteOrder.hash(bytes, into: &hasher)
     }
 }
 

@@ -68,6 +68,20 @@ package struct ViewTables: Sendable {
         try transaction.put(meta, Self.stateKey, writer.bytes)
     }
 
+    /// Whether any id is another one's alias.
+    package func hasBindings(
+        _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Bool {
+        var found = false
+        try transaction.scan(
+            table(.ledger, generation), from: nil, prefix: Ledger.bindings, reversed: false
+        ) { _, _ in
+            found = true
+            return false
+        }
+        return found
+    }
+
     /// Writes row changes into one generation.
     package func write(
         _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction

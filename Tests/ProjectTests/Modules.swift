@@ -11,7 +11,7 @@ struct Module {
 /// Every folder with Swift files in Sources and Tools, from the bottom up; arrows point down only.
 let modules: [String: Module] = [
     "Sources/TidemarkStore": Module(
-        imports: ["CLMDB", "CZstd", "Glibc", "Musl", "Darwin", "Synchronization"],
+        imports: ["CLMDB", "CZstd", "Crypto", "Glibc", "Musl", "Darwin", "Synchronization"],
         onlyIn: ["Foundation": ["Platform.swift", "Thread.swift"]]),
     "Sources/TidemarkEvents": Module(imports: ["Foundation", "FoundationEssentials"]),
     "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents", "Crypto"]),
@@ -36,7 +36,8 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [
-            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+            "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+            "TidemarkEvents",
         ]),
     "Sources/TidemarkTesting": Module(
         imports: [

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 
 private func damage(_ bytes: [UInt8]) -> EventFrame.Damage? {
     do throws(EventFrame.Damage) {

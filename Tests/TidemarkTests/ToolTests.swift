@@ -184,12 +184,12 @@ struct `the tool` {
             #expect(value["collections"]?.array?.map { $0["created"] } == [0, 1])
             #expect(
                 try await SyncTool.run("outbox", store).out
-                    == "@3     local.created  tasks/t1              pending  (title, n)\n")
+                    == "@3     local.created  tasks/t1              pending\n")
             let entry = try await SyncTool.run("outbox", store, "-o", "json").out
             #expect(
                 entry
                     == #"{"collection":"tasks","id":"t1","position":3,"kind":"local.created","#
-                    + #""fields":["title","n"],"outcome":"pending","proof":null,"revision":null,"#
+                    + #""fields":[],"outcome":"pending","proof":null,"revision":null,"#
                     + #""attempts":0}"# + "\n")
         }
     }

@@ -108,10 +108,11 @@ struct LogChecks {
                 if row.attempt != nil { attempted.append(key) }
                 let readBack = try EntityRow(parsing: row.encoded)
                 let current = try Current(try row.changes, on: try row.baseValue)
-                let shown: Current = row.current.isEmpty ? .none : .document(row.current)
+                let shown = row.document.map { Current.document($0) } ?? .none
                 #expect(readBack == row, place)
                 #expect(!row.isEmpty, place)
-                #expect(shown == (row.pending.isEmpty ? .none : current), place)
+                #expect(shown == current, place)
+                #expect(row.current.isEmpty || !row.pending.isEmpty, place)
                 return true
             }
             let unknown = try views.unknownAttempts()

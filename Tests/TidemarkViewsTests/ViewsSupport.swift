@@ -105,7 +105,7 @@ final class MemoryFold {
         let fold = Fold { key in self.rows[key] }
         for event in events {
             last = last.next
-            try fold.apply(event, at: last)
+            try fold.apply(event.checked, at: last)
         }
         for (key, value) in fold.sortedChanges { rows[key] = value }
         return fold.sortedChanges

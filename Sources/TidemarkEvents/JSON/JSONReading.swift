@@ -17,6 +17,34 @@ public enum JSON {
         }
     }
 
+    /// Returns when the bytes are one JSON text that may stand `within` so many levels of others.
+    package static func validate(_ bytes: [UInt8], within levels: Int) throws(JSONError) {
+        try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
+            scanner.depth = levels
+            try scanner.skipValue(bytes)
+        }
+    }
+
+    /// Returns when the bytes are one JSON object that may stand `within` so many levels of others.
+    ///
+    /// - Throws: ``JSONError``; `notAnObject` when the first byte that is no white space is no `{`.
+    package static func validateObject(
+        _ bytes: [UInt8], within levels: Int = 0
+    ) throws(JSONError) {
+        try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
+            guard try scanner.peek(bytes) == UInt8(ascii: "{") else {
+                throw JSONError(.notAnObject, at: scanner.at)
+            }
+            scanner.depth = levels
+            try scanner.skipValue(bytes)
+        }
+    }
+
+    /// Whether bytes that are known to be JSON are an object.
+    package static func isObject(_ bytes: [UInt8]) -> Bool {
+        bytes.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 } == UInt8(ascii: "{")
+    }
+
     /// Where the elements of an array stand, verbatim, without white space around them.
     ///
     /// - Parameters:

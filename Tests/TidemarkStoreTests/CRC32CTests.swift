@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import TidemarkLog
+
+@testable import TidemarkStore
 
 @Suite struct `the checksum` {
     /// RFC 3720, appendix B.4, and the usual check value.
@@ -52,5 +53,14 @@ import TidemarkLog
             }
             #expect(CRC32C.checksum(of: bytes) == crc ^ 0xFFFF_FFFF)
         }
+    }
+}
+
+@Suite struct `the checksum without the processor's instruction` {
+    @Test(arguments: 0..<80) func `is the same`(count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+        var tables = CRC32C()
+        tables.updateByTables(bytes.span)
+        #expect(tables.value == CRC32C.checksum(of: bytes))
     }
 }

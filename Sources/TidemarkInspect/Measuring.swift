@@ -1,0 +1,56 @@
+// Measuring.swift — doors for Tools/Benchmarks, which is a package of its own and sees only what is
+// public.
+
+@_spi(Measuring) public import Tidemark
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkViews
+
+/// What the benchmarks call that no app does.
+@_spi(Measuring) public enum Measuring {
+    /// Appends one commit of events that no view reads, with these payloads.
+    public static func append(_ payloads: [[UInt8]], to replica: Replica) throws {
+        try replica.journal.write(at: replica.dependencies.now()) { draft in
+            for payload in payloads {
+                try draft.append(Event(.serverDescribed, recordedAt: draft.now, json: payload))
+            }
+        }
+    }
+
+    /// Appends one commit of entities as a server said them.
+    public static func pull(
+        _ entities: [(id: String, document: [UInt8])], of collection: CollectionName,
+        into replica: Replica
+    ) throws {
+        try replica.journal.write(at: replica.dependencies.now()) { draft in
+            for entity in entities {
+                try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: draft.now,
+                        key: EntityKey(collection, entity.id), json: entity.document))
+            }
+        }
+    }
+
+    /// Folds the log again; the number of events.
+    public static func rebuild(_ replica: Replica) throws -> UInt64 {
+        var last = Position.start
+        try replica.journal.rebuild { last = $0.last }
+        return last.rawValue
+    }
+
+    /// Makes the JSON line of every event; the bytes of all of them.
+    public static func dump(_ replica: Replica) throws -> Int {
+        var bytes = 0
+        _ = try replica.journal.dump(EventFilter()) { position, event in
+            bytes += EventLine.json(position, event).count + 1
+        }
+        return bytes
+    }
+
+    /// Verifies in full; the bytes of the log, and whether all is fine.
+    public static func verify(_ replica: Replica) throws -> (bytes: UInt64, isFine: Bool) {
+        let result = try replica.journal.verify()
+        return (result.log.bytes, result.isFine)
+    }
+}

@@ -1,0 +1,51 @@
+// Draft.swift — a commit in the making.
+
+package import TidemarkEvents
+
+/// A commit in the making: events appended to it are folded at once, so that what is read from it
+/// is as if they were committed.
+package final class Draft {
+    /// What every event of the commit is recorded at.
+    package let now: Timestamp
+    package private(set) var events: [Event] = []
+    /// The rows that changed, in order; filled when the draft has ended.
+    package private(set) var changes: RowChanges = []
+    private var last: Position
+    private var current: Fold?
+
+    init(now: Timestamp, after last: Position, _ fold: Fold) {
+        self.now = now
+        self.last = last
+        current = fold
+    }
+
+    /// The views as they are with everything appended so far.
+    package var fold: Fold {
+        guard let current else { preconditionFailure("a transaction was used after it had ended") }
+        return current
+    }
+
+    /// The position that the next event will get.
+    package var nextPosition: Position { last.next }
+
+    /// Appends an event and folds it; a payload that is said to be JSON and is not becomes opaque.
+    @discardableResult
+    package func append(_ event: Event) throws -> Position { try append(checked: event.checked) }
+
+    /// Appends an event whose payload was checked already, and folds it.
+    @discardableResult
+    package func append(checked event: Event) throws -> Position {
+        // Folded is what will be read: an empty name or a zero position, for one, is not written.
+        let event = event.normalized
+        last = last.next
+        events.append(event)
+        try fold.apply(event, at: last)
+        return last
+    }
+
+    /// Takes the rows and lets go of the transaction; the draft can't be used after.
+    func end() {
+        changes = fold.sortedChanges
+        current = nil
+    }
+}

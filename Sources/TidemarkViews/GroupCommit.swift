@@ -1,0 +1,131 @@
+// GroupCommit.swift — all commits that wait are stored in one transaction, one after another.
+//
+// A flush costs the same for one commit as for fifty. So whoever gets to the writer thread first
+// stores what everybody asked for meanwhile: each draft is folded over the transaction as those
+// before it left it, in an overlay of its own, and written when its body has returned. A body that
+// throws drops its overlay and nothing else. Nobody waits for company: a lone commit goes at once.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+extension Journal {
+    /// How much goes into one transaction: then the next begins.
+    private enum Most {
+        static let events = 256
+        static let bytes = 256 << 10
+    }
+
+    /// Stores every commit that waits; the job of the writer thread.
+    func commitWaiting(_ writer: borrowing Writer) {
+        var waiting = requests.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }[...]
+        while !waiting.isEmpty { waiting = waiting.dropFirst(commitSome(waiting, writer)) }
+    }
+
+    /// Takes a request back that never got to the writer thread.
+    func withdraw(_ request: CommitRequest) {
+        requests.withLock { waiting in waiting.removeAll { $0 === request } }
+    }
+
+    /// Stores the first of these commits in one transaction, as many as fit.
+    ///
+    /// - Returns: how many were finished, at least one.
+    private func commitSome(
+        _ waiting: ArraySlice<CommitRequest>, _ writer: borrowing Writer
+    ) -> Int {
+        var failures: [(any Error)?] = []
+        do {
+            try writer.transaction { transaction in
+                failures = []
+                var group = try GroupCommit(self, transaction)
+                for request in waiting {
+                    do {
+                        try group.commit(request, transaction)
+                        failures.append(nil)
+                    } catch let failure as GroupCommit.BodyFailure {
+                        failures.append(failure.error)
+                    }
+                    if group.events >= Most.events || group.bytes >= Most.bytes { break }
+                }
+            }
+            for (request, failure) in zip(waiting, failures) { request.finish(failure) }
+            return failures.count
+        } catch {
+            guard failures.count > 1, waiting.count > 1 else {
+                waiting.first?.finish(error)
+                return 1
+            }
+            // One of them can't be stored: each for itself, so that only that one fails.
+            for request in waiting.prefix(failures.count) {
+                _ = commitSome([request][...], writer)
+            }
+            return failures.count
+        }
+    }
+}
+
+/// One transaction's commits: what they share is read once and written once.
+private struct GroupCommit {
+    /// What a caller's body threw; the transaction is as it was before it.
+    struct BodyFailure: Error {
+        let error: any Error
+    }
+
+    private let journal: Journal
+    private let generation: Generation
+    private var isNew: Bool
+    private var edge: MerkleEdge
+    private var hasBindings: Bool
+    private(set) var events = 0
+    private(set) var bytes = 0
+
+    init(_ journal: Journal, _ transaction: borrowing WriteTransaction) throws {
+        self.journal = journal
+        edge = try journal.log.edge(transaction)
+        let state = try journal.views.state(transaction)
+        if let state, !state.isCurrent {
+            throw LogError(
+                .newerFormat, at: .start,
+                "another version of Tidemark made the store's tables; open the store again")
+        }
+        isNew = state == nil
+        generation = (state ?? ViewTables.State()).generation
+        hasBindings = try journal.views.hasBindings(generation, transaction)
+    }
+
+    /// Runs one caller's body and writes what it appended.
+    mutating func commit(
+        _ request: CommitRequest, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let draft = try draft(request, transaction)
+        guard !draft.events.isEmpty else { return }
+        if isNew { try journal.views.setState(ViewTables.State(), transaction) }
+        isNew = false
+        try journal.views.write(draft.changes, generation, transaction)
+        if draft.changes.contains(where: { $0.key.view == .bindings }) { hasBindings = true }
+        _ = try journal.log.append(
+            draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
+        events += draft.events.count
+        bytes += draft.events.reduce(0) { $0 + $1.payload.count }
+    }
+
+    private func draft(
+        _ request: CommitRequest, _ transaction: borrowing WriteTransaction
+    ) throws -> Draft {
+        func run(_ load: (RowKey) throws -> [UInt8]?) throws -> Draft {
+            try withoutActuallyEscaping(load) { load in
+                let fold = Fold(models: journal.models, hasBindings: hasBindings, load: load)
+                let draft = Draft(now: request.now, after: Position(edge.size), fold)
+                defer { draft.end() }
+                do { try request.run(draft) } catch { throw BodyFailure(error: error) }
+                return draft
+            }
+        }
+        return try run { key in
+            try transaction.get(journal.views.table(key.tree, generation), key.bytes)
+        }
+    }
+}
