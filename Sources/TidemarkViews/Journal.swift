@@ -12,38 +12,20 @@ package final class Journal: Sendable {
     package let environment: Environment
     package let log: EventLog
     package let views: ViewTables
+    /// Watches over a store that is open for writing.
+    let guardian: StoreGuard?
     private let models = ModelCache()
 
     /// The tables of a store.
     package static let tableNames = EventLog.tableNames + ViewTables.tableNames
 
-    /// A journal over an open environment; see ``open(at:readOnly:create:mapBytes:)``.
-    package init(_ environment: Environment) {
+    /// A journal over an open environment; see ``open(at:readOnly:create:opening:progress:)``.
+    package init(_ environment: Environment, guardian: StoreGuard? = nil) {
         self.environment = environment
+        self.guardian = guardian
         log = EventLog(environment)
         views = ViewTables(environment)
     }
-
-    /// Opens the store in a directory; with `create`, makes one that isn't there.
-    ///
-    /// A store whose views were made by other rules is rebuilt before this returns.
-    package static func open(
-        at directory: String, readOnly: Bool = false, create: Bool = false,
-        progress: (RebuildProgress) -> Void = { _ in }
-    ) throws -> Journal {
-        let environment = try Environment.open(
-            at: directory,
-            Environment.Options(tables: tableNames, readOnly: readOnly, create: create))
-        let journal = Journal(environment)
-        let state = try environment.read { transaction in try journal.views.state(transaction) }
-        if let state, !state.isCurrent, !readOnly { try journal.rebuild(progress: progress) }
-        return journal
-    }
-
-    /// Closes the store.
-    ///
-    /// What was acknowledged is on disk already.
-    package func close() throws { try environment.close() }
 
     // MARK: Reading
 
@@ -66,19 +48,29 @@ package final class Journal: Sendable {
     package func write<R: Sendable>(
         at now: Timestamp, _ body: (Draft) throws -> R
     ) throws -> R {
-        try environment.write { transaction in try self.commit(transaction, now, body) }
+        try environment.perform { writer in try self.commit(writer, now, body) }
     }
 
     /// The same without blocking the caller's thread.
     package func write<R: Sendable>(
         at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R {
-        try await environment.write { transaction in try self.commit(transaction, now, body) }
+        try await environment.perform { writer in try self.commit(writer, now, body) }
+    }
+
+    private func commit<R>(
+        _ writer: borrowing Writer, _ now: Timestamp, _ body: (Draft) throws -> R
+    ) throws -> R {
+        let (result, record) = try writer.transaction { transaction in
+            try self.commit(transaction, now, body)
+        }
+        if let record { guardian?.committed(last: record.last, root: record.root, at: now) }
+        return result
     }
 
     private func commit<R>(
         _ transaction: borrowing WriteTransaction, _ now: Timestamp, _ body: (Draft) throws -> R
-    ) throws -> R {
+    ) throws -> (R, CommitRecord?) {
         var edge = try log.edge(transaction)
         let state = try views.state(transaction)
         if let state, !state.isCurrent {
@@ -99,12 +91,12 @@ package final class Journal: Sendable {
         let (result, draft) = try run { key in
             try transaction.get(self.views.table(key.tree, generation), key.bytes)
         }
-        guard !draft.events.isEmpty else { return result }
+        guard !draft.events.isEmpty else { return (result, nil) }
         if state == nil { try views.setState(ViewTables.State(), transaction) }
         try views.write(draft.changes, generation, transaction)
-        _ = try log.append(
+        let record = try log.append(
             draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
-        return result
+        return (result, record)
     }
 }
 
