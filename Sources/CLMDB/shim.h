@@ -1,6 +1,8 @@
 // What Swift needs beside lmdb.h: the id of the running thread, asked from the kernel each time, and
 // a name for it. pthread_self() won't do: glibc declares it const, so an optimised build may ask once
-// and keep the answer. pthread_setname_np() is out of Swift's sight without _GNU_SOURCE.
+// and keep the answer. pthread_setname_np() is out of Swift's sight without _GNU_SOURCE, and statfs()
+// isn't in its Glibc module: tidemark_file_system_type() answers the type's number on Linux, elsewhere
+// 0 for a local file system and NFS's number for another, and -1 on an error.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -10,6 +12,13 @@
 
 #if defined(__APPLE__)
 #include <pthread.h>
+#include <sys/mount.h>
+#include <sys/param.h>
+static inline int64_t tidemark_file_system_type(const char *path) {
+    struct statfs status;
+    if (statfs(path, &status) != 0) return -1;
+    return status.f_flags & MNT_LOCAL ? 0 : 0x6969;
+}
 static inline uint64_t tidemark_thread_id(void) {
     uint64_t identifier = 0;
     pthread_threadid_np(NULL, &identifier);
@@ -19,7 +28,12 @@ static inline void tidemark_name_thread(const char *name) { pthread_setname_np(n
 #else
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+static inline int64_t tidemark_file_system_type(const char *path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 ? (int64_t)(uint32_t)status.f_type : -1;
+}
 static inline uint64_t tidemark_thread_id(void) {
     return (uint64_t)syscall(SYS_gettid);
 }

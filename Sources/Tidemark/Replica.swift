@@ -1,6 +1,7 @@
 // Replica.swift — the open store that an app holds.
 
 public import TidemarkEvents
+import TidemarkLog
 public import TidemarkSync
 package import TidemarkViews
 
@@ -27,46 +28,73 @@ public final class Replica: Sendable {
 
     /// Opens the store in a directory, or makes one that isn't there.
     ///
+    /// This process alone has it open for writing, until it is closed or the process ends; it may
+    /// open it several times. Before anything of the store is handed out, its files, its id and the
+    /// end of its log are checked; a refused store stays as it is.
+    ///
     /// - Parameters:
     ///   - directory: the path of the store; its parent must exist.
+    ///   - account: whose data it is, in a name that stays the same. The first one given is the
+    ///     store's for ever, and another one is refused with `otherAccount`. With nil nothing is
+    ///     asked: the store keeps the account it has, if any.
     ///   - model: what is synced and by which rules; logged when it differs from the last one.
     ///   - remote: the server to be synced with, if it is known already; a store stays with the
     /// first.
+    ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    /// - Throws: ``TidemarkError`` when the store can't be opened.
+    /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
+    ///   entities.
     public static func open(
-        at directory: String, model: SyncModel, remote: Remote? = nil,
-        dependencies: Dependencies = .live
+        at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
+        waitSeconds: Double = 0, dependencies: Dependencies = .live
     ) throws -> Replica {
-        try TidemarkError.mapped {
-            let journal = try Journal.open(at: directory, create: true)
-            let replica = Replica(directory, journal, dependencies)
+        try opened(
+            at: directory, create: true,
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies
+        ) { replica in
             let registered = try replica.registration
             let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
                 .checked()
             if registered != wanted { try replica.register(wanted) }
-            return replica
         }
     }
 
-    /// Opens a store that is there, with the model that it carries.
+    /// Opens a store that is there, with the model that it carries; else like
+    /// ``open(at:account:model:remote:waitSeconds:dependencies:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
-    /// registered.
+    ///   registered, and others.
     public static func open(
-        existing directory: String, dependencies: Dependencies = .live
+        existing directory: String, account: String? = nil, waitSeconds: Double = 0,
+        dependencies: Dependencies = .live
     ) throws -> Replica {
-        try TidemarkError.mapped {
-            let journal = try Journal.open(at: directory)
-            let replica = Replica(directory, journal, dependencies)
+        try opened(
+            at: directory, create: false,
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies
+        ) { replica in
             guard try replica.registration != nil else {
                 throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
+            }
+        }
+    }
+
+    /// Opens a store and closes it again when `prepare` fails.
+    private static func opened(
+        at directory: String, create: Bool, _ opening: StoreOpening, _ dependencies: Dependencies,
+        _ prepare: (Replica) throws -> Void
+    ) throws -> Replica {
+        try TidemarkError.mapped {
+            let journal = try Journal.open(at: directory, create: create, opening: opening)
+            let replica = Replica(directory, journal, dependencies)
+            do { try prepare(replica) } catch {
+                try? journal.close()
+                throw error
             }
             return replica
         }
     }
 
-    /// Closes the store.
+    /// Closes the store and lets other processes open it.
     ///
     /// What was acknowledged is on disk already.
     public func close() throws { try TidemarkError.mapped { try journal.close() } }
@@ -101,7 +129,7 @@ public final class Replica: Sendable {
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
             try journal.write(at: dependencies.now()) { draft in
-                try WriteContext.run(draft, dependencies, body)
+                try WriteContext.run(draft, dependencies, journal.account, body)
             }
         }
     }
@@ -116,11 +144,20 @@ public final class Replica: Sendable {
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (WriteContext) throws -> R
     ) async throws -> R {
-        let dependencies = dependencies
+        let (journal, dependencies) = (journal, dependencies)
         do {
             return try await journal.write(at: dependencies.now()) { draft in
-                try WriteContext.run(draft, dependencies, body)
+                try WriteContext.run(draft, dependencies, journal.account, body)
             }
         } catch { throw TidemarkError.wrapping(error) }
+    }
+}
+
+extension StoreOpening {
+    /// What the injected doors say about this device.
+    init(account: String?, waitSeconds: Double, _ dependencies: Dependencies) {
+        self.init(
+            account: account, device: dependencies.deviceID(), waitSeconds: waitSeconds,
+            makeID: dependencies.makeID)
     }
 }

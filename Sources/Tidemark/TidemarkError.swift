@@ -26,11 +26,47 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case alreadyExists
         /// The store belongs to another server.
         case otherRemote
-        /// The log or a view is damaged.
+        /// Another process has the store open for writing.
+        case busy
+        /// A store was here, and its data is gone.
+        case lost
+        /// The log ends before what is known to have been written, or differs from it: an older
+        /// copy was put in its place.
+        case rolledBack
+        /// `data.mdb` and `identity.json` are of two stores.
+        case otherStore
+        /// The store was last used on another device.
+        case otherDevice
+        /// The store belongs to another account.
+        case otherAccount
+        /// `identity.json` is missing or damaged, though there is a log.
+        case unfitIdentity
+        /// The process died while it opened the store, twice in a row.
+        case interrupted
+        /// The file, the log or a view is damaged.
         case damaged
         /// The store was written by a newer version.
         case newerFormat
-        /// The storage failed.
+        /// The store has the largest size that it may have.
+        case storeFull
+        /// There is no space left on the disk; nothing of this write was stored.
+        case diskFull
+        /// The file may not grow further; nothing of this write was stored.
+        case fileTooLarge
+        /// The process may not read or write the store.
+        case notPermitted
+        /// The store is open for reading only, or lies on a disk that can't be written.
+        case readOnly
+        /// The path, or what lies there, can't be a store.
+        case invalidPath
+        /// The store lies on a file system of another machine, where locks can't be relied on.
+        case remoteFileSystem
+        /// An earlier write failed, and nobody knows what of it is on disk. Reads work, writes are
+        /// refused until the store was opened again.
+        case poisoned
+        /// The store was closed.
+        case closed
+        /// Anything else that the storage said.
         case storage
     }
 
@@ -52,7 +88,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
     package static func wrapping(_ error: any Error) -> any Error {
         switch error {
         case let error as StoreError:
-            TidemarkError(error.code == .missing ? .noStore : .storage, "\(error)")
+            TidemarkError(Code(error.code), "\(error)")
         case let error as LogError:
             TidemarkError(error.code == .newerFormat ? .newerFormat : .damaged, "\(error)")
         case let error as ProtoError:
@@ -64,5 +100,34 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
 
     static func mapped<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch { throw wrapping(error) }
+    }
+}
+
+extension TidemarkError.Code {
+    init(_ code: StoreError.Code) {
+        self =
+            switch code {
+            case .missing: .noStore
+            case .busy: .busy
+            case .lost: .lost
+            case .rolledBack: .rolledBack
+            case .otherStore: .otherStore
+            case .otherDevice: .otherDevice
+            case .otherAccount: .otherAccount
+            case .unfitIdentity: .unfitIdentity
+            case .interrupted: .interrupted
+            case .damaged: .damaged
+            case .newerFormat: .newerFormat
+            case .storeFull, .mapFull: .storeFull
+            case .diskFull: .diskFull
+            case .fileTooLarge: .fileTooLarge
+            case .notPermitted: .notPermitted
+            case .readOnly: .readOnly
+            case .invalidPath: .invalidPath
+            case .remoteFileSystem: .remoteFileSystem
+            case .poisoned: .poisoned
+            case .closed: .closed
+            case .readersFull, .alreadyOpen, .keyExists, .badKey, .io: .storage
+            }
     }
 }

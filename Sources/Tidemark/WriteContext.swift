@@ -20,9 +20,10 @@ public final class WriteContext {
     }
 
     static func run<R>(
-        _ draft: Draft, _ dependencies: Dependencies, _ body: (WriteContext) throws -> R
+        _ draft: Draft, _ dependencies: Dependencies, _ account: String?,
+        _ body: (WriteContext) throws -> R
     ) throws -> R {
-        try draft.noteOpening(dependencies)
+        try draft.noteOpening(dependencies, account)
         let result = try body(WriteContext(draft, dependencies))
         return result
     }
@@ -211,13 +212,17 @@ public final class WriteContext {
 }
 
 extension Draft {
-    /// Logs which build writes, with the first write after it changed.
-    func noteOpening(_ dependencies: Dependencies) throws {
+    /// Logs which build writes, and for whom, with the first write after one of them changed.
+    func noteOpening(_ dependencies: Dependencies, _ account: String?) throws {
         let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
         var opened: JSONObject = ["build": .string("tidemark \(Replica.version)")]
         let before = known.flatMap { try? JSONDocument(parsing: $0.payload) }
         let device = before?.value("device")?.stringValue
-        guard device == nil || before?.value("build") != opened["build"] else { return }
+        opened["account"] = (account ?? before?.value("account")?.stringValue).map(JSONValue.string)
+        guard
+            device == nil || before?.value("build") != opened["build"]
+                || before?.value("account") != opened["account"]
+        else { return }
         opened["device"] = .string(device ?? dependencies.makeID())
         try append(
             Event(.storeOpened, recordedAt: now, json: JSONValue.object(opened).encoded()))

@@ -14,7 +14,7 @@ struct SystemNumber: Error {
 }
 
 /// Which file this is, whatever path led to it.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 }
@@ -27,6 +27,8 @@ struct FileStatus: Sendable {
     let kind: Kind
     let sizeBytes: Int
     let links: Int
+    /// Whether only the owner may touch it.
+    let isPrivate: Bool
 }
 
 enum Platform {
@@ -74,9 +76,9 @@ extension Platform {
 
     /// Makes names that were created in a directory durable.
     static func syncDirectory(_ path: String) throws(SystemNumber) {
-        let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
+        let descriptor = try openDirectory(path)
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw SystemNumber(number: errno) }
+        try sync(descriptor)
     }
 
     /// Whether the effective user may write the file; asks without opening it, because closing any
@@ -133,11 +135,13 @@ extension Platform {
         return code == 0 ? Int(clamping: limit.rlim_cur) : nil
     }
 
-    private static func open(_ path: String, _ flags: Int32) throws(SystemNumber) -> Int32 {
+    static func open(
+        _ path: String, _ flags: Int32, mode: mode_t = 0
+    ) throws(SystemNumber) -> Int32 {
         #if canImport(Glibc)
-            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC)
+            let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
         #else
-            let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC)
+            let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, mode)
         #endif
         guard descriptor >= 0 else { throw SystemNumber(number: errno) }
         return descriptor
@@ -158,6 +162,7 @@ extension FileStatus {
             }
         sizeBytes = Int(raw.st_size)
         links = Int(raw.st_nlink)
+        isPrivate = raw.st_mode & 0o077 == 0
     }
 }
 

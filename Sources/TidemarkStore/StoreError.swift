@@ -10,6 +10,26 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case lost
         /// The data file is not whole or not a store.
         case damaged
+        /// Another process has the store open for writing.
+        case busy
+        /// The log ends before, or differs from, what is known to have been written.
+        case rolledBack
+        /// What lies beside the data belongs to another store.
+        case otherStore
+        /// The store was last used on another device.
+        case otherDevice
+        /// The store belongs to another account.
+        case otherAccount
+        /// `identity.json` is missing or damaged, though there is a log.
+        case unfitIdentity
+        /// The process died while it opened the store, twice in a row.
+        case interrupted
+        /// The store is of a format that this version doesn't know.
+        case newerFormat
+        /// The store lies on a file system of another machine, where locks can't be relied on.
+        case remoteFileSystem
+        /// The store has its largest intended size; what frees space is still possible.
+        case storeFull
         /// The data needs more than the largest allowed map.
         case mapFull
         /// Too many reading transactions in all processes together.
@@ -69,6 +89,18 @@ extension StoreError.Code {
         case .missing: "Check the path, or open with `create` to make a new store."
         case .lost: "Do not write; restore the directory or let the server fill a new store."
         case .damaged: "Keep the file as it is and salvage it, or restore the directory."
+        case .busy: "Wait until it has closed the store, or read the store meanwhile."
+        case .rolledBack, .otherDevice, .unfitIdentity:
+            "Check it with `tidemark verify`, then accept it as it is with `tidemark adopt`."
+        case .otherStore:
+            "Put data.mdb and identity.json of one store together, or accept this one as it is "
+                + "with `tidemark adopt`."
+        case .interrupted:
+            "Check it with `tidemark verify`; when that is fine, `tidemark adopt` opens it again."
+        case .otherAccount: "Open it with the account that it belongs to, or use another store."
+        case .newerFormat: "Use a newer version; nothing was changed."
+        case .remoteFileSystem: "Use a directory on a disk of this machine."
+        case .storeFull: "Prune or compact the store, or raise its quota."
         case .mapFull: "Prune or compact the store, or raise the largest map size."
         case .readersFull: "End reading processes that hang, or raise the number of readers."
         case .diskFull: "Free some space and try again; nothing of this write was stored."

@@ -3,6 +3,7 @@
 
 import Foundation
 import TidemarkEvents
+import TidemarkLog
 
 extension Dependencies {
     /// The system's clock, random UUIDs, the system's random numbers.
@@ -16,8 +17,17 @@ extension Dependencies {
                     bootID: bootID,
                     microseconds: Int64(ProcessInfo.processInfo.systemUptime * 1_000_000))
             },
+            deviceID: { deviceID },
             sleep: { duration in try await Task.sleep(for: duration) })
     }
+
+    /// A hash of Linux's number of the machine, which itself is to be kept to the machine.
+    private static let deviceID: String? = {
+        guard let text = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8) else {
+            return nil
+        }
+        return StoreIdentity.device(machine: text.filter { !$0.isWhitespace })
+    }()
 
     private static let bootID: String = {
         // Linux names each boot; elsewhere the moment of the boot does.

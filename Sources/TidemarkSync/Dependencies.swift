@@ -12,6 +12,10 @@ public struct Dependencies: Sendable {
     public var random: @Sendable () -> UInt64
     /// Which boot of the device this is, and the microseconds since it began.
     public var uptime: @Sendable () -> Uptime
+    /// Which device this is, for as long as it is the same; nil when that can't be told.
+    ///
+    /// A store that was last used on another device is not opened before it was adopted.
+    public var deviceID: @Sendable () -> String?
     /// Waits; throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Called at the moments a process may die at; for tests.
@@ -21,12 +25,14 @@ public struct Dependencies: Sendable {
     public init(
         now: @escaping @Sendable () -> Timestamp, makeID: @escaping @Sendable () -> String,
         random: @escaping @Sendable () -> UInt64, uptime: @escaping @Sendable () -> Uptime,
+        deviceID: @escaping @Sendable () -> String? = { nil },
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.now = now
         self.makeID = makeID
         self.random = random
         self.uptime = uptime
+        self.deviceID = deviceID
         self.sleep = sleep
         reach = { _ in }
     }

@@ -38,7 +38,7 @@ extension Journal {
     ) -> Int {
         var failures: [(any Error)?] = []
         do {
-            try writer.transaction { transaction in
+            let last = try writer.transaction { transaction in
                 failures = []
                 var group = try GroupCommit(self, transaction)
                 for request in waiting {
@@ -50,6 +50,10 @@ extension Journal {
                     }
                     if group.events >= Most.events || group.bytes >= Most.bytes { break }
                 }
+                return group.last
+            }
+            if let last {
+                guardian?.committed(last: last.record.last, root: last.record.root, at: last.now)
             }
             for (request, failure) in zip(waiting, failures) { request.finish(failure) }
             return failures.count
@@ -79,6 +83,8 @@ private struct GroupCommit {
     private var isNew: Bool
     private var edge: MerkleEdge
     private var hasBindings: Bool
+    /// The last commit, if there was one.
+    private(set) var last: (record: CommitRecord, now: Timestamp)?
     private(set) var events = 0
     private(set) var bytes = 0
 
@@ -106,8 +112,9 @@ private struct GroupCommit {
         isNew = false
         try journal.views.write(draft.changes, generation, transaction)
         if draft.changes.contains(where: { $0.key.view == .bindings }) { hasBindings = true }
-        _ = try journal.log.append(
+        let record = try journal.log.append(
             draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
+        last = (record, request.now)
         events += draft.events.count
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
     }

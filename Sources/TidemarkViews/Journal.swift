@@ -12,6 +12,8 @@ package final class Journal: Sendable {
     package let environment: Environment
     package let log: EventLog
     package let views: ViewTables
+    /// Watches over a store that is open for writing.
+    let guardian: StoreGuard?
     let models = ModelCache()
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])
@@ -19,33 +21,13 @@ package final class Journal: Sendable {
     /// The tables of a store.
     package static let tableNames = EventLog.tableNames + ViewTables.tableNames
 
-    /// A journal over an open environment; see ``open(at:readOnly:create:mapBytes:)``.
-    package init(_ environment: Environment) {
+    /// A journal over an open environment; see ``open(at:readOnly:create:opening:progress:)``.
+    package init(_ environment: Environment, guardian: StoreGuard? = nil) {
         self.environment = environment
+        self.guardian = guardian
         log = EventLog(environment)
         views = ViewTables(environment)
     }
-
-    /// Opens the store in a directory; with `create`, makes one that isn't there.
-    ///
-    /// A store whose views were made by other rules is rebuilt before this returns.
-    package static func open(
-        at directory: String, readOnly: Bool = false, create: Bool = false,
-        progress: (RebuildProgress) -> Void = { _ in }
-    ) throws -> Journal {
-        let environment = try Environment.open(
-            at: directory,
-            Environment.Options(tables: tableNames, readOnly: readOnly, create: create))
-        let journal = Journal(environment)
-        let state = try environment.read { transaction in try journal.views.state(transaction) }
-        if let state, !state.isCurrent, !readOnly { try journal.rebuild(progress: progress) }
-        return journal
-    }
-
-    /// Closes the store.
-    ///
-    /// What was acknowledged is on disk already.
-    package func close() throws { try environment.close() }
 
     // MARK: Reading
 

@@ -42,7 +42,7 @@ private struct Room: Entity, Equatable {
                 #expect(try context.get(Chore.self, Tidemark.ID("none")) == nil)
                 let chores = try context.all(Chore.self)
                 #expect(chores.map(\.title) == ["Mop", "Buy tea"])
-                #expect(chores.first?.id.rawValue == "00000000-0000-4000-8000-000000000002")
+                #expect(chores.first?.id.rawValue == "00000000-0000-4000-8000-000000000003")
                 #expect(try context.all(Room.self).map(\.title) == ["Home"])
             }
             #expect(
@@ -215,8 +215,8 @@ private struct Room: Entity, Equatable {
         let replica = try Replica.temporary(model: model)
         try replica.close()
 
-        expect(.storage) { _ = try replica.read { $0.position } }
-        expect(.storage) {
+        expect(.closed) { _ = try replica.read { $0.position } }
+        expect(.closed) {
             try replica.write { tx in _ = try tx.put(EntityKey("tasks", "t"), Array("{}".utf8)) }
         }
         try FileManager.default.removeItem(atPath: replica.directory)

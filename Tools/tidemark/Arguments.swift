@@ -22,8 +22,10 @@ struct StoreArgument: ParsableArguments {
     }
 
     /// Opens the store for writing.
-    func open() throws -> Replica {
-        do { return try Replica.open(existing: store) } catch { throw advised(error) }
+    func open(_ patience: WaitOption) throws -> Replica {
+        do {
+            return try Replica.open(existing: store, waitSeconds: patience.wait)
+        } catch { throw advised(error) }
     }
 
     /// The error as it is told; where there is no store, with what makes one.
@@ -32,6 +34,19 @@ struct StoreArgument: ParsableArguments {
         guard (error as? TidemarkError)?.code == .noStore else { return error }
         return UsageError(
             "there is no store at \(store); make one: tidemark init \(store) --model MODEL.json")
+    }
+}
+
+/// How long a verb that writes waits for its turn.
+struct WaitOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait while another process has the store open for writing.",
+            valueName: "SECONDS"))
+    var wait: Double = 5
+
+    func validate() throws {
+        guard wait >= 0 else { throw ValidationError("--wait takes seconds, from 0 up") }
     }
 }
 

@@ -163,17 +163,18 @@ struct Rebuild: ParsableCommand {
         discussion: "The log itself is not touched. The old rows are served until it is done.")
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
 
     func run() throws {
         do {
-            let journal = try Journal.open(at: store.store)
+            let replica = try store.open(patience)
             var last = Position.start
-            try journal.rebuild { progress in
+            try replica.journal.rebuild { progress in
                 last = progress.last
                 Terminal.progress("folding \(progress.done) of \(progress.last)")
             }
             Terminal.endProgress()
-            try journal.close()
+            try replica.close()
             Terminal.write("rebuilt from \(last.rawValue) events")
         } catch { throw store.advised(error) }
     }

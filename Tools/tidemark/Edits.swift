@@ -9,13 +9,14 @@ struct Put: ParsableCommand {
         discussion: "Prints the event's position and the entity; without an ID makes one up.")
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
     @Argument(help: "COLLECTION/ID, or COLLECTION alone for a new id.")
     var entity: String
     @Argument(help: "A JSON object, or - to read it from standard input.")
     var json: String
 
     func run() throws {
-        let replica = try store.open()
+        let replica = try store.open(patience)
         let bytes = document(json)
         let name = entity
         let (key, position) = try replica.write { tx in
@@ -37,6 +38,7 @@ struct PatchCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
     @Argument(help: "COLLECTION/ID.")
     var entity: String
     @Argument(help: "A JSON object of the fields to set, or - to read it from standard input.")
@@ -52,7 +54,7 @@ struct PatchCommand: ParsableCommand {
         } catch { throw UsageError("not a JSON object: \(error)") }
         guard !set.isEmpty || !unset.isEmpty else { throw UsageError("nothing to set or unset") }
         let patch = Patch(set: set.set, unset: unset)
-        let replica = try store.open()
+        let replica = try store.open(patience)
         let position = try replica.write { tx in try tx.patch(key, patch) }
         try replica.close()
         report(position, key)
@@ -63,12 +65,13 @@ struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Deletes an entity.")
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
     @Argument(help: "COLLECTION/ID.")
     var entity: String
 
     func run() throws {
         let key = try Name.entity(entity)
-        let replica = try store.open()
+        let replica = try store.open(patience)
         let position = try replica.write { tx in try tx.delete(key) }
         try replica.close()
         report(position, key)

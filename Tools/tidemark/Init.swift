@@ -28,6 +28,7 @@ struct Init: ParsableCommand {
 
     @Option(help: ArgumentHelp("The file with the model.", valueName: "MODEL.json"))
     var model: String
+    @OptionGroup var patience: WaitOption
 
     func run() throws {
         guard let data = FileManager.default.contents(atPath: model) else {
@@ -42,7 +43,8 @@ struct Init: ParsableCommand {
             throw UsageError("\(store) holds a store already")
         }
         let replica = try Replica.open(
-            at: store, model: registration.model, remote: registration.remote)
+            at: store, model: registration.model, remote: registration.remote,
+            waitSeconds: patience.wait)
         try replica.close()
         let names = registration.model.collections.map(\.name.rawValue).joined(separator: ", ")
         Terminal.write("made \(store) with the collections \(names)")

@@ -19,14 +19,18 @@ struct Sync: AsyncParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
     @Flag(
         help: "Go on until a run finds nothing new on either side, waiting where the server asks.")
     var untilQuiet = false
-    @Option(help: "With --until-quiet: the seconds to wait in all.")
-    var wait: Int = 120
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "With --until-quiet: how long to wait for the server in all.", valueName: "SECONDS"))
+    var secondsMax: Int = 120
 
     func run() async throws {
-        let replica = try store.open()
+        let replica = try store.open(patience)
         guard let remote = try replica.registration?.remote else {
             throw UsageError("the model of \(store.store) names no remote to sync with")
         }
@@ -50,7 +54,7 @@ struct Sync: AsyncParsableCommand {
             }
         }
         defer { watcher.cancel() }
-        var left = Double(wait)
+        var left = Double(secondsMax)
         var attempt = 0
         var total = SyncCounts()
         for _ in 0..<Self.runsMax - 1 {

@@ -20,7 +20,7 @@ struct Tool: AsyncParsableCommand {
         subcommands: [
             Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
             Sync.self, Status.self, Outbox.self, Dump.self, Show.self, Verify.self, Stats.self,
-            Rebuild.self,
+            Rebuild.self, Adopt.self,
         ])
 }
 

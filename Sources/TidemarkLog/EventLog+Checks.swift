@@ -1,0 +1,144 @@
+// EventLog+Checks.swift — what is asked of a log when it is opened: is it ours, and all there?
+
+import TidemarkEvents
+package import TidemarkStore
+
+extension EventLog {
+    private static let identityKey = Array("identity".utf8)
+
+    /// What the store itself says about whose it is: the message `tidemark.v1.Identity`.
+    private struct Mark {
+        var storeID = ""
+        var format: UInt32 = 0
+
+        init() {}
+
+        init(parsing bytes: [UInt8]) throws(ProtoError) {
+            var reader = ProtoReader(bytes)
+            while let field = try reader.next() {
+                switch field.number {
+                case 1: storeID = try field.string()
+                case 2: format = try field.small()
+                default: continue
+                }
+            }
+        }
+
+        var encoded: [UInt8] {
+            var writer = ProtoWriter()
+            writer.string(1, storeID)
+            writer.varint(2, UInt64(format))
+            return writer.bytes
+        }
+    }
+
+    private func mark(_ transaction: borrowing some TableReading & ~Copyable) throws -> Mark? {
+        guard let bytes = try transaction.get(meta, Self.identityKey) else { return nil }
+        do { return try Mark(parsing: bytes) } catch {
+            throw LogError(.corruptMeta, at: .start, "the key \"identity\" of meta: \(error)")
+        }
+    }
+
+    /// The id of the store; nil in one that was made before stores had any.
+    package func storeID(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> String? {
+        try mark(transaction)?.storeID
+    }
+
+    /// Writes the id and the format of the store into it.
+    package func setIdentity(
+        _ identity: StoreIdentity, _ transaction: borrowing WriteTransaction
+    ) throws {
+        var mark = Mark()
+        mark.storeID = identity.storeID
+        mark.format = UInt32(StoreIdentity.format)
+        try transaction.put(meta, Self.identityKey, mark.encoded)
+    }
+
+    /// Refuses a store of a format that this version doesn't know.
+    package func checkFormat(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard let mark = try mark(transaction), mark.format > UInt32(StoreIdentity.format) else {
+            return
+        }
+        throw StoreIdentity.newerFormat(mark.format, "the store")
+    }
+
+    /// Refuses a log that isn't the one that the identity speaks of, or has lost its end since.
+    ///
+    /// - Throws: ``StoreError``: `otherStore`, `rolledBack`.
+    package func checkIdentity(
+        _ identity: StoreIdentity, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        if let known = try storeID(transaction), known != identity.storeID {
+            throw StoreError(
+                .otherStore, during: "open",
+                detail: "data.mdb is of the store \(known), identity.json of the store "
+                    + identity.storeID)
+        }
+        let last = try lastPosition(transaction)
+        guard last >= identity.position else {
+            throw StoreError(
+                .rolledBack, during: "open",
+                detail: "the log ends at \(last), and was known to reach \(identity.position)")
+        }
+        guard identity.position != .start else { return }
+        let commit = try commit(endingAt: identity.position, transaction)
+        guard commit?.root == identity.root else {
+            throw StoreError(
+                .rolledBack, during: "open",
+                detail: "the log is another one than was known up to \(identity.position): an "
+                    + "older copy was put in its place and went on differently")
+        }
+    }
+
+    private func commit(
+        endingAt last: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> CommitRecord? {
+        guard let bytes = try transaction.get(commits, last.bigEndianBytes) else { return nil }
+        do { return try CommitRecord(parsing: bytes, last: last) } catch {
+            throw LogError(.corruptCommit, at: last, "\(error)")
+        }
+    }
+
+    /// How many events at the end of the log are looked at when it is opened.
+    package static let tailEvents: UInt64 = 1_000
+
+    /// Checks the end of the log, where a crash or a cut would show: the last events' checksums and
+    /// positions, their number, the last commit and the right edge.
+    ///
+    /// - Throws: ``LogError`` with the position of what is wrong.
+    package func checkTail(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        let edge = try edge(transaction)
+        let last = try lastPosition(transaction)
+        guard edge.size == last.rawValue else {
+            throw LogError(
+                .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
+                "the log ends at \(last), and \(edge.size) events were appended")
+        }
+        guard try transaction.count(log) == last.rawValue else {
+            throw LogError(
+                .missingEvent, at: .start,
+                "the log ends at \(last), and holds \(try transaction.count(log)) events")
+        }
+        guard last != .start else { return }
+        guard let commit = try commit(endingAt: last, transaction) else {
+            throw LogError(.corruptCommit, at: last, "no commit ends with the log")
+        }
+        guard commit.root == edge.root else {
+            throw LogError(.rootMismatch, at: last, "the last commit's root is not the edge's")
+        }
+        var expected = Position(last.rawValue - min(last.rawValue, Self.tailEvents) + 1)
+        try forEach(from: expected, transaction) { position, _ in
+            guard position == expected else {
+                throw LogError(.missingEvent, at: expected, "the next event is \(position)")
+            }
+            expected = expected.next
+            return true
+        }
+    }
+}

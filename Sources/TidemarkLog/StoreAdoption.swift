@@ -1,0 +1,119 @@
+// StoreAdoption.swift — accepting a store as it is, after its log was verified in full.
+//
+// The one remedy where a store is whole but isn't what identity.json speaks of: an older copy, a
+// copy on another device, an identity.json that is gone or of another store, openings that died.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// A store that was looked at in order to be accepted as it is.
+package struct StoreAdoption: Sendable, Hashable {
+    /// The identity that it gets, or has got.
+    package var identity: StoreIdentity
+    /// How many events were verified.
+    package var events: UInt64
+    /// What an opening is refused for now, in sentences; empty when for nothing.
+    package var reasons: [String]
+
+    /// Verifies the log of the store in a directory and makes identity.json say what is there.
+    ///
+    /// The store keeps its id and, where that is known, its account. Its device becomes that of
+    /// `opening`, whose account is not looked at.
+    ///
+    /// - Parameter isDryRun: whether to change nothing.
+    /// - Throws: ``StoreError``, ``LogError``: `busy`, `missing`, `lost`, `newerFormat`, `damaged`,
+    ///   or what else is wrong with the store itself.
+    package static func run(
+        at directory: String, tables: [String], _ opening: StoreOpening, isDryRun: Bool
+    ) throws -> StoreAdoption {
+        try StoreFiles.prepare(directory, mayCreate: false)
+        let lock = try StoreGuard.waiting(for: directory, opening) { try DirectoryLock(directory) }
+        defer { lock.release() }
+        try StoreFiles.checkNames(directory)
+        let found = try StoreIdentity.find(in: directory)
+        switch try StoreFiles.data(directory) {
+        case .whole: break
+        case .unfit(let error): throw error
+        case .missing:
+            if let identity = found.identity { throw StoreIdentity.lost(identity, in: directory) }
+            throw StoreError(.missing, during: "adopt", detail: "no data.mdb in \(directory)")
+        }
+        let options = Environment.Options(tables: tables, create: false)
+        let (result, isMarked) = try examine(directory, options, found, opening)
+        guard !isDryRun else { return result }
+        try StoreFiles.makePrivate(directory)
+        if !isMarked {
+            let environment = try Environment.open(at: directory, options)
+            let marking = Result {
+                try environment.write { transaction in
+                    try EventLog(environment).setIdentity(result.identity, transaction)
+                }
+            }
+            try environment.close()
+            try marking.get()
+        }
+        try result.identity.write(to: directory, isDurable: true)
+        return result
+    }
+
+    /// The identity for what is there, and whether the store itself bears its id already.
+    private static func examine(
+        _ directory: String, _ options: Environment.Options, _ found: StoreIdentity.Found,
+        _ opening: StoreOpening
+    ) throws -> (StoreAdoption, isMarked: Bool) {
+        var options = options
+        options.readOnly = true
+        let environment = try Environment.open(at: directory, options)
+        let result = Result {
+            try environment.read { transaction in
+                let log = EventLog(environment)
+                try log.checkFormat(transaction)
+                let verified = try log.verify(findingsMax: 1, transaction)
+                if let finding = verified.findings.first { throw finding }
+                let marked = try log.storeID(transaction)
+                let known = found.identity
+                let isOurs = marked == nil || known?.storeID == marked
+                var identity = StoreIdentity(
+                    storeID: marked ?? known?.storeID ?? opening.makeID(),
+                    account: isOurs ? known?.account : nil, isInitialised: true)
+                identity.device = opening.device ?? (isOurs ? known?.device : nil)
+                identity.position = try log.lastPosition(transaction)
+                identity.root = identity.position == .start ? [] : verified.root
+                let reasons = reasons(found, opening) { old in
+                    try log.checkIdentity(old, transaction)
+                }
+                return (
+                    StoreAdoption(identity: identity, events: verified.events, reasons: reasons),
+                    isMarked: marked != nil
+                )
+            }
+        }
+        try environment.close()
+        return try result.get()
+    }
+
+    private static func reasons(
+        _ found: StoreIdentity.Found, _ opening: StoreOpening,
+        _ checkLog: (StoreIdentity) throws -> Void
+    ) -> [String] {
+        switch found {
+        case .nothing: return ["identity.json is missing"]
+        case .unfit(let problem): return [problem]
+        case .whole(let old):
+            guard old.isInitialised else {
+                return ["identity.json says that the store was never finished"]
+            }
+            return [
+                reason { try opening.checkDevice(old) }, reason { try opening.checkAttempts(old) },
+                reason { try checkLog(old) },
+            ].compactMap(\.self)
+        }
+    }
+
+    private static func reason(_ check: () throws -> Void) -> String? {
+        do {
+            try check()
+            return nil
+        } catch { return (error as? StoreError)?.detail ?? "\(error)" }
+    }
+}

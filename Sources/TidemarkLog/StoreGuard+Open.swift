@@ -1,0 +1,233 @@
+// StoreGuard+Open.swift — opening a store for writing: what is asked, in which order.
+//
+//   1. the directory is there, or is made (0700), and on a disk of this machine
+//   2. this process has it open already: that is shared; another one has: wait, then `busy`
+//   3. the lock on the directory, held until the store is closed
+//   4. no file is a link, none has a second name
+//   5. identity.json and data.mdb fit together: a whole store, the rest of a creation that was cut
+//      off, nothing at all, or an error that says what is gone
+//   6. account, device, and how the last openings ended
+//   7. rights of others are taken; identity.json counts this attempt
+//   8. the store is mapped read-only: format, id, high-water position and root, tail
+//   9. it is mapped for writing, and identity.json says that the attempt got through
+//
+// A refusal leaves data.mdb untouched and identity.json as it was. Creation writes identity.json
+// with `initialised` false first and true last: what lies between was never acknowledged.
+
+import TidemarkEvents
+package import TidemarkStore
+
+/// The stores that this process has open for writing, by their directory.
+private let openStores = Lock<[FileIdentity: Weak]>([:])
+
+private struct Weak: Sendable {
+    weak let guardian: StoreGuard?
+}
+
+extension StoreGuard {
+    /// An open store.
+    package typealias Opened = (environment: Environment, guardian: StoreGuard)
+
+    /// Opens the store in a directory for writing; with `create`, makes one that isn't there.
+    ///
+    /// Blocks while another process has it open, for at most `opening.waitSeconds`.
+    ///
+    /// - Throws: ``StoreError`` or ``LogError``: see ``StoreError/Code``.
+    package static func open(
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+    ) throws -> Opened {
+        try StoreFiles.prepare(directory, mayCreate: options.create)
+        return try waiting(for: directory, opening) { try attempt(directory, options, opening) }
+    }
+
+    /// Runs `attempt` again while it says that another process has the store open.
+    static func waiting<R>(
+        for directory: String, _ opening: StoreOpening, _ attempt: () throws -> R
+    ) throws -> R {
+        var busy = StoreError(.busy, during: "open", detail: "")
+        let result: R? = try Waiting.retry(seconds: opening.waitSeconds) {
+            do { return try attempt() } catch let error as StoreError where error.code == .busy {
+                busy = error
+                return nil
+            }
+        }
+        if let result { return result }
+        busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
+        throw busy
+    }
+
+    private static func attempt(
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+    ) throws -> Opened {
+        let place = try FileIdentity(ofDirectory: directory)
+        return try openStores.withLock { stores in
+            if let guardian = stores[place]?.guardian, guardian.isOpen {
+                var identity = guardian.identity
+                identity.opening = nil
+                try opening.check(identity)
+                let environment = try Environment.open(at: guardian.directory, options)
+                guardian.join(opening)
+                return (environment, guardian)
+            }
+            let opened = try Unopened(directory, options, opening).open()
+            stores[place] = Weak(guardian: opened.guardian)
+            return opened
+        }
+    }
+
+    /// Who has the store open, as far as it can be told.
+    private static func holder(of directory: String) -> String {
+        let process = (try? StoreIdentity.find(in: directory))?.identity?.opening?.process
+        guard let process, Waiting.isRunning(process) else { return "another process" }
+        return process == Waiting.processID ? "this process" : "process \(process)"
+    }
+}
+
+/// A store whose directory is locked and whose files weren't touched yet.
+private struct Unopened {
+    let directory: String
+    let options: Environment.Options
+    let opening: StoreOpening
+    let lock: DirectoryLock
+
+    init(
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+    ) throws(StoreError) {
+        self.directory = directory
+        self.options = options
+        self.opening = opening
+        lock = try DirectoryLock(directory)
+    }
+
+    func open() throws -> StoreGuard.Opened {
+        try StoreFiles.checkNames(directory)
+        let found = try StoreIdentity.find(in: directory)
+        let data = try StoreFiles.data(directory)
+        if let identity = found.identity, identity.isInitialised {
+            switch data {
+            case .whole: return try openWhole(identity)
+            case .unfit(let error): throw error
+            case .missing: throw StoreIdentity.lost(identity, in: directory)
+            }
+        }
+        return try make(found, data)
+    }
+
+    // MARK: A store that is there
+
+    private func openWhole(_ old: StoreIdentity) throws -> StoreGuard.Opened {
+        try opening.check(old)
+        try StoreFiles.makePrivate(directory)
+        var identity = opening.naming(old)
+        let attempts = (old.opening?.attempts ?? 0) + 1
+        identity.opening = .init(process: Waiting.processID, attempts: attempts)
+        try write(identity)
+        let environment: Environment
+        do {
+            try checkLog(old)
+            environment = try Environment.open(at: directory, options)
+        } catch {
+            try? old.write(to: directory, isDurable: true)
+            throw error
+        }
+        identity.opening?.attempts = 0
+        do { try write(identity) } catch {
+            try? environment.close()
+            throw error
+        }
+        return (environment, StoreGuard(directory, lock, identity))
+    }
+
+    /// Writes the identity of a store that is there.
+    ///
+    /// A full disk is no reason not to open it: what
+    /// is lost by that is only that a crash in this opening would not be counted.
+    private func write(_ identity: StoreIdentity) throws(StoreError) {
+        do throws(StoreError) { try identity.write(to: directory, isDurable: true) } catch
+            where error.code == .diskFull || error.code == .fileTooLarge
+        {
+            return
+        }
+    }
+
+    private func checkLog(_ identity: StoreIdentity) throws {
+        try readingOnly { log, transaction in
+            try log.checkFormat(transaction)
+            try log.checkIdentity(identity, transaction)
+            try log.checkTail(transaction)
+        }
+    }
+
+    private func readingOnly<R>(
+        _ body: (EventLog, borrowing ReadTransaction) throws -> R
+    ) throws -> R {
+        var options = options
+        options.readOnly = true
+        options.create = false
+        let environment = try Environment.open(at: directory, options)
+        let result = Result {
+            try environment.read { transaction in try body(EventLog(environment), transaction) }
+        }
+        try environment.close()
+        return try result.get()
+    }
+
+    // MARK: A store that isn't, or not yet
+
+    private func make(
+        _ found: StoreIdentity.Found, _ data: StoreFiles.Data
+    ) throws -> StoreGuard.Opened {
+        switch (data, found) {
+        case (.whole, _): try checkEmpty(found)
+        case (.unfit(let error), .nothing), (.unfit(let error), .unfit): throw error
+        case (.unfit, .whole):
+            guard options.create else { throw missing }
+            try StoreFiles.removeUnfinished(directory)
+        case (.missing, .unfit(let problem)):
+            throw StoreError(
+                .lost, during: "open", detail: "\(problem), and there is no data.mdb beside it")
+        case (.missing, .nothing), (.missing, .whole): guard options.create else { throw missing }
+        }
+        try StoreFiles.makePrivate(directory)
+        var identity = opening.naming(
+            StoreIdentity(storeID: found.identity?.storeID ?? opening.makeID()))
+        identity.opening = .init(process: Waiting.processID, attempts: 0)
+        try identity.write(to: directory, isDurable: true)
+        var options = options
+        options.create = true
+        let environment = try Environment.open(at: directory, options)
+        do {
+            try environment.write { transaction in
+                try EventLog(environment).setIdentity(identity, transaction)
+            }
+            identity.isInitialised = true
+            try identity.write(to: directory, isDurable: true)
+        } catch {
+            try? environment.close()
+            throw error
+        }
+        return (environment, StoreGuard(directory, lock, identity))
+    }
+
+    private var missing: StoreError {
+        StoreError(.missing, during: "open", detail: "no store in \(directory)")
+    }
+
+    /// Only a store without events can be made anew.
+    private func checkEmpty(_ found: StoreIdentity.Found) throws {
+        let last = try readingOnly { log, transaction in
+            try log.checkFormat(transaction)
+            return try log.lastPosition(transaction)
+        }
+        guard last != .start else { return }
+        let problem =
+            switch found {
+            case .nothing: "\(directory)/identity.json is missing"
+            case .unfit(let problem): problem
+            case .whole: "\(directory)/identity.json says that the store was never finished"
+            }
+        throw StoreError(
+            .unfitIdentity, during: "open",
+            detail: "\(problem), and the log holds events up to \(last)")
+    }
+}

@@ -1,0 +1,93 @@
+// StoreGuard.swift — watches over a store that is open for writing: holds the lock on its directory
+// and keeps identity.json at, or a little behind, the end of the log.
+
+package import TidemarkEvents
+package import TidemarkStore
+
+/// The lock and the identity of one open store, shared by all who have it open in this process.
+package final class StoreGuard: Sendable {
+    /// Where the store is, by the path of the first opening.
+    package let directory: String
+    private let lock: DirectoryLock
+    private let state: Lock<State>
+
+    private struct State {
+        var identity: StoreIdentity
+        var openings = 1
+        /// The recorded time of the commit that was last written down.
+        var writtenAt: Timestamp?
+    }
+
+    init(_ directory: String, _ lock: DirectoryLock, _ identity: StoreIdentity) {
+        self.directory = directory
+        self.lock = lock
+        state = Lock(State(identity: identity))
+    }
+
+    /// What identity.json says, or will say soon.
+    package var identity: StoreIdentity { state.withLock { $0.identity } }
+
+    /// Which directory it is.
+    var place: FileIdentity { lock.identity }
+
+    /// Counts another opening by this process, and takes over what it names.
+    func join(_ opening: StoreOpening) {
+        state.withLock { state in
+            state.openings += 1
+            state.identity = opening.naming(state.identity)
+        }
+    }
+
+    /// Between two writings of identity.json, in recorded time.
+    private static let pauseMicroseconds: Int64 = 1_000_000
+
+    /// Notes that a commit is on disk; to be called after each, in their order.
+    ///
+    /// Writes it down at most once a second of recorded time. When that fails the commit stays what
+    /// it is, and the next one tries again.
+    ///
+    /// - Parameters:
+    ///   - last: the position of its last event.
+    ///   - root: the Merkle root up to there.
+    ///   - now: what its events are recorded at.
+    package func committed(last: Position, root: Hash, at now: Timestamp) {
+        state.withLock { state in
+            state.identity.position = last
+            state.identity.root = root
+            if let written = state.writtenAt, now >= written,
+                now.rawValue - written.rawValue < Self.pauseMicroseconds
+            {
+                return
+            }
+            do {
+                try state.identity.write(to: directory, isDurable: false)
+                state.writtenAt = now
+            } catch {
+                state.writtenAt = nil
+            }
+        }
+    }
+
+    /// Closes one opening of the environment; the last one writes the identity down and lets other
+    /// processes in.
+    ///
+    /// An identity that can't be written stays as it was: behind the log, which is allowed.
+    ///
+    /// - Throws: ``StoreError``: `closed` when it was closed before.
+    package func close(_ environment: Environment) throws(StoreError) {
+        try environment.close()
+        let isLast = state.withLock { state in
+            state.openings -= 1
+            return state.openings == 0
+        }
+        guard isLast else { return }
+        state.withLock { state in
+            state.identity.opening = nil
+            try? state.identity.write(to: directory, isDurable: true)
+        }
+        lock.release()
+    }
+
+    /// Whether somebody has it open.
+    var isOpen: Bool { state.withLock { $0.openings > 0 } }
+}

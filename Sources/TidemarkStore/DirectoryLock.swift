@@ -1,0 +1,77 @@
+// DirectoryLock.swift — one writing process a store: a lock on the directory itself.
+//
+// The lock belongs to the open descriptor of the directory, so it holds whatever happens to the
+// files in it, ends with the process however that ends, and isn't passed on to children.
+
+/// A directory that this process alone may write to, until this is released or let go of.
+package final class DirectoryLock: Sendable {
+    /// Which directory it is, whatever path led to it.
+    package let identity: FileIdentity
+    private let descriptor: Lock<Int32?>
+
+    /// Takes the lock of a directory that is there.
+    ///
+    /// Held once a process: a second attempt fails like that of another process.
+    ///
+    /// - Throws: ``StoreError`` when the directory can't be opened; `busy` when it is locked.
+    package init(_ directory: String) throws(StoreError) {
+        do throws(SystemNumber) {
+            let opened = try Platform.openDirectory(directory)
+            descriptor = Lock(opened)
+            var isMine = false
+            defer { if !isMine { Platform.closeFile(opened) } }
+            identity = try Platform.status(of: opened).identity
+            isMine = try Platform.tryLock(opened)
+            guard isMine else { throw SystemNumber(number: Platform.wouldBlock) }
+        } catch  where error.number == Platform.wouldBlock {
+            throw StoreError(
+                .busy, during: "open",
+                detail: "another process has \(directory) open for writing")
+        } catch {
+            throw .system(error.number, during: "open", directory)
+        }
+    }
+
+    deinit { release() }
+
+    /// Lets another process in; nothing when it was released before.
+    package func release() {
+        let held = descriptor.withLock { descriptor in descriptor.take() }
+        if let held { Platform.closeFile(held) }
+    }
+}
+
+extension FileIdentity {
+    /// Which directory a path leads to.
+    package init(ofDirectory path: String) throws(StoreError) {
+        do throws(SystemNumber) {
+            self = try Platform.status(of: path, followingLinks: true).identity
+        } catch {
+            throw .system(error.number, during: "open", path)
+        }
+    }
+}
+
+/// What a store needs to know about processes and time.
+package enum Waiting {
+    /// The number of this process.
+    package static var processID: Int32 { Platform.processID }
+
+    /// Whether a process of that number runs now.
+    package static func isRunning(_ process: Int32) -> Bool { Platform.isRunning(process) }
+
+    /// Tries until it works, every 10 ms for at most so many seconds, while the thread blocks.
+    ///
+    /// - Returns: what `attempt` returned at last; nil when it returned nothing in time.
+    package static func retry<R>(
+        seconds: Double, _ attempt: () throws -> R?
+    ) rethrows -> R? {
+        let nanoseconds = UInt64((max(0, min(seconds, 1e9)) * 1e9).rounded())
+        let deadline = Platform.monotonicNanoseconds + nanoseconds
+        while true {
+            if let result = try attempt() { return result }
+            guard Platform.monotonicNanoseconds < deadline else { return nil }
+            Platform.pause(nanoseconds: 10_000_000)
+        }
+    }
+}

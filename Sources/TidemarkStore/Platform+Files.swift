@@ -1,0 +1,106 @@
+// Platform+Files.swift — the libc calls behind locks, small files and waiting; see Platform.swift.
+
+import CLMDB
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension Platform {
+    static let wouldBlock = EWOULDBLOCK
+
+    /// The running process.
+    static var processID: Int32 { getpid() }
+
+    /// Whether a process of that number runs now.
+    static func isRunning(_ process: Int32) -> Bool {
+        process > 0 && (kill(process, 0) == 0 || errno != ESRCH)
+    }
+
+    // MARK: Waiting
+
+    /// Nanoseconds by a clock that nobody sets.
+    static var monotonicNanoseconds: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    /// Blocks the thread for about so long.
+    static func pause(nanoseconds: Int) {
+        var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+        unsafe nanosleep(&time, nil)
+    }
+
+    // MARK: Directories
+
+    static func openDirectory(_ path: String) throws(SystemNumber) -> Int32 {
+        try open(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// Takes the lock of an open file or directory, which ends with its last descriptor.
+    ///
+    /// - Returns: false when another opening of it holds the lock.
+    static func tryLock(_ descriptor: Int32) throws(SystemNumber) -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == wouldBlock { return false }
+            guard errno == EINTR else { throw SystemNumber(number: errno) }
+        }
+        return true
+    }
+
+    /// What kind of file system a path is on, by the number that Linux gives it.
+    static func fileSystemType(_ path: String) -> UInt64? {
+        UInt64(exactly: unsafe tidemark_file_system_type(path))
+    }
+
+    // MARK: Small files
+
+    /// Makes a file of its own, 0600, that must not be there yet.
+    static func createFile(_ path: String) throws(SystemNumber) -> Int32 {
+        try open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemNumber) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + written },
+                    bytes.count - written, off_t(written))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemNumber(number: errno) }
+            written += count
+        }
+    }
+
+    static func sync(_ descriptor: Int32) throws(SystemNumber) {
+        guard fsync(descriptor) == 0 else { throw SystemNumber(number: errno) }
+    }
+
+    static func rename(_ path: String, to target: String) throws(SystemNumber) {
+        #if canImport(Glibc)
+            let code = unsafe Glibc.rename(path, target)
+        #else
+            let code = unsafe Darwin.rename(path, target)
+        #endif
+        guard code == 0 else { throw SystemNumber(number: errno) }
+    }
+
+    /// Removes a file; nothing when it isn't there.
+    static func remove(_ path: String) throws(SystemNumber) {
+        guard unsafe unlink(path) == 0 || errno == noEntry else {
+            throw SystemNumber(number: errno)
+        }
+    }
+
+    /// Takes every right from everybody but the owner, who may read and write.
+    ///
+    /// By its path: closing a descriptor of a file drops this process's locks on it.
+    static func makePrivate(_ path: String) throws(SystemNumber) {
+        guard unsafe chmod(path, 0o600) == 0 else { throw SystemNumber(number: errno) }
+    }
+}
