@@ -48,7 +48,9 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        module("TidemarkStore", ["CLMDB"]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        module("TidemarkStore", ["CLMDB", "CZstd"]),
         module("TidemarkEvents"),
         module("TidemarkLog", ["TidemarkStore", "TidemarkEvents", crypto]),
         module("TidemarkRules", ["TidemarkEvents"]),

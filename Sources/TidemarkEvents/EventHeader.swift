@@ -3,7 +3,7 @@
 
 extension Event {
     /// The highest field number of this version.
-    private static let lastField: UInt32 = 13
+    private static let lastField: UInt32 = 14
 
     /// The header's bytes.
     ///
@@ -23,10 +23,11 @@ extension Event {
         writer.bytes(11, revision?.rawValue ?? [])
         writer.varint(12, UInt64(payloadType.rawValue))
         writer.varint(13, UInt64(schemaVersion))
+        writer.bytes(14, idempotencyKey ?? [])
         return writer.bytes
     }
 
-    /// Reads what ``headerBytes`` wrote; fields of newer versions (14 and up) are passed over.
+    /// Reads what ``headerBytes`` wrote; fields of newer versions (15 and up) are passed over.
     ///
     /// - Throws: ``ProtoError`` when the bytes are not of the canonical subset.
     package init(header: [UInt8], payload: [UInt8]) throws(ProtoError) {
@@ -54,6 +55,7 @@ extension Event {
             case 11: revision = Revision(rawValue: try field.bytes())
             case 12: payloadType = PayloadType(rawValue: try field.small()) ?? .opaque
             case 13: schemaVersion = try field.small()
+            case 14: idempotencyKey = try field.bytes()
             default: continue
             }
         }

@@ -15,6 +15,10 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case rootMismatch
         /// The right edge in the table "meta" is damaged or does not fit the log.
         case corruptEdge
+        /// A body that an event refers to is not in the store.
+        case missingBody
+        /// A body is not what the event that refers to it says.
+        case corruptBody
         /// The store is of a format that this version does not know.
         case newerFormat
         /// The store's own description is damaged.

@@ -42,11 +42,11 @@ package struct MerkleEdge: Sendable, Hashable {
     }
 
     /// The leaf of one event.
-    package static func leaf(position: Position, header: [UInt8], payload: [UInt8]) -> Hash {
+    package static func leaf(position: Position, header: [UInt8], payloadHash: Hash) -> Hash {
         var sha = SHA256()
         sha.update(data: [0x00] + position.bigEndianBytes)
         sha.update(data: header)
-        sha.update(data: Array(SHA256.hash(data: payload)))
+        sha.update(data: payloadHash)
         return Array(sha.finalize())
     }
 

@@ -103,7 +103,8 @@ package final class Journal: Sendable {
         if state == nil { try views.setState(ViewTables.State(), transaction) }
         try views.write(draft.changes, generation, transaction)
         _ = try log.append(
-            draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
+            draft.events, bodies: draft.bodies, views: ViewDigest.of(draft.changes), edge: &edge,
+            transaction)
         return result
     }
 }
@@ -114,6 +115,8 @@ package final class Draft {
     /// What every event of the commit is recorded at.
     package let now: Timestamp
     package private(set) var events: [Event] = []
+    /// What payloads of these events name by hash, to be stored with them.
+    package private(set) var bodies: [[UInt8]] = []
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
     private var last: Position
@@ -135,12 +138,15 @@ package final class Draft {
     package var nextPosition: Position { last.next }
 
     /// Appends an event and folds it.
+    ///
+    /// - Parameter bodies: what the payload names by hash instead of holding it.
     @discardableResult
-    package func append(_ event: Event) throws -> Position {
+    package func append(_ event: Event, bodies: [[UInt8]] = []) throws -> Position {
         // Folded is what will be read: an empty name or a zero position, for one, is not written.
         let event = try Event(header: event.headerBytes, payload: event.payload)
         last = last.next
         events.append(event)
+        self.bodies += bodies
         try fold.apply(event, at: last)
         return last
     }
