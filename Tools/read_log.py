@@ -28,9 +28,10 @@ KINDS = dict(pair.split(":") for pair in """
     71:push.rejected 72:push.deferred 80:reserved.added 81:reserved.taken 90:asset.wanted
     91:asset.stored 92:asset.removed 100:payload.erased 101:log.truncated""".split())
 EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
-    "kind:uint32 recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
-    "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:uint32 "
+    "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
+    "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:enum "
     "schemaVersion:uint32 idempotencyKey:bytes").split()]
+LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
@@ -110,7 +111,8 @@ def message(data, shape):
         last = number
         if kind != "repeated":
             need((wire == 2) == (kind in ("string", "bytes")), f"field {number} has another type")
-            need(value and (kind != "uint32" or value < 1 << 32), f"field {number} is out of range")
+            need(value and (wire or value < LIMITS.get(kind, 1 << 64)),
+                 f"field {number} is out of range")
             value = value.decode("utf-8") if kind == "string" else value
             values[name] = value - (1 << 64) if kind == "int64" and value >= 1 << 63 else value
     return values

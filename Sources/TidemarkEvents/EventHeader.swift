@@ -42,7 +42,7 @@ extension Event {
             last = field.number
             guard !field.isEmpty else { throw .defaultWritten(field.number) }
             switch field.number {
-            case 1: kind = EventKind(rawValue: try field.small())
+            case 1: kind = EventKind(rawValue: try field.enumeration())
             case 2: recordedAt = Timestamp(rawValue: try field.signed())
             case 3: collection = CollectionName(try field.string())
             case 4: entity = try field.string()
@@ -53,7 +53,7 @@ extension Event {
             case 9: asOf = try field.position()
             case 10: serverTime = Timestamp(rawValue: try field.signed())
             case 11: revision = Revision(rawValue: try field.bytes())
-            case 12: payloadType = PayloadType(rawValue: try field.small()) ?? .opaque
+            case 12: payloadType = PayloadType(rawValue: try field.enumeration()) ?? .opaque
             case 13: schemaVersion = try field.small()
             case 14: idempotencyKey = try field.bytes()
             default: continue

@@ -106,7 +106,7 @@ enum ReaderScripts {
             store, start = sys.argv[3], field(1, 10) + field(2, 5)
             end = len(rows(store, b"log"))
             good = [framed(header, payload) for header, payload in [
-                (b"", b""), (field(1, 99), b"{}"), (field(1, 2**32 - 1), b""), (start, b"false"),
+                (b"", b""), (field(1, 99), b"{}"), (field(1, 2**31 - 1), b""), (start, b"false"),
                 (field(1, 10) + field(2, -5), b"[]"), (start + field(10, -(2**63)), b"null"),
                 (start + field(11, b"\xff\xfe"), b""), (start + field(11, b"\1"), b""),
                 (start + field(11, "\u2028\x7f\"\\".encode()), b'"\x7f"'),
@@ -122,7 +122,8 @@ enum ReaderScripts {
                 (start, b"\0" * 5000), (start, b'"\\u00e9\\ud83c\\udf89"'), (start, b"[1,]")]]
             bad = [framed(header) for header in [
                 field(1, 0), field(14, 0), field(14, 7), field(3, b""), field(2, 5) + field(1, 10),
-                field(1, 1) * 2, field(1, 2**32), b"\x08\x81\x00", b"\x08" + b"\xff" * 9 + b"\x02",
+                field(1, 1) * 2, field(1, 2**31), field(1, 2**32), field(12, 2**31),
+                field(13, 2**32), b"\x08\x81\x00", b"\x08" + b"\xff" * 9 + b"\x02",
                 b"\x08" + b"\xff" * 10 + b"\x01", b"\x08\x80\x80", b"\x08", b"\x88\x00\x01",
                 field(0, 1), field(2**29, 1), field(2**32 + 1, 1), field(3, 1), field(2, b"x"),
                 field(4, b"\xff"), field(4, b"\xed\xa0\x80"), b"\x1a\x05abc", b"\x09" + b"\1" * 8,
