@@ -45,5 +45,16 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What a body's damaged bytes mean for the event that refers to it.
+    init(damage: StoredBody.Damage, to reference: BodyReference, at position: Position) {
+        if case .newerFormat = damage {
+            self.init(
+                .newerFormat, at: position,
+                "body \(reference.digits): \(damage); use a newer tidemark")
+        } else {
+            self.init(.corruptBody, at: position, "body \(reference.digits): \(damage)")
+        }
+    }
+
     package var description: String { "\(position): \(code.rawValue): \(detail)" }
 }

@@ -141,7 +141,7 @@ import TidemarkStore
         var random = SplitMix64(seed: seed)
         let frames = try [0, 1, 40, 500].map { try Zstd.compress(sample($0, seed: seed)) }
         var counts: [ZstdError.Code: Int] = [:]
-        for round in 0..<10_000 {
+        for round in 0..<50_000 {
             var bytes = random.pick(frames)
             if round % 4 == 0 { bytes = HandMadeFrame.magic + random.bytes(random.below(30)) }
             for _ in 0...random.below(4) where !bytes.isEmpty {
