@@ -17,6 +17,7 @@ let httpTypesFoundation: Target.Dependency = .product(
     name: "HTTPTypesFoundation", package: "swift-http-types")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
 let flyingSocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
 
@@ -45,11 +46,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        // Only for tests: another implementation of the format's messages.
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        module("TidemarkStore", ["CLMDB", crypto]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        module("TidemarkStore", ["CLMDB", "CZstd", crypto]),
         module("TidemarkEvents"),
         module("TidemarkLog", ["TidemarkStore", "TidemarkEvents", crypto]),
         module("TidemarkRules", ["TidemarkEvents"]),
@@ -82,6 +87,8 @@ let package = Package(
             path: "Tools/tidemark", swiftSettings: strict),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        // Generated; Tests/TidemarkLogTests/EventProtoTests.swift says how.
+        .target(name: "EventProto", dependencies: [protobuf], path: "Tests/EventProto"),
         .executableTarget(
             name: "crash-child",
             dependencies: [
@@ -93,7 +100,9 @@ let package = Package(
             path: "Tests/ReadmeExample", swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
-        tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),
+        tests(
+            "TidemarkLogTests",
+            ["TidemarkLog", "TidemarkStore", "TidemarkEvents", "EventProto", crypto, protobuf]),
         tests(
             "TidemarkViewsTests",
             ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),

@@ -2,9 +2,10 @@
 """read_log.py STORE: prints a Tidemark log, and proves that it is what was written.
 
 Written from Schemas/FORMAT.md and Schemas/tidemark/v1/event.proto, with none of Tidemark's code;
-needs Python 3.9 and the package lmdb. Prints the bytes that `tidemark dump STORE -o json` prints,
-damaged events passed over; what is wrong goes to standard error, as `@position: what`. Changes
-nothing, and may run beside a writer. Exit codes: 0 fine, 1 findings, 2 usage or I/O.
+needs Python 3.9 and the packages lmdb and zstandard. Prints the bytes that the command
+`tidemark dump STORE -o json` prints, damaged events passed over; what is wrong goes to standard
+error, as `@position: what`. Changes nothing, and may run beside a writer. Exit codes: 0 fine,
+1 findings, 2 usage or I/O.
 """
 import base64
 import itertools
@@ -16,6 +17,7 @@ import sys
 from hashlib import sha256
 
 import lmdb
+import zstandard
 
 KINDS = dict(pair.split(":") for pair in """
     1:store.opened 2:model.registered 10:local.created 11:local.updated 12:local.deleted
@@ -26,9 +28,10 @@ KINDS = dict(pair.split(":") for pair in """
     71:push.rejected 72:push.deferred 80:reserved.added 81:reserved.taken 90:asset.wanted
     91:asset.stored 92:asset.removed 100:payload.erased 101:log.truncated""".split())
 EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
-    "kind:uint32 recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
-    "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:uint32 "
-    "schemaVersion:uint32").split()]
+    "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
+    "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:enum "
+    "schemaVersion:uint32 idempotencyKey:bytes").split()]
+LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
@@ -43,16 +46,46 @@ def need(condition, what):
 
 
 def frame(data):
-    """The header and the payload in a value of the table `log`."""
+    """The header in a value of the table `log`, and the payload or else its length and hash."""
     need(len(data) >= 8, f"{len(data)} bytes are too few for an event")
     crc = 0xFFFFFFFF
     for byte in data[:4] + data[8:]:
         crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
     need(crc ^ 0xFFFFFFFF == int.from_bytes(data[4:8], "little"), "the checksum differs")
-    need(data[0] == 1 and data[1] == 0, f"format {data[0]}, flags {data[1]} are not known here")
+    need(data[0] == 1 and data[1] <= 1, f"format {data[0]}, flags {data[1]} are not known here")
     end = 8 + int.from_bytes(data[2:4], "little")
     need(end <= len(data), f"a header of {end - 8} bytes does not fit")
-    return data[8:end], data[end:]
+    need(data[1] == 0 or len(data) == end + 40, f"{len(data) - end} bytes are no reference")
+    refers = (int.from_bytes(data[end:end + 8], "little"), data[end + 8:]) if data[1] else None
+    return data[8:end], None if refers else data[end:], refers
+
+
+def stored(bodies, count, hashed):
+    """The body of that length and hash, from the records of the table `bodies`."""
+    keys = (hashed + number.to_bytes(4, "big") for number in itertools.count())
+    data = b"".join(itertools.takewhile(lambda part: part is not None, map(bodies.get, keys)))
+    need(len(data) >= 18, f"body {hashed.hex()} is missing")
+    need(data[0] == 1 and data[1] <= 1, f"body {hashed.hex()} is of a newer format")
+    sizes = [int.from_bytes(data[at:at + 8], "little") for at in (2, 10)]
+    need(sizes == [count, len(data) - 18], f"body {hashed.hex()} is of another length")
+    body = data[18:]
+    if data[1]:
+        reader = zstandard.ZstdDecompressor(max_window_size=1 << 23)
+        try:
+            body = reader.decompress(body, max_output_size=count, allow_extra_data=False)
+        except zstandard.ZstdError as error:
+            raise ValueError(f"body {hashed.hex()}: {error}") from None
+    need((len(body), sha256(body).digest()) == (count, hashed), f"body {hashed.hex()} differs")
+    return body
+
+
+def named(event, payload):
+    """The length and hash of the body that a request.answered names, or nothing."""
+    value = json.loads(payload) if event.get("kind") == 41 and valid(payload) else None
+    value = value if isinstance(value, dict) else {}
+    count, digits = value.get("bodyBytes"), value.get("bodySHA256")
+    hashed = isinstance(digits, str) and re.fullmatch("[0-9a-f]{64}", digits)
+    return [(count, bytes.fromhex(digits))] if type(count) is int and hashed else []
 
 
 def varint(data, at):
@@ -78,7 +111,8 @@ def message(data, shape):
         last = number
         if kind != "repeated":
             need((wire == 2) == (kind in ("string", "bytes")), f"field {number} has another type")
-            need(value and (kind != "uint32" or value < 1 << 32), f"field {number} is out of range")
+            need(value and (wire or value < LIMITS.get(kind, 1 << 64)),
+                 f"field {number} is out of range")
             value = value.decode("utf-8") if kind == "string" else value
             values[name] = value - (1 << 64) if kind == "int64" and value >= 1 << 63 else value
     return values
@@ -104,9 +138,11 @@ def valid(raw):
 def line(event, payload):
     """An event as a line of JSON, its members sorted by name."""
     kind, revision = event.get("kind", 0), event.get("revision", b"")
+    key = base64.b64encode(event.get("idempotencyKey", b"")).decode("ascii")
     shown = {"recordedAt": 0, **event, "kind": KINDS.get(str(kind), f"kind-{kind}")}
     members = {name: quoted(value) for name, value in shown.items() if not isinstance(value, bytes)}
     members.pop("payloadType", None)
+    members.update({"idempotencyKey": quoted(key)} if key else {})
     if payload and min(payload) >= 0x20 and valid(payload):
         members["payload"] = payload.decode("utf-8")
     elif payload:
@@ -126,9 +162,10 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, commits, meta):
+def audit(log, commits, meta, bodies):
     """Yields (position, line, None) for each event, (position, None, what) for what is wrong."""
     records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
+    bodies = dict(bodies)
     for key, value in commits:
         last = int.from_bytes(key, "big")
         try:
@@ -141,13 +178,18 @@ def audit(log, commits, meta):
             yield expected, None, f"the next event is @{position}"
         expected = position + 1
         try:
-            header, payload = frame(value)
-            leaf = b"\0" + position.to_bytes(8, "big") + header + sha256(payload).digest()
+            header, payload, refers = frame(value)
+            hashed = refers[1] if refers else sha256(payload).digest()
+            leaf = b"\0" + position.to_bytes(8, "big") + header + hashed
             peaks, size = grown(peaks, size, sha256(leaf).digest()), size + 1
             root = peaks[-1]
             for left in reversed(peaks[:-1]):
                 root = sha256(b"\1" + left + root).digest()
-            yield position, line({**message(header, EVENT), "position": position}, payload), None
+            event = {**message(header, EVENT), "position": position}
+            payload = stored(bodies, *refers) if refers else payload
+            yield position, line(event, payload), None
+            for refers in named(event, payload):
+                stored(bodies, *refers)
         except ValueError as error:
             yield position, None, error
         if holds and size == position in records and records[position].get("root") != root:
@@ -177,10 +219,11 @@ def main(arguments):
     store, status = arguments[0], 0
     try:
         lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
-        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=3) as env:
+        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=4) as env:
             room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
             need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
-            tables = [env.open_db(name, create=False) for name in (b"log", b"commits", b"meta")]
+            names = b"log", b"commits", b"meta", b"bodies"
+            tables = [env.open_db(name, create=False) for name in names]
             with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
                 rows = [list(moment.cursor(table)) for table in tables]
         for position, text, what in audit(*rows):

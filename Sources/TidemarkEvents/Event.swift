@@ -42,6 +42,8 @@ public struct Event: Hashable, Sendable {
     public var payloadType: PayloadType
     /// The version of the payload's shape for this kind; 0 is the first.
     public var schemaVersion: UInt32
+    /// What the caller named the write that appended it, so that a repeated one is known again.
+    public var idempotencyKey: [UInt8]?
     /// The payload as it came.
     public var payload: [UInt8]
 
@@ -65,6 +67,7 @@ public struct Event: Hashable, Sendable {
         self.revision = revision
         payloadType = json == nil ? .none : .json
         schemaVersion = 0
+        idempotencyKey = nil
         payload = json ?? []
     }
 

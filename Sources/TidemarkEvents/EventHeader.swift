@@ -3,7 +3,7 @@
 
 extension Event {
     /// The highest field number of this version.
-    private static let lastField: UInt32 = 13
+    private static let lastField: UInt32 = 14
 
     /// The header's bytes.
     ///
@@ -23,6 +23,7 @@ extension Event {
         writer.bytes(11, revision?.rawValue ?? [])
         writer.varint(12, UInt64(payloadType.rawValue))
         writer.varint(13, UInt64(schemaVersion))
+        writer.bytes(14, idempotencyKey ?? [])
         return writer.bytes
     }
 
@@ -38,6 +39,7 @@ extension Event {
         if asOf == .start { event.asOf = nil }
         if serverTime?.rawValue == 0 { event.serverTime = nil }
         if revision?.rawValue.isEmpty == true { event.revision = nil }
+        if idempotencyKey?.isEmpty == true { event.idempotencyKey = nil }
         return event
     }
 
@@ -59,7 +61,7 @@ extension Event {
         return event
     }
 
-    /// Reads what ``headerBytes`` wrote; fields of newer versions (14 and up) are passed over.
+    /// Reads what ``headerBytes`` wrote; fields of newer versions (15 and up) are passed over.
     ///
     /// - Throws: ``ProtoError`` when the bytes are not of the canonical subset.
     package init(header: [UInt8], payload: [UInt8]) throws(ProtoError) {
@@ -74,7 +76,7 @@ extension Event {
             last = field.number
             guard !field.isEmpty else { throw .defaultWritten(field.number) }
             switch field.number {
-            case 1: kind = EventKind(rawValue: try field.small())
+            case 1: kind = EventKind(rawValue: try field.enumeration())
             case 2: recordedAt = Timestamp(rawValue: try field.signed())
             case 3: collection = CollectionName(try field.string())
             case 4: entity = try field.string()
@@ -85,8 +87,9 @@ extension Event {
             case 9: asOf = try field.position()
             case 10: serverTime = Timestamp(rawValue: try field.signed())
             case 11: revision = Revision(rawValue: try field.bytes())
-            case 12: payloadType = PayloadType(rawValue: try field.small()) ?? .opaque
+            case 12: payloadType = PayloadType(rawValue: try field.enumeration()) ?? .opaque
             case 13: schemaVersion = try field.small()
+            case 14: idempotencyKey = try field.bytes()
             default: continue
             }
         }

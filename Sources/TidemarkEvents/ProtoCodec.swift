@@ -107,6 +107,13 @@ package struct ProtoField: Sendable {
         return value
     }
 
+    /// The number of an enumeration's case; those above 2³¹ − 1 are negative to other readers.
+    package func enumeration() throws(ProtoError) -> UInt32 {
+        let value = try small()
+        guard value <= Int32.max else { throw .valueOutOfRange(number) }
+        return value
+    }
+
     package func position() throws(ProtoError) -> Position { Position(try unsigned()) }
 
     package func bytes() throws(ProtoError) -> [UInt8] {

@@ -20,18 +20,17 @@ extension Journal {
         var left = limit ?? .max
         var from = reversed ? filter.to : filter.from
         while left > 0 {
-            let page = try page(from: from, reversed: reversed)
-            for (position, result) in page {
+            let page = try page(filter, from: from, reversed: reversed, eventsMax: left)
+            for (position, result) in page.events {
                 switch result {
                 case .success(let event):
-                    guard left > 0, filter.allows(position, event) else { continue }
                     try body(position, event)
                     left -= 1
                 case .failure(let error):
                     damaged.append(error)
                 }
             }
-            guard let last = page.last?.0, !isPast(last, filter, reversed: reversed) else { break }
+            guard let last = page.last, !isPast(last, filter, reversed: reversed) else { break }
             if reversed, last.rawValue == 1 { break }
             from = reversed ? Position(last.rawValue - 1) : last.next
         }
@@ -44,31 +43,48 @@ extension Journal {
             : filter.to.map { position >= $0 } ?? false
     }
 
+    /// What one short transaction read.
+    private struct Page {
+        /// The events that the filter allows, and the damaged ones.
+        var events: [(Position, Result<Event, LogError>)] = []
+        /// The last position looked at.
+        var last: Position?
+    }
+
+    /// Reads until a page is full: of frames looked at, of events, or of their bytes.
     private func page(
-        from: Position?, reversed: Bool
-    ) throws -> [(Position, Result<Event, LogError>)] {
-        var page: [(Position, Result<Event, LogError>)] = []
+        _ filter: EventFilter, from: Position?, reversed: Bool, eventsMax: Int
+    ) throws -> Page {
+        var page = Page()
+        var (frames, events, bytes) = (0, 0, 0)
         try environment.read { transaction in
             try log.forEachFrame(from: from, reversed: reversed, transaction) { position, frame in
-                page.append((position, Self.interpret(frame, at: position)))
-                return page.count < 1000
+                page.last = position
+                frames += 1
+                do {
+                    let whole: EventFrame
+                    do { whole = try frame.get() } catch {
+                        throw LogError(damage: error, at: position)
+                    }
+                    // What the filter keeps out costs no payload.
+                    let header: Event
+                    do { header = try Event(header: whole.header, payload: []) } catch {
+                        throw LogError(damage: error, at: position)
+                    }
+                    if filter.allows(position, header) {
+                        let event = try log.event(whole, at: position, transaction)
+                        page.events.append((position, .success(event)))
+                        events += 1
+                        bytes += event.payload.count
+                    }
+                } catch let error as LogError {
+                    page.events.append((position, .failure(error)))
+                }
+                return frames < 1000 && events < eventsMax && bytes < Self.pageBytesMax
             }
         }
         return page
     }
 
-    private static func interpret(
-        _ frame: Result<EventFrame, EventFrame.Damage>, at position: Position
-    ) -> Result<Event, LogError> {
-        switch frame {
-        case .failure(let damage):
-            return .failure(LogError(damage: damage, at: position))
-        case .success(let frame):
-            do throws(ProtoError) {
-                return .success(try Event(header: frame.header, payload: frame.payload))
-            } catch {
-                return .failure(LogError(.corruptEvent, at: position, "\(error)"))
-            }
-        }
-    }
+    private static var pageBytesMax: Int { 4 << 20 }
 }

@@ -35,6 +35,7 @@ package enum EventLine {
         reference("cause", event.cause)
         text("collection", event.collection?.rawValue)
         text("entity", event.entity)
+        text("idempotencyKey", event.idempotencyKey.map { Base64.encode($0) })
         text("kind", event.kind.description)
         reference("mutation", event.mutation)
         if isPrintable(event.payload) {
@@ -82,8 +83,10 @@ package enum EventLine {
         return line.prefix(max(columns - 1, 1)) + "…"
     }
 
-    /// Every field of the event, one a line, and the whole payload.
-    package static func verbose(_ position: Position, _ event: Event) -> String {
+    /// Every field of the event, one a line, the whole payload, and the body that it names.
+    package static func verbose(
+        _ position: Position, _ event: Event, body: [UInt8]? = nil
+    ) -> String {
         var lines = ["\(position) \(event.kind)"]
         func field(_ name: String, _ value: String?) {
             if let value { lines.append("  \(name.padded(to: 11)) \(value)") }
@@ -99,9 +102,11 @@ package enum EventLine {
         field("serverTime", event.serverTime.map { "\($0)" })
         field("revision", event.revision.map { onOneLine($0.rawValue) })
         if event.schemaVersion > 0 { field("schema", "\(event.schemaVersion)") }
+        field("key", event.idempotencyKey.map { Base64.encode($0) })
         if !event.payload.isEmpty {
             field("payload", "\(event.payload.count) bytes: \(onOneLine(event.payload))")
         }
+        field("body", body.map { "\($0.count) bytes: \(onOneLine($0))" })
         return lines.joined(separator: "\n")
     }
 

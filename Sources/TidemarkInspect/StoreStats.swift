@@ -14,7 +14,7 @@ package struct StoreStats: Sendable {
     }
     package var kinds: [EventKind: Kind] = [:]
     package var events = 0
-    /// Frames of all events, in bytes.
+    /// Frames of all events, in bytes, as if every payload stood in its frame.
     package var logBytes = 0
     /// The data file, in bytes.
     package var fileBytes = 0
@@ -34,9 +34,10 @@ extension Journal {
             stats.commits = try transaction.count(log.commits)
             try log.forEachFrame(transaction) { _, frame in
                 guard let frame = try? frame.get(),
-                    let event = try? Event(header: frame.header, payload: frame.payload)
+                    let event = try? Event(header: frame.header, payload: [])
                 else { return true }
-                let bytes = EventFrame.prefixBytes + frame.header.count + frame.payload.count
+                let bytes =
+                    EventFrame.prefixBytes + frame.header.count + Int(clamping: frame.payload.bytes)
                 stats.kinds[event.kind, default: StoreStats.Kind()].events += 1
                 stats.kinds[event.kind, default: StoreStats.Kind()].bytes += bytes
                 stats.events += 1

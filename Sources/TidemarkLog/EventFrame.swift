@@ -2,11 +2,12 @@
 //
 //   offset  width  field        notes
 //        0      1  format       1; readers refuse newer
-//        1      1  flags        0; others are of newer versions
+//        1      1  flags        bit 0: payload by reference; others are of newer versions
 //        2      2  headerBytes  little-endian
 //        4      4  crc32c       little-endian, over bytes 0–3 and 8 to the end
 //        8      …  header       canonical protobuf, Schemas/tidemark/v1/event.proto
-//        …      …  payload      as it came, to the end of the value
+//        …      …  payload      as it came, to the end of the value; by reference its length
+//                               (8 bytes, little-endian) and its SHA-256 (32 bytes)
 //
 // A frame is valid when its format is known, its header in bounds and its checksum equal. Anything
 // else is damage, never old data.
@@ -20,12 +21,39 @@ package struct EventFrame: Sendable, Hashable {
     package static let prefixBytes = 8
     package static let headerBytesMax = Int(UInt16.max)
 
-    package var header: [UInt8]
-    package var payload: [UInt8]
+    /// Where an event's payload is.
+    package enum Payload: Sendable, Hashable {
+        /// In the frame, as it came.
+        case inline([UInt8])
+        /// In the table "bodies".
+        case body(BodyReference)
 
+        /// The payload's own length, wherever it is.
+        package var bytes: UInt64 {
+            switch self {
+            case .inline(let bytes): UInt64(bytes.count)
+            case .body(let reference): reference.bytes
+            }
+        }
+
+        /// SHA-256 of the payload itself.
+        package var hash: Hash {
+            switch self {
+            case .inline(let bytes): SHA256Digest.of(bytes)
+            case .body(let reference): reference.hash
+            }
+        }
+    }
+
+    package var header: [UInt8]
+    package var payload: Payload
+
+    /// The frame of an event; a long payload is only referred to.
     package init(_ event: Event) {
         header = event.headerBytes
-        payload = event.payload
+        payload =
+            event.payload.count > EventLog.inlinePayloadBytesMax
+            ? .body(BodyReference(to: event.payload)) : .inline(event.payload)
     }
 
     /// What is wrong with a frame's bytes.
@@ -34,6 +62,7 @@ package struct EventFrame: Sendable, Hashable {
         case newerFormat(UInt8)
         case unknownFlags(UInt8)
         case headerOutOfBounds(Int)
+        case referenceLength(Int)
         case checksum(stored: UInt32, computed: UInt32)
 
         package var description: String {
@@ -42,6 +71,7 @@ package struct EventFrame: Sendable, Hashable {
             case .newerFormat(let format): "format \(format) is not known to this version"
             case .unknownFlags(let flags): "flags \(flags) are not known to this version"
             case .headerOutOfBounds(let count): "a header of \(count) bytes does not fit"
+            case .referenceLength(let count): "\(count) bytes are no reference to a payload"
             case .checksum(let stored, let computed):
                 "checksum \(hex(stored)) is stored, \(hex(computed)) is computed"
             }
@@ -58,24 +88,49 @@ package struct EventFrame: Sendable, Hashable {
         // A checksum that holds tells a newer version's frame from a damaged one.
         guard crc.value == stored else { throw .checksum(stored: stored, computed: crc.value) }
         guard bytes[0] == Self.format else { throw .newerFormat(bytes[0]) }
-        guard bytes[1] == 0 else { throw .unknownFlags(bytes[1]) }
+        guard bytes[1] <= 1 else { throw .unknownFlags(bytes[1]) }
         let headerBytes = Int(bytes[2]) | Int(bytes[3]) << 8
         let headerEnd = Self.prefixBytes + headerBytes
         guard headerEnd <= bytes.count else { throw .headerOutOfBounds(headerBytes) }
         header = bytes.extracting(Self.prefixBytes..<headerEnd).copied()
-        payload = bytes.extracting(headerEnd..<bytes.count).copied()
+        let rest = bytes.extracting(headerEnd..<bytes.count)
+        if bytes[1] == 1 {
+            guard rest.count == BodyReference.encodedBytes else {
+                throw .referenceLength(rest.count)
+            }
+            payload = .body(BodyReference(parsing: rest))
+        } else {
+            payload = .inline(rest.copied())
+        }
+    }
+
+    /// How long ``encoded`` is.
+    package var encodedBytes: Int {
+        let rest =
+            switch payload {
+            case .inline(let bytes): bytes.count
+            case .body: BodyReference.encodedBytes
+            }
+        return Self.prefixBytes + header.count + rest
     }
 
     /// The frame's bytes.
     package var encoded: [UInt8] {
         precondition(header.count <= Self.headerBytesMax, "an event's header is too large")
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.prefixBytes + header.count + payload.count)
-        bytes += [Self.format, 0]
-        bytes += [UInt8(truncatingIfNeeded: header.count), UInt8(header.count >> 8)]
-        bytes += [0, 0, 0, 0]
+        bytes.reserveCapacity(encodedBytes)
+        bytes.append(Self.format)
+        bytes.append(0)
+        bytes.append(UInt8(truncatingIfNeeded: header.count))
+        bytes.append(UInt8(header.count >> 8))
+        for _ in 0..<4 { bytes.append(0) }
         bytes += header
-        bytes += payload
+        switch payload {
+        case .inline(let payload): bytes += payload
+        case .body(let reference):
+            bytes[1] = 1
+            reference.append(to: &bytes)
+        }
         var crc = CRC32C()
         crc.update(bytes.span.extracting(0..<4))
         crc.update(bytes.span.extracting(8..<bytes.count))

@@ -2,6 +2,7 @@
 //
 //   table    key                             value
 //   log      position, 8 bytes big-endian    frame (EventFrame.swift)
+//   bodies   SHA-256 and number of a record  a part of a body (EventLog+Bodies.swift)
 //   commits  last position, 8 bytes b. e.    message tidemark.v1.Commit
 //   meta     "edge"                          message tidemark.v1.Edge
 
@@ -10,16 +11,18 @@ package import TidemarkStore
 
 /// The log of one store.
 package struct EventLog: Sendable {
-    package static let tableNames = ["meta", "log", "commits"]
+    package static let tableNames = ["meta", "log", "commits", "bodies"]
 
     package let meta: Table
     package let log: Table
     package let commits: Table
+    package let bodies: Table
 
     package init(_ environment: Environment) {
         meta = environment.table("meta")
         log = environment.table("log")
         commits = environment.table("commits")
+        bodies = environment.table("bodies")
     }
 
     private static let edgeKey = Array("edge".utf8)
@@ -44,21 +47,27 @@ package struct EventLog: Sendable {
 
     /// Appends events as one commit and moves the edge.
     ///
-    /// - Parameter views: what the views made of these events.
+    /// - Parameters:
+    ///   - bodies: what the payloads of these events name by hash.
+    ///   - views: what the views made of these events.
     /// - Returns: the record of the commit.
     package func append(
-        _ events: [Event], views: [ViewDigest], edge: inout MerkleEdge,
+        _ events: [Event], bodies: [[UInt8]] = [], views: [ViewDigest], edge: inout MerkleEdge,
         _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
         precondition(!events.isEmpty, "a commit has at least one event")
+        for body in bodies { try store(body, as: BodyReference(to: body), transaction) }
         let first = Position(edge.size + 1)
         for event in events {
             let position = Position(edge.size + 1)
             let frame = EventFrame(event)
+            if case .body(let reference) = frame.payload {
+                try store(event.payload, as: reference, transaction)
+            }
             try transaction.append(log, position.bigEndianBytes, frame.encoded)
             edge.append(
                 leaf: MerkleEdge.leaf(
-                    position: position, header: frame.header, payload: frame.payload))
+                    position: position, header: frame.header, payloadHash: frame.payload.hash))
         }
         let record = CommitRecord(
             first: first, last: Position(edge.size), root: edge.root, views: views)
@@ -74,7 +83,11 @@ package struct EventLog: Sendable {
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Event? {
         try transaction.withValue(log, position.bigEndianBytes) { bytes in
-            try Self.event(bytes, at: position)
+            let frame: EventFrame
+            do { frame = try EventFrame(parsing: bytes) } catch {
+                throw LogError(damage: error, at: position)
+            }
+            return try event(frame, at: position, transaction)
         }
     }
 
@@ -85,17 +98,15 @@ package struct EventLog: Sendable {
         _ body: (Position, Event) throws -> Bool
     ) throws {
         try forEachFrame(from: first, reversed: reversed, transaction) { position, frame in
-            let parsed: EventFrame
-            let event: Event
-            do {
-                parsed = try frame.get()
-                event = try Event(header: parsed.header, payload: parsed.payload)
-            } catch { throw LogError(damage: error, at: position) }
-            return try body(position, event)
+            let whole: EventFrame
+            do { whole = try frame.get() } catch { throw LogError(damage: error, at: position) }
+            return try body(position, try event(whole, at: position, transaction))
         }
     }
 
     /// Walks over frames in order, or backwards; a damaged one is handed on as a failure.
+    ///
+    /// No body is read for it; see ``event(_:at:_:)``.
     package func forEachFrame(
         from first: Position? = nil, reversed: Bool = false,
         _ transaction: borrowing some TableReading & ~Copyable,
@@ -135,10 +146,21 @@ package struct EventLog: Sendable {
         }
     }
 
-    private static func event(_ bytes: Span<UInt8>, at position: Position) throws -> Event {
-        do {
-            let frame = try EventFrame(parsing: bytes)
-            return try Event(header: frame.header, payload: frame.payload)
-        } catch { throw LogError(damage: error, at: position) }
+    /// What a frame says, its payload read from the bodies where it is there.
+    ///
+    /// - Throws: ``LogError`` when the header, or the body, is damaged.
+    package func event(
+        _ frame: EventFrame, at position: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Event {
+        var event: Event
+        do { event = try Event(header: frame.header, payload: []) } catch {
+            throw LogError(damage: error, at: position)
+        }
+        switch frame.payload {
+        case .inline(let payload): event.payload = payload
+        case .body(let reference): event.payload = try body(reference, at: position, transaction)
+        }
+        return event
     }
 }

@@ -15,6 +15,10 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case rootMismatch
         /// The right edge in the table "meta" is damaged or does not fit the log.
         case corruptEdge
+        /// A body that an event refers to is not in the store.
+        case missingBody
+        /// A body is not what the event that refers to it says.
+        case corruptBody
         /// The store is of a format that this version does not know.
         case newerFormat
         /// The store's own description is damaged.
@@ -38,6 +42,17 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerFormat, .unknownFlags:
             self.init(.newerFormat, at: position, "\(damage); use a newer tidemark")
         default: self.init(.corruptEvent, at: position, "\(damage)")
+        }
+    }
+
+    /// What a body's damaged bytes mean for the event that refers to it.
+    init(damage: StoredBody.Damage, to reference: BodyReference, at position: Position) {
+        if case .newerFormat = damage {
+            self.init(
+                .newerFormat, at: position,
+                "body \(reference.digits): \(damage); use a newer tidemark")
+        } else {
+            self.init(.corruptBody, at: position, "body \(reference.digits): \(damage)")
         }
     }
 

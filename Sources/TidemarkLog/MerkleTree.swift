@@ -57,21 +57,14 @@ package struct MerkleEdge: Sendable, Hashable {
     }
 
     /// The leaf of one event.
-    package static func leaf(position: Position, header: [UInt8], payload: [UInt8]) -> Hash {
-        leaf(position: position, header: header.span, payload: payload.span)
-    }
-
-    /// The leaf of one event whose bytes are lent.
-    package static func leaf(
-        position: Position, header: Span<UInt8>, payload: Span<UInt8>
-    ) -> Hash {
+    package static func leaf(position: Position, header: [UInt8], payloadHash: Hash) -> Hash {
         var input: [UInt8] = []
         input.reserveCapacity(1 + 8 + header.count + hashBytes)
         input.append(0x00)
         position.appendBigEndianBytes(to: &input)
-        input.append(header)
-        SHA256Digest.append(payload, to: &input)
-        return SHA256Digest.of(input.span)
+        input.append(contentsOf: header)
+        input.append(contentsOf: payloadHash)
+        return SHA256Digest.of(input)
     }
 
     package static func node(_ left: Hash, _ right: Hash) -> Hash {

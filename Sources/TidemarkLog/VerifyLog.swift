@@ -17,7 +17,8 @@ extension EventLog {
     /// Recomputes everything that can be recomputed from the log alone.
     ///
     /// Every event's checksum and header, the density of the positions, the Merkle root of each
-    /// commit, and the right edge. Goes on after a finding, up to `findingsMax` of them.
+    /// commit, the right edge, and every body that an event refers to. Goes on after a finding, up
+    /// to `findingsMax` of them.
     package func verify(
         findingsMax: Int = 100, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> LogVerification {
@@ -38,6 +39,7 @@ extension EventLog {
         var commit = nextCommit.next()
         var expected = Position(1)
         var rootsHold = true
+        var sound: Set<BodyReference> = []
         try forEachFrame(transaction) { position, frame in
             if position != expected {
                 result.findings.append(
@@ -50,14 +52,15 @@ extension EventLog {
                 result.findings.append(LogError(damage: damage, at: position))
                 rootsHold = false
             case .success(let frame):
-                result.bytes += UInt64(
-                    EventFrame.prefixBytes + frame.header.count + frame.payload.count)
-                do { _ = try Event(header: frame.header, payload: frame.payload) } catch {
-                    result.findings.append(LogError(.corruptEvent, at: position, "\(error)"))
+                result.bytes += UInt64(frame.encodedBytes)
+                do { try check(frame, at: position, &sound, transaction) } catch let error
+                    as LogError
+                {
+                    result.findings.append(error)
                 }
                 edge.append(
                     leaf: MerkleEdge.leaf(
-                        position: position, header: frame.header, payload: frame.payload))
+                        position: position, header: frame.header, payloadHash: frame.payload.hash))
             }
             result.events += 1
             while let record = commit, record.last <= position {
@@ -76,6 +79,26 @@ extension EventLog {
         }
         result.root = edge.root
         return result
+    }
+
+    /// Reads the header, and the bodies that the event refers to, each once.
+    private func check(
+        _ frame: EventFrame, at position: Position, _ sound: inout Set<BodyReference>,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        var event: Event
+        if case .body(let reference) = frame.payload, sound.contains(reference) {
+            do { event = try Event(header: frame.header, payload: []) } catch {
+                throw LogError(damage: error, at: position)
+            }
+        } else {
+            event = try self.event(frame, at: position, transaction)
+            if case .body(let reference) = frame.payload { sound.insert(reference) }
+        }
+        if let reference = event.namedBody, !sound.contains(reference) {
+            _ = try body(reference, at: position, transaction)
+            sound.insert(reference)
+        }
     }
 
     private func endFindings(

@@ -16,15 +16,16 @@ extension AnswerRecord {
         let head = response.response
         payload.add("status", Int64(head.status.code))
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
+        var bodies: [[UInt8]] = []
         switch answer {
         case .failure(let failure):
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
-            payload.body(response.body, isAnswer: true)
-        case .refused, .conflict: payload.body(response.body, isAnswer: true)
+            bodies = payload.answerBody(response.body)
+        case .refused, .conflict: bodies = payload.answerBody(response.body)
         case .page, .unchanged, .record, .deleted, .absent: break
         }
-        self.init(payload: payload.bytes, date: head.headerFields[.date])
+        self.init(payload: payload.bytes, bodies: bodies, date: head.headerFields[.date])
     }
 
     init(_ error: TransportError) {

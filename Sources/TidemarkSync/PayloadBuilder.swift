@@ -1,6 +1,7 @@
 // PayloadBuilder.swift — JSON objects written member by member, with values that are bytes already.
 
 import TidemarkEvents
+import TidemarkLog
 
 /// A JSON object in the making; members stand in the order in which they are added.
 struct PayloadBuilder {
@@ -35,16 +36,8 @@ struct PayloadBuilder {
     }
 
     /// A body: as it is where it is JSON, as text where it is UTF-8, else as base64.
-    ///
-    /// Of an answer's over 256 KiB the beginning is kept, and how long it was; what was sent is
-    /// always kept whole.
-    mutating func body(_ bytes: [UInt8]?, isAnswer: Bool) {
+    mutating func body(_ bytes: [UInt8]?) {
         guard let bytes, !bytes.isEmpty else { return }
-        guard !isAnswer || bytes.count <= Self.answerBytesMax else {
-            add("bodyBytes", Int64(bytes.count))
-            add("bodyBase64", Base64.encode(Array(bytes.prefix(4096))))
-            return
-        }
         do {
             try JSON.validate(bytes)
             raw("body", bytes)
@@ -57,5 +50,18 @@ struct PayloadBuilder {
         }
     }
 
-    private static let answerBytesMax = 256 << 10
+    /// An answer's body: a long one is named by length and hash, so that equal ones are stored
+    /// once.
+    ///
+    /// - Returns: the body when it is only named, to be stored beside the event.
+    mutating func answerBody(_ bytes: [UInt8]) -> [[UInt8]] {
+        guard bytes.count > EventLog.inlinePayloadBytesMax else {
+            body(bytes)
+            return []
+        }
+        let reference = BodyReference(to: bytes)
+        add("bodyBytes", Int64(bytes.count))
+        add("bodySHA256", reference.digits)
+        return [bytes]
+    }
 }

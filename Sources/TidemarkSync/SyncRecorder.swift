@@ -21,6 +21,8 @@ struct ReadExchange: Sendable {
 /// What is kept of an answer's head, and of its body where it failed.
 struct AnswerRecord: Sendable {
     var payload: [UInt8]
+    /// What the payload names by hash.
+    var bodies: [[UInt8]] = []
     /// The server's clock, as it wrote it.
     var date: String?
     var isFailure = false
@@ -118,7 +120,8 @@ package struct SyncRecorder: Sendable {
             Event(
                 exchange.answer.isFailure ? .requestFailed : .requestAnswered,
                 recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
-                cause: exchange.settles, sync: start, call: call, json: exchange.answer.payload))
+                cause: exchange.settles, sync: start, call: call, json: exchange.answer.payload),
+            bodies: exchange.answer.bodies)
         return call
     }
 
@@ -238,7 +241,7 @@ package struct SyncRecorder: Sendable {
         payload.add(request, sentAt: draft.now)
         payload.add("covers", covers)
         payload.add("rule", "push/\(PushWrite.version)")
-        payload.body(request.body, isAnswer: false)
+        payload.body(request.body)
         return try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: key, sync: start,
@@ -261,7 +264,7 @@ package struct SyncRecorder: Sendable {
         var head = event(
             record.isFailure ? .requestFailed : .requestAnswered, json: record.payload)
         head.mutation = nil
-        try draft.append(head)
+        try draft.append(head, bodies: record.bodies)
         switch answer {
         case .record(let record), .deleted(let record):
             var payload: [UInt8]?

@@ -8,6 +8,8 @@ package final class Draft {
     /// What every event of the commit is recorded at.
     package let now: Timestamp
     package private(set) var events: [Event] = []
+    /// What payloads of these events name by hash, to be stored with them.
+    package private(set) var bodies: [[UInt8]] = []
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
     private var last: Position
@@ -29,8 +31,13 @@ package final class Draft {
     package var nextPosition: Position { last.next }
 
     /// Appends an event and folds it; a payload that is said to be JSON and is not becomes opaque.
+    ///
+    /// - Parameter bodies: what the payload names by hash instead of holding it.
     @discardableResult
-    package func append(_ event: Event) throws -> Position { try append(checked: event.checked) }
+    package func append(_ event: Event, bodies: [[UInt8]] = []) throws -> Position {
+        self.bodies += bodies
+        return try append(checked: event.checked)
+    }
 
     /// Appends an event whose payload was checked already, and folds it.
     @discardableResult

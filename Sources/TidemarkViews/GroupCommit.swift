@@ -113,7 +113,8 @@ private struct GroupCommit {
         try journal.views.write(draft.changes, generation, transaction)
         if draft.changes.contains(where: { $0.key.view == .bindings }) { hasBindings = true }
         let record = try journal.log.append(
-            draft.events, views: ViewDigest.of(draft.changes), edge: &edge, transaction)
+            draft.events, bodies: draft.bodies, views: ViewDigest.of(draft.changes), edge: &edge,
+            transaction)
         last = (record, request.now)
         events += draft.events.count
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }

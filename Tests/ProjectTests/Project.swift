@@ -24,14 +24,17 @@ enum Project {
         }
     }
 
-    /// The Swift files under Sources, Tests and Tools, by path; hidden folders are left out.
+    /// The Swift files under Sources, Tests and Tools, by path; hidden folders and what protoc
+    /// made are left out.
     static func swiftFiles() throws -> [String] {
         try ["Sources", "Tests", "Tools"].flatMap { folder in
             try FileManager.default.subpathsOfDirectory(
                 atPath: root.appending(path: folder).path
             )
             .map { "\(folder)/\($0)" }
-            .filter { $0.hasSuffix(".swift") && !$0.contains("/.") }
+            .filter { path in
+                path.hasSuffix(".swift") && !path.hasSuffix(".pb.swift") && !path.contains("/.")
+            }
         }.sorted()
     }
 

@@ -64,11 +64,11 @@ private enum ProtocScripts {
             frames, kinds = rows(store, b"log"), set()
             assert len(frames) == len(printed) > 40
             for (position, frame), line in zip(frames, printed):
-                header, payload = read_log.frame(frame)
+                header, payload, refers = read_log.frame(frame)
                 fields = scalars(decoded("Event", header))
                 kind = fields.pop("kind").lower().replace("_", ".")
                 type_ = fields.pop("payload_type", "NONE")
-                assert type_ == ("JSON" if payload else "NONE")
+                assert type_ == ("JSON" if payload or refers else "NONE")
                 shown = {"position": str(position).encode(), "kind": kind.encode()}
                 for name, value in fields.items():
                     shown[camel(name)] = value if isinstance(value, bytes) else value.encode()

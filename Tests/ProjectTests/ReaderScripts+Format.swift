@@ -9,7 +9,8 @@ extension ReaderScripts {
             (last, record), final = commits[3], log[-1][0]
             key = lambda position: position.to_bytes(8, "big")
             flip = lambda data, place: data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
-            header, payload = read_log.frame(log[last - 1][1])
+            header, payload, _ = read_log.frame(log[last - 1][1])
+            payload = payload or b""
             assert read_log.message(record, read_log.COMMIT)["first"] == last > 3
             assert read_log.message(edge, [("size", "uint64")])["size"] == final < 127
             for name, position, change_of in [
@@ -75,7 +76,7 @@ extension ReaderScripts {
             leaves = []
             for number, event in enumerate(events, 1):
                 header, payload = bytes.fromhex(event["header"]), event["payload"].encode()
-                assert read_log.frame(bytes.fromhex(event["frame"])) == (header, payload)
+                assert read_log.frame(bytes.fromhex(event["frame"])) == (header, payload, None)
                 assert framed(header, payload).hex() == event["frame"]
                 hashed = sha256(payload).digest()
                 leaf = b"\0" + number.to_bytes(8, "big") + header + hashed
@@ -95,7 +96,7 @@ extension ReaderScripts {
             row = lambda number, name: (
                 number.to_bytes(8, "big"), bytes.fromhex(events[number - 1][name]))
             log, commits = [row(n, "frame") for n in (1, 2, 3)], [row(n, "commit") for n in (2, 3)]
-            audited = list(read_log.audit(log, commits, [(b"edge", edge)]))
+            audited = list(read_log.audit(log, commits, [(b"edge", edge)], []))
             assert [what for _, _, what in audited] == [None] * 3
             print(len(leaves), "events")
             """#

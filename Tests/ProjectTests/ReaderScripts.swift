@@ -106,27 +106,31 @@ enum ReaderScripts {
             store, start = sys.argv[3], field(1, 10) + field(2, 5)
             end = len(rows(store, b"log"))
             good = [framed(header, payload) for header, payload in [
-                (b"", b""), (field(1, 99), b"{}"), (field(1, 2**32 - 1), b""), (start, b"false"),
+                (b"", b""), (field(1, 99), b"{}"), (field(1, 2**31 - 1), b""), (start, b"false"),
                 (field(1, 10) + field(2, -5), b"[]"), (start + field(10, -(2**63)), b"null"),
                 (start + field(11, b"\xff\xfe"), b""), (start + field(11, b"\1"), b""),
                 (start + field(11, "\u2028\x7f\"\\".encode()), b'"\x7f"'),
                 (start + field(3, "a\"\\\0\n\x1f\x7f\u2028\U0001F389".encode()), b'"\xe2\x80\xa8"'),
                 (start + field(5, 2**64 - 1) + field(6, 1) + field(7, 2) + field(8, 3), b"1e400"),
                 (start + field(9, 4) + field(12, 7) + field(13, 2**32 - 1), b"-0"),
-                (start + field(14, 7) + field(14, b"") + field(15, b"x"), b"0.10"),
+                (start + field(15, 7) + field(15, b"") + field(16, b"x"), b"0.10"),
+                (start + field(14, b"key\xff"), b"{}"),
                 (start + field(2**29 - 1, 1), b'{"a":1,"a":2}'), (start, b'"\\ud800"'),
                 (start, b"[" * 128 + b"]" * 128), (start, b"[" * 129 + b"]" * 129),
                 (start, b"\xef\xbb\xbf{}"), (start, b"NaN"), (start, b"{}\n"), (start, b" {} "),
                 (start, b"\xff"), (start, b'"\xed\xa0\x80"'), (start, b"01"), (start, b"{} {}"),
                 (start, b"\0" * 5000), (start, b'"\\u00e9\\ud83c\\udf89"'), (start, b"[1,]")]]
             bad = [framed(header) for header in [
-                field(1, 0), field(14, 0), field(3, b""), field(2, 5) + field(1, 10),
-                field(1, 1) * 2, field(1, 2**32), b"\x08\x81\x00", b"\x08" + b"\xff" * 9 + b"\x02",
+                field(1, 0), field(14, 0), field(14, 7), field(3, b""), field(2, 5) + field(1, 10),
+                field(1, 1) * 2, field(1, 2**31), field(1, 2**32), field(12, 2**31),
+                field(13, 2**32), b"\x08\x81\x00", b"\x08" + b"\xff" * 9 + b"\x02",
                 b"\x08" + b"\xff" * 10 + b"\x01", b"\x08\x80\x80", b"\x08", b"\x88\x00\x01",
                 field(0, 1), field(2**29, 1), field(2**32 + 1, 1), field(3, 1), field(2, b"x"),
                 field(4, b"\xff"), field(4, b"\xed\xa0\x80"), b"\x1a\x05abc", b"\x09" + b"\1" * 8,
                 b"\x0d" + b"\1" * 4, b"\x0b\x0c", b"\x7a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"]]
-            bad += [b"", b"\1\0\0", framed(start, form=2), framed(start, flags=1),
+            bad += [b"", b"\1\0\0", framed(start, form=2), framed(start, flags=2),
+                    framed(start, flags=1), framed(start, b"\1" * 41, flags=1),
+                    framed(start, b"\1" * 40, flags=1),
                     framed(start, length=9), framed(start)[:-1], framed(start) + b"\0",
                     framed(b"", length=65535)]
             seed = 0x5EED02

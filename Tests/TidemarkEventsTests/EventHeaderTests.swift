@@ -24,6 +24,7 @@ extension SplitMix64 {
         event.revision = maybe(Revision(rawValue: (0...below(40)).map { _ in UInt8(below(256)) }))
         event.payloadType = pick(PayloadType.allCases)
         event.schemaVersion = below(2) == 0 ? 0 : UInt32(below(1 << 30))
+        event.idempotencyKey = maybe((0...below(20)).map { _ in UInt8(below(256)) })
         event.payload = (0..<below(30)).map { _ in UInt8(below(256)) }
         return event
     }
@@ -46,16 +47,18 @@ extension SplitMix64 {
     }
 
     @Test func `the bytes of a header are fixed for ever`() {
-        let event = Event(
+        var event = Event(
             .serverUpserted, recordedAt: Timestamp(rawValue: 1), key: EntityKey("t", "7"),
             cause: Position(2), sync: Position(3), mutation: Position(4), call: Position(5),
             asOf: Position(300), serverTime: Timestamp(rawValue: 8), revision: Revision("r"),
             json: [])
+        event.schemaVersion = 6
+        event.idempotencyKey = [0xFF, 0]
 
         #expect(
             event.headerBytes == [
                 0x08, 50, 0x10, 1, 0x1A, 1, 0x74, 0x22, 1, 0x37, 0x28, 2, 0x30, 3, 0x38, 4, 0x40, 5,
-                0x48, 0xAC, 0x02, 0x50, 8, 0x5A, 1, 0x72, 0x60, 1,
+                0x48, 0xAC, 0x02, 0x50, 8, 0x5A, 1, 0x72, 0x60, 1, 0x68, 6, 0x72, 2, 0xFF, 0,
             ])
         #expect(Event(EventKind(rawValue: 0), recordedAt: Timestamp(rawValue: 0)).headerBytes == [])
     }
@@ -63,8 +66,8 @@ extension SplitMix64 {
     @Test func `fields of newer versions are passed over`() throws {
         let event = Event(.localDeleted, recordedAt: Timestamp(rawValue: 9), key: EntityKey("t/1"))
         var newer = ProtoWriter()
-        newer.varint(14, 77)
-        newer.string(15, "later")
+        newer.varint(15, 77)
+        newer.string(16, "later")
         newer.bytes(536_870_911, [1, 2, 3])
 
         let read = try Event(header: event.headerBytes + newer.bytes, payload: [])

@@ -42,7 +42,7 @@ private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         for count in 0..<300 {
             var frame = frame
             frame.header = random.bytes(random.below(count + 1))
-            frame.payload = random.bytes(count)
+            frame.payload = .inline(random.bytes(count))
 
             #expect(try EventFrame(parsing: frame.encoded.span) == frame)
         }
@@ -50,7 +50,7 @@ private func sealed(_ bytes: [UInt8]) -> [UInt8] {
 
     @Test func `header and payload may be empty, and a header large`() throws {
         var frame = frame
-        frame.payload = []
+        frame.payload = .inline([])
         #expect(try EventFrame(parsing: frame.encoded.span) == frame)
 
         frame.header = []
@@ -96,8 +96,26 @@ private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         #expect(damage(sealed(bytes)) == .newerFormat(2))
 
         bytes = frame.encoded
-        bytes[1] = 1
-        #expect(damage(sealed(bytes)) == .unknownFlags(1))
+        for flags in [2, 3, 0x80, 0xFF] as [UInt8] {
+            bytes[1] = flags
+            #expect(damage(sealed(bytes)) == .unknownFlags(flags))
+        }
+    }
+
+    @Test func `a reference reads back, and is never of another length`() throws {
+        var frame = frame
+        var random = SplitMix64(seed: 0x5EED_0207)
+        frame.payload = .body(BodyReference(bytes: .max - 7, hash: random.bytes(32)))
+        let bytes = frame.encoded
+
+        #expect(bytes[1] == 1)
+        #expect(bytes.count == 8 + frame.header.count + 40)
+        #expect(bytes.count == frame.encodedBytes)
+        #expect(try EventFrame(parsing: bytes.span) == frame)
+        for rest in [0, 1, 39, 41, 80] {
+            let wrong = sealed(bytes.prefix(8 + frame.header.count) + random.bytes(rest))
+            #expect(damage(wrong) == .referenceLength(rest))
+        }
     }
 
     @Test func `a header that does not fit is damage`() {

@@ -11,12 +11,12 @@ final class ScratchLog {
     let log: EventLog
     private let directory: URL
 
-    init() throws {
+    init(mapBytes: Int = 16 << 20) throws {
         directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-log-\(UUID().uuidString)")
         environment = try Environment.open(
             at: directory.path,
-            Environment.Options(tables: EventLog.tableNames, mapBytes: 16 << 20))
+            Environment.Options(tables: EventLog.tableNames, mapBytes: mapBytes))
         log = EventLog(environment)
     }
 
@@ -66,6 +66,14 @@ func sampleEvent(_ number: Int) -> Event {
         .serverUpserted, recordedAt: Timestamp(microseconds: 1_000_000 + Int64(number)),
         key: EntityKey("tasks", "\(number)"), asOf: Position(UInt64(number)),
         revision: Revision("\"\(number)\""), json: Array(#"{"id":"\#(number)"}"#.utf8))
+}
+
+extension MerkleEdge {
+    static func leaf(position: Position, header: [UInt8], payload: [UInt8]) -> Hash {
+        leaf(
+            position: position, header: header,
+            payloadHash: EventFrame.Payload.inline(payload).hash)
+    }
 }
 
 func hexadecimal(_ bytes: [UInt8]) -> String {

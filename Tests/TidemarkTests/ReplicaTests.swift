@@ -221,14 +221,22 @@ func expect(
         }
     }
 
-    @Test func `takes a document of a mebibyte, and not one byte more`() throws {
+    @Test func `takes a document of any length up to a mebibyte, and not one byte more`() throws {
         func document(_ bytes: Int) -> [UInt8] {
             Array(#"{"t":""#.utf8) + Array(repeating: UInt8(ascii: "x"), count: bytes - 8)
                 + Array("\"}".utf8)
         }
         try withReplica { replica in
-            try replica.write { tx in _ = try tx.put(key, document(1 << 20)) }
-            #expect(try replica.read { try $0.document(key)?.count } == 1 << 20)
+            for bytes in [8, 2_000, 2_001, 2_020, 2_030, 4_080, 4_081, 1 << 20] {
+                let key = EntityKey("tasks", "\(bytes)")
+                try replica.write { tx in _ = try tx.put(key, document(bytes)) }
+
+                let last = try replica.read { $0.position }
+                let event = try replica.journal.read { try $0.event(at: last) }
+                #expect(event?.payload == document(bytes))
+                #expect(try replica.read { try $0.document(key) } == document(bytes))
+            }
+            #expect(try replica.journal.compareWithRebuilt() == [])
 
             expect(.tooLarge) {
                 try replica.write { tx in

@@ -5,8 +5,12 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
+import TidemarkInspect
+import TidemarkLog
+import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 @Suite(.serialized) struct `failures` {
     /// What happens on the wire, what a run makes of it, and how a write stands afterwards.
@@ -181,6 +185,30 @@ import TidemarkTesting
             #expect(payload.value("status")?.int64Value == 500)
             #expect(payload.value("failure")?.stringValue == "server")
             #expect(payload.value("body")?["errno"]?.int64Value == 999)
+        }
+    }
+
+    @Test func `keep a long body beside the log, whole and once`() async throws {
+        let long = Array(String(repeating: "<p>the gateway is down</p>", count: 20_000).utf8)
+        let fault = FaultAction.answer(status: 502, body: long)
+        try await SyncDevice.with(SyncWorld([FaultRule(fault)])) { device in
+            for _ in 1...2 { try await device.sync() }
+
+            let answers = try device.events().filter { $0.event.kind == .requestAnswered }
+            #expect(answers.count == 2)
+            for answer in answers {
+                let payload = try JSONDocument(parsing: answer.event.payload)
+                #expect(payload.value("bodyBytes")?.int64Value == Int64(long.count))
+                #expect(payload.value("bodyText") == nil)
+                let shown = try #require(try device.replica.journal.show(answer.position))
+                #expect(shown.body == long)
+                let lines = EventLine.verbose(answer.position, shown.event, body: shown.body)
+                #expect(lines.contains("  body        \(long.count) bytes: <p>the gateway"))
+            }
+            let journal = device.replica.journal
+            let records = try journal.environment.read { try $0.count(journal.log.bodies) }
+            #expect(records == 1)
+            try device.verify()
         }
     }
 

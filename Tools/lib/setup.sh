@@ -87,7 +87,7 @@ need_python() (
     mkdir -p "$root/.tools"
     exec 9>"$root/.tools/lock"
     flock 9 # two commands may start at once
-    if cmp -s "$requirements" "$venv/installed.txt" && "$venv/bin/python" -c 'import lmdb'; then
+    if cmp -s "$requirements" "$venv/installed.txt" && "$venv/bin/python" -c 'import lmdb, zstandard'; then
         exit
     fi
     echo "== Python packages into .tools/venv"

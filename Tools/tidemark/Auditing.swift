@@ -97,17 +97,15 @@ struct Show: ParsableCommand {
 
     func run() throws {
         let position = try Name.position(position)
-        let event = try store.read { journal in
-            try journal.read { try $0.event(at: position) }
-        }
-        guard let event else {
+        let shown = try store.read { journal in try journal.show(position) }
+        guard let (event, body) = shown else {
             Terminal.say("tidemark: there is no event at \(position)")
             throw Exit.findings
         }
         if format.isJSON {
             Terminal.write(EventLine.json(position, event))
         } else {
-            Terminal.write(EventLine.verbose(position, event))
+            Terminal.write(EventLine.verbose(position, event, body: body))
         }
     }
 }

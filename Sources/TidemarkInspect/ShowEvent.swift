@@ -1,0 +1,19 @@
+// ShowEvent.swift — one event with everything that belongs to it.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+extension Journal {
+    /// The event at a position, and the body that its payload names; nil when there is no event.
+    ///
+    /// - Throws: ``LogError`` when its bytes, or those of a body, are damaged.
+    package func show(_ position: Position) throws -> (event: Event, body: [UInt8]?)? {
+        try environment.read { transaction in
+            guard let event = try log.event(at: position, transaction) else { return nil }
+            let body = try event.namedBody.map { try log.body($0, at: position, transaction) }
+            return (event, body)
+        }
+    }
+}

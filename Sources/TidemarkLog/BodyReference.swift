@@ -1,0 +1,64 @@
+// BodyReference.swift — what stands for bytes that are kept in the table "bodies".
+
+package import TidemarkEvents
+import TidemarkStore
+
+/// A body by its content: how long it is and what it hashes to.
+package struct BodyReference: Sendable, Hashable {
+    /// Its length in a frame: 8 bytes of length, little-endian, and the hash.
+    package static let encodedBytes = 40
+
+    /// The body's length in bytes.
+    package var bytes: UInt64
+    /// SHA-256 of the body, 32 bytes.
+    package var hash: Hash
+
+    package init(bytes: UInt64, hash: Hash) {
+        self.bytes = bytes
+        self.hash = hash
+    }
+
+    /// The reference to a body, which is hashed for it.
+    package init(to body: [UInt8]) {
+        self.init(bytes: UInt64(body.count), hash: SHA256Digest.of(body))
+    }
+
+    /// Reads a reference out of a frame.
+    init(parsing encoded: Span<UInt8>) {
+        bytes = (0..<8).reduce(0) { $0 | UInt64(encoded[$1]) << (8 * UInt64($1)) }
+        hash = encoded.extracting(8..<Self.encodedBytes).copied()
+    }
+
+    func append(to frame: inout [UInt8]) {
+        for index in 0..<8 { frame.append(UInt8(truncatingIfNeeded: bytes >> (8 * index))) }
+        frame += hash
+    }
+
+    /// The hash in 64 lower-case hexadecimal digits.
+    package var digits: String {
+        hash.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+}
+
+extension Event {
+    /// The body that the payload of a `request.answered` names instead of holding it.
+    ///
+    /// It does so in the members `bodyBytes` and `bodySHA256`. Nil for every other event, and where
+    /// they are not what this version writes.
+    package var namedBody: BodyReference? {
+        guard kind == .requestAnswered, let document = try? JSONDocument(parsing: payload),
+            let bytes = document.value("bodyBytes")?.int64Value.flatMap(UInt64.init(exactly:)),
+            let digits = document.value("bodySHA256")?.stringValue, digits.utf8.count == 64
+        else { return nil }
+        var hash: Hash = []
+        var high: UInt8?
+        for character in digits {
+            guard let value = character.hexDigitValue.map(UInt8.init), !character.isUppercase else {
+                return nil
+            }
+            if let left = high { hash.append(left << 4 | value) }
+            high = high == nil ? value : nil
+        }
+        return BodyReference(bytes: bytes, hash: hash)
+    }
+}

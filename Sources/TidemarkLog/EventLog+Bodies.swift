@@ -1,0 +1,76 @@
+// EventLog+Bodies.swift — payloads and answers that are too long for the log's own table.
+//
+// A body lies in the table "bodies" once, whoever refers to it: its stored bytes (StoredBody.swift)
+// in records of 3,900 bytes, the last one shorter. A record of that size just fits one page of
+// 4 KiB. Its key is the SHA-256 of the body and the record's number from 0 on, 4 bytes big-endian.
+
+package import TidemarkEvents
+package import TidemarkStore
+
+extension EventLog {
+    /// The longest payload that stands in the event's own frame, in bytes.
+    package static let inlinePayloadBytesMax = 2_000
+    /// The longest record of a body, in bytes.
+    package static let bodyRecordBytesMax = 3_900
+
+    /// Stores a body unless it is there already.
+    func store(
+        _ body: [UInt8], as reference: BodyReference, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let first = Self.recordKey(reference, 0)
+        guard try transaction.withValue(bodies, first, { _ in true }) == nil else { return }
+        let bytes = StoredBody.encode(body)
+        var number: UInt32 = 0
+        for start in stride(from: 0, to: bytes.count, by: Self.bodyRecordBytesMax) {
+            let end = min(start + Self.bodyRecordBytesMax, bytes.count)
+            try transaction.put(
+                bodies, Self.recordKey(reference, number), Array(bytes[start..<end]))
+            number += 1
+        }
+    }
+
+    /// The body that a reference names, checked against its length and hash.
+    ///
+    /// - Parameter position: the event that refers to it; only for the error.
+    /// - Throws: ``LogError``: `missingBody`, `corruptBody`, or `newerFormat` where a later version
+    ///   stored it.
+    package func body(
+        _ reference: BodyReference, at position: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8] {
+        let bytes = try records(reference, at: position, transaction)
+        do { return try StoredBody.decode(bytes, as: reference) } catch {
+            throw LogError(damage: error, to: reference, at: position)
+        }
+    }
+
+    /// The records of a body, joined.
+    private func records(
+        _ reference: BodyReference, at position: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var number: UInt32 = 0
+        try transaction.scan(bodies, from: nil, prefix: reference.hash, reversed: false) {
+            key, record in
+            guard key.copied() == Self.recordKey(reference, number) else {
+                throw LogError(
+                    number == 0 ? .missingBody : .corruptBody, at: position,
+                    "body \(reference.digits): record \(number) is missing")
+            }
+            bytes += record.copied()
+            number += 1
+            return true
+        }
+        guard number > 0 else {
+            throw LogError(
+                .missingBody, at: position,
+                "body \(reference.digits) of \(reference.bytes) bytes is not in the store")
+        }
+        return bytes
+    }
+
+    private static func recordKey(_ reference: BodyReference, _ number: UInt32) -> [UInt8] {
+        reference.hash + (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}
