@@ -81,7 +81,8 @@ let package = Package(
         .executableTarget(
             name: "crash-child",
             dependencies: [
-                "Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
+                "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes, "TestSupport",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
         .executableTarget(
@@ -92,7 +93,10 @@ let package = Package(
         tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),
         tests(
             "TidemarkViewsTests",
-            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
+            [
+                "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents",
+            ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(
             "TidemarkTestingTests",

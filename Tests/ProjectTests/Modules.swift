@@ -37,7 +37,8 @@ let modules: [String: Module] = [
     "Sources/TidemarkInspect": Module(
         imports: [
             "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
-        ]),
+        ],
+        onlyIn: ["Foundation": ["ScratchDirectory.swift"]]),
     "Sources/TidemarkTesting": Module(
         imports: [
             "Tidemark", "TidemarkSync", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
@@ -46,8 +47,8 @@ let modules: [String: Module] = [
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",
-            "TidemarkViews", "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation",
-            "Synchronization",
+            "TidemarkViews", "TidemarkLog", "TidemarkEvents", "ArgumentParser", "HTTPTypes",
+            "Foundation", "Synchronization",
         ]),
 ]
 

@@ -21,7 +21,7 @@ func withReplica<R>(
         try replica.deleteTemporary()
         throw error
     }
-    #expect(try replica.journal.verify().findings == [])
+    #expect(try replica.journal.verify(.deep).findings == [])
     try replica.deleteTemporary()
     return result
 }

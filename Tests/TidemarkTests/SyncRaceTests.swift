@@ -4,6 +4,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
@@ -34,7 +35,7 @@ import TidemarkViews
             replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
         let outcome = try await engine.sync()
         #expect(isDone.value == true)
-        #expect(try replica.journal.compareWithRebuilt() == [])
+        #expect(try replica.journal.verify(.deep).findings == [])
         let documents = try replica.read { context in
             var keys: [String] = []
             try context.forEachDocument { key, _, _ in

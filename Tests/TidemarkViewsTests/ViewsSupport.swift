@@ -1,6 +1,7 @@
 // ViewsSupport.swift — a store in a directory of its own, a fold in memory, and looks inside.
 
 import Foundation
+import Testing
 import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
@@ -75,6 +76,21 @@ final class ScratchStore {
                 try transaction.delete(table, key.bytes)
             }
         }
+    }
+
+    /// The rows that a new fold beside the store makes differently.
+    func differences(max: Int = 100) throws -> [RowDifference] {
+        let comparison = try compare(max: max)
+        #expect(comparison.commit == nil || !comparison.rows.isEmpty)
+        return comparison.rows
+    }
+
+    func compare(max: Int = 100, eventsPerStep: Int = 20_000) throws -> RebuildComparison {
+        let scratch = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-scratch-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        return try journal.compareWithRebuilt(
+            in: scratch.path, differencesMax: max, eventsPerStep: eventsPerStep)
     }
 
     func commits() throws -> [CommitRecord] {
