@@ -33,6 +33,7 @@ struct RecordedRows {
     var last = Position.start
     /// Whether other rules than today's made any row.
     private(set) var hasForeign = false
+    private var knownForeign: Set<[UInt8]> = []
     private var rows: [Name: Row] = [:]
 
     subscript(_ name: Name) -> Row? { rows[name] }
@@ -51,12 +52,24 @@ struct RecordedRows {
             number = digest.view
             guard let view = View(rawValue: digest.view) else { continue }
             let isForeign = digest.fingerprint != view.fingerprint
+            if isForeign, !isKnown(digest.fingerprint, of: view) {
+                return LogError(
+                    .corruptDigest, at: record.last,
+                    "the digest of view \(view) names rules that no version has")
+            }
             hasForeign = hasForeign || isForeign
             for hash in digest.shortHashes {
                 rows[Name(digest.view, hash.key)] = isForeign ? .foreign : .value(hash.value)
             }
         }
         return nil
+    }
+
+    private mutating func isKnown(_ fingerprint: [UInt8], of view: View) -> Bool {
+        if knownForeign.contains(fingerprint) { return true }
+        guard view.isFingerprint(fingerprint) else { return false }
+        knownForeign.insert(fingerprint)
+        return true
     }
 
     mutating func markFound(_ name: Name) { rows[name] = .found }

@@ -183,7 +183,7 @@ extension LogError {
         case let error as LogError: self = error
         case let error as ProtoError:
             self.init(.corruptRow, at: .start, "a row is damaged: \(error)")
-        case let error as StoreError where [.damaged, .lost, .io].contains(error.code):
+        case let error as StoreError where [.damaged, .lost, .io, .badKey].contains(error.code):
             self.init(.corruptTable, at: .start, "\(error)")
         default: throw error
         }

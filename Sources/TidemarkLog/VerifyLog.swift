@@ -54,6 +54,8 @@ package struct LogCheck {
     private let findingsMax: Int
     /// The right edge as it is stored; nil when it is damaged, or not that of `last`.
     private let stored: MerkleEdge?
+    /// How many commits there are up to `last`, as the table says; nil when that is not known.
+    private let commitCount: Int?
     private var checkpoints: ArraySlice<LogCheckpoint>
     private var result = LogVerification()
     private var edge = MerkleEdge()
@@ -79,9 +81,10 @@ package struct LogCheck {
         let last = try log.lastPosition(transaction)
         self.last = min(end ?? last, last)
         guard self.last == last else {
-            stored = nil
+            (stored, commitCount) = (nil, nil)
             return
         }
+        commitCount = try transaction.count(log.commits)
         var findings: [LogError] = []
         stored = try log.storedEdge(last, &findings, transaction)
         result.findings = findings
@@ -123,10 +126,16 @@ package struct LogCheck {
 
     /// What was found; to be asked when there is nothing more to look at.
     package consuming func finished() -> LogVerification {
+        let isWhole = position == last && result.findings.isEmpty
         result.commits = commits.count
         if depth == .events { result.root = edge.root }
         if result.findings.count < findingsMax {
-            if commits.next != last.next, !commits.isBroken, commits.first == nil {
+            if let commitCount, commitCount != commits.count, !commits.isBroken, isWhole {
+                result.findings.append(
+                    LogError(
+                        .corruptCommit, at: last,
+                        "\(commitCount) commits are counted, not \(commits.count)"))
+            } else if commits.next != last.next, !commits.isBroken, commits.first == nil {
                 result.findings.append(
                     LogError(.corruptCommit, at: last, "commits end before \(commits.next)"))
             }

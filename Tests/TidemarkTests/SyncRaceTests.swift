@@ -4,8 +4,8 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
-import TidemarkInspect
 import TidemarkHTTP
+import TidemarkInspect
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews

@@ -10,6 +10,7 @@ import TidemarkViews
 /// A store in a directory of its own, which goes with the test.
 final class ScratchStore {
     private(set) var journal: Journal
+    var path: String { directory.path }
     private let directory: URL
 
     init() throws {
@@ -23,9 +24,9 @@ final class ScratchStore {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    func reopen() throws {
-        try journal.close()
-        journal = try Journal.open(at: directory.path)
+    func reopen(readOnly: Bool = false, isClosed: Bool = false) throws {
+        if !isClosed { try? journal.close() }
+        journal = try Journal.open(at: directory.path, readOnly: readOnly)
     }
 
     /// Writes events as one commit.
