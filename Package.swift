@@ -92,7 +92,8 @@ let package = Package(
         .executableTarget(
             name: "crash-child",
             dependencies: [
-                "Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
+                "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes, "TestSupport",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
         .executableTarget(
@@ -105,7 +106,10 @@ let package = Package(
             ["TidemarkLog", "TidemarkStore", "TidemarkEvents", "EventProto", crypto, protobuf]),
         tests(
             "TidemarkViewsTests",
-            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
+            [
+                "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents",
+            ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(
             "TidemarkTestingTests",

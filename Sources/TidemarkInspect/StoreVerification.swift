@@ -1,27 +1,40 @@
 // StoreVerification.swift — whether a store is what was written, and its views what the log says.
 
-import TidemarkEvents
+package import TidemarkEvents
 package import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
+/// How much is looked at.
+package enum VerifyLevel: String, Sendable, CaseIterable {
+    /// Sizes, counts, the checksum of every event, and how the commits join.
+    case quick
+    /// Besides that every header, the Merkle root of every commit, the right edge, every row
+    /// against what the commits recorded, and the rows against each other.
+    case full
+    /// Besides that the log is folded again and every row compared.
+    case deep
+}
+
 /// The result of a verification.
 package struct StoreVerification: Sendable {
-    package var log: LogVerification
-    /// The rows that a new fold makes differently; empty when the log itself is damaged, since
-    /// nothing can be folded then.
-    package var rows: [RowDifference] = []
+    package var level: VerifyLevel
+    package var log = LogVerification()
+    /// How many rows were looked at.
+    package var rows: UInt64 = 0
+    /// What is wrong: first with the log, then, only when the log is whole, with the views.
+    package var problems: [LogError] = []
+    /// What could not be looked at, and why, in sentences.
+    package var notes: [String] = []
 
-    package var isFine: Bool { log.findings.isEmpty && rows.isEmpty }
+    package var isFine: Bool { problems.isEmpty }
     /// Whether all that is wrong is that a newer version wrote it.
-    package var isNewer: Bool {
-        rows.isEmpty && log.findings.areOfNewerFormat
-    }
+    package var isNewer: Bool { problems.areOfNewerFormat }
     package var events: UInt64 { log.events }
     package var commits: UInt64 { log.commits }
 
     /// What is wrong, a line each, with the position.
-    package var findings: [String] { log.findings.map { "\($0)" } + rows.map { "\($0)" } }
+    package var findings: [String] { problems.map { "\($0)" } }
 
     /// The Merkle root over all events, as hexadecimal digits.
     package var root: String {
@@ -29,17 +42,160 @@ package struct StoreVerification: Sendable {
     }
 }
 
+/// How far a verification has come.
+package enum VerifyProgress: Sendable, Hashable {
+    /// Events up to `done` were looked at.
+    case events(done: Position, last: Position)
+    /// The rows of the views are looked at.
+    case rows
+    /// Events up to `done` were folded again.
+    case folding(done: Position, last: Position)
+}
+
 extension Journal {
-    /// Recomputes the log's checksums and roots, then folds it again and compares every row.
-    package func verify() throws -> StoreVerification {
-        var result = StoreVerification(
-            log: try environment.read { transaction in try log.verify(transaction) })
-        guard result.log.findings.isEmpty else { return result }
-        do { result.rows = try compareWithRebuilt() } catch let error as ProtoError {
-            result.log.findings.append(
-                LogError(.corruptMeta, at: .start, "a view row is damaged: \(error)"))
+    /// Looks at everything that the level asks for; changes nothing.
+    ///
+    /// A writer may go on meanwhile. The log is read in steps; the rows, which change, at one
+    /// moment.
+    ///
+    /// - Parameters:
+    ///   - checkpoints: older ones, which must be of this log; not for the level `quick`.
+    ///   - scratch: where the level `deep` folds the log again; the caller removes it. A temporary
+    ///     directory when nil.
+    ///   - progress: called after each step; what it throws cuts the verification short.
+    package func verify(
+        _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
+        scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
+    ) throws -> StoreVerification {
+        var result = StoreVerification(level: level)
+        do {
+            var recorded = RecordedRows()
+            try verifyLog(&result, checkpoints, &recorded, progress)
+            if result.isFine, level != .quick {
+                try progress(.rows)
+                try verifyRows(&result, &recorded)
+            }
+            if result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
+        } catch {
+            result.problems.append(try LogError(damageIn: error))
         }
         return result
+    }
+
+    /// Opens the store in a directory, read-only, and verifies it; damage that keeps it from being
+    /// opened is a finding like others.
+    package static func verifyStore(
+        at directory: String, _ level: VerifyLevel = .full,
+        against checkpoints: [LogCheckpoint] = [],
+        scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
+    ) throws -> StoreVerification {
+        do {
+            let journal = try Journal.open(at: directory, readOnly: true)
+            defer { try? journal.close() }
+            return try journal.verify(
+                level, against: checkpoints, scratch: scratch, progress: progress)
+        } catch {
+            var result = StoreVerification(level: level)
+            result.problems = [try LogError(damageIn: error)]
+            return result
+        }
+    }
+
+    /// Opens the store in a directory, read-only, folds its log again beside it, and compares.
+    ///
+    /// - Returns: what differs; damage that keeps the log from being folded among it.
+    package static func checkRebuild(
+        at directory: String, scratch: String? = nil,
+        progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws -> [LogError] {
+        do {
+            let journal = try Journal.open(at: directory, readOnly: true)
+            defer { try? journal.close() }
+            return try ScratchDirectory.with(scratch) { scratch in
+                try journal.compareWithRebuilt(in: scratch, progress: progress).problems
+            }
+        } catch { return [try LogError(damageIn: error)] }
+    }
+
+    private func verifyLog(
+        _ result: inout StoreVerification, _ checkpoints: [LogCheckpoint],
+        _ recorded: inout RecordedRows, _ progress: (VerifyProgress) throws -> Void
+    ) throws {
+        let isQuick = result.level == .quick
+        result.problems = try foreign(checkpoints)
+        guard result.isFine else { return }
+        var check = try environment.read { transaction in
+            try LogCheck(
+                log, isQuick ? .frames : .events, checkpoints: checkpoints, transaction)
+        }
+        var mistakes: [LogError] = []
+        while try environment.read({ transaction in
+            try check.step(transaction) { record in
+                guard !isQuick, mistakes.count < 100 else { return }
+                if let mistake = recorded.note(record) { mistakes.append(mistake) }
+            }
+        }) {
+            try progress(.events(done: check.position, last: check.last))
+        }
+        let last = check.last
+        result.log = check.finished()
+        result.problems = result.log.findings + mistakes
+        recorded.last = last
+    }
+
+    private func verifyRows(
+        _ result: inout StoreVerification, _ recorded: inout RecordedRows
+    ) throws {
+        try environment.read { transaction in
+            let state = try views.state(transaction)
+            guard state?.isCurrent ?? true else {
+                result.notes.append(
+                    "the rows were made by other rules; open the store for writing to rebuild them")
+                return
+            }
+            try log.forEachCommit(from: recorded.last.next, transaction) { record in
+                if let mistake = recorded.note(record) { throw mistake }
+                return true
+            }
+            let check = RowCheck(self, (state ?? ViewTables.State()).generation, recorded)
+            result.problems += try check.run(transaction)
+            result.rows = check.rows
+        }
+    }
+
+    private func verifyFold(
+        _ result: inout StoreVerification, _ scratch: String?,
+        _ progress: (VerifyProgress) throws -> Void
+    ) throws {
+        let comparison = try ScratchDirectory.with(scratch) { scratch in
+            try compareWithRebuilt(in: scratch) { step in
+                try progress(.folding(done: step.done, last: step.last))
+            }
+        }
+        result.problems += comparison.problems
+    }
+}
+
+extension LogError {
+    /// An error as a finding, when damage is what it is about; else it is thrown on.
+    fileprivate init(damageIn error: any Error) throws {
+        switch error {
+        case let error as LogError: self = error
+        case let error as ProtoError:
+            self.init(.corruptRow, at: .start, "a row is damaged: \(error)")
+        case let error as StoreError where [.damaged, .lost, .io, .badKey].contains(error.code):
+            self.init(.corruptTable, at: .start, "\(error)")
+        default: throw error
+        }
+    }
+}
+
+extension RebuildComparison {
+    /// What differs, as findings.
+    package var problems: [LogError] {
+        let commit = commit.map { LogError(.corruptDigest, at: $0.position, "\($0)") }
+        return [commit].compactMap { $0 }
+            + rows.map { LogError(.corruptRow, at: $0.commit ?? .start, $0.summary) }
     }
 }
 

@@ -23,6 +23,14 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case newerFormat
         /// The store's own description is damaged.
         case corruptMeta
+        /// The pages in which the store keeps its tables are damaged.
+        case corruptTable
+        /// A view row is not what the log and its commits say.
+        case corruptRow
+        /// What a commit recorded about the views is not what its events make.
+        case corruptDigest
+        /// An older checkpoint is not of this log.
+        case otherCheckpoint
     }
 
     package var code: Code

@@ -1,140 +1,276 @@
-// VerifyLog.swift — proving that the log is what was written: checksums, density, commits, roots.
+// VerifyLog.swift — proving that the log is what was written, in steps of bounded time and memory.
+//
+// Events and commits are only ever appended. So one moment is taken as the end, with the right edge
+// as it was then, and all before it is looked at in as many transactions as one likes: a writer may
+// go on meanwhile, and no old page of the store is held for long.
 
-import TidemarkEvents
+package import TidemarkEvents
 package import TidemarkStore
 
-/// What a verification looked at.
+/// What a verification of the log looked at.
 package struct LogVerification: Sendable, Hashable {
     package var events: UInt64 = 0
     package var commits: UInt64 = 0
     package var bytes: UInt64 = 0
+    /// The Merkle root over all events: recomputed, or, when only frames are looked at, as stored.
     package var root: Hash = []
     /// What is wrong, in the order of the log; at most as many as were asked for.
     package var findings: [LogError] = []
+
+    package init() {}
 }
 
 extension EventLog {
-    /// Recomputes everything that can be recomputed from the log alone.
+    /// Recomputes everything that can be recomputed from the log alone, in one transaction.
     ///
-    /// Every event's checksum and header, the density of the positions, the Merkle root of each
-    /// commit, the right edge, and every body that an event refers to. Goes on after a finding, up
-    /// to `findingsMax` of them.
+    /// Goes on after a finding, up to `findingsMax` of them.
     package func verify(
         findingsMax: Int = 100, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> LogVerification {
-        var commits: [CommitRecord] = []
-        var result = LogVerification()
+        var check = try LogCheck(self, findingsMax: findingsMax, transaction)
+        while try check.step(transaction) {}
+        return check.finished()
+    }
+}
+
+/// A walk over the log up to where it ended when the walk began.
+package struct LogCheck {
+    /// What is looked at.
+    package enum Depth: Sendable {
+        /// The checksum of every frame, the density of the positions, how the commits join.
+        case frames
+        /// Besides that every header, the Merkle root of every commit, the right edge, and that
+        /// every event is found by its position.
+        case events
+    }
+
+    /// The last event that is looked at.
+    package let last: Position
+    /// The last event that was looked at so far.
+    package private(set) var position = Position.start
+
+    private let log: EventLog
+    private let depth: Depth
+    private let findingsMax: Int
+    /// The right edge as it is stored; nil when it is damaged, or not that of `last`.
+    private let stored: MerkleEdge?
+    /// How many commits there are up to `last`, as the table says; nil when that is not known.
+    private let commitCount: Int?
+    private var checkpoints: ArraySlice<LogCheckpoint>
+    private var result = LogVerification()
+    private var edge = MerkleEdge()
+    private var commits = CommitQueue()
+    /// Until the first damage; after it no root can be told right from wrong.
+    private var rootsHold = true
+    private var hasEnded = false
+    /// Bodies that were read and found whole.
+    private var soundBodies: Set<BodyReference> = []
+
+    /// Takes the log's end as it is now.
+    ///
+    /// - Parameters:
+    ///   - end: where to end instead, in the middle of the log.
+    ///   - checkpoints: older ones, which must be of the same log; they need the depth `events`.
+    package init(
+        _ log: EventLog, _ depth: Depth = .events, upTo end: Position? = nil,
+        checkpoints: [LogCheckpoint] = [], findingsMax: Int = 100,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        self.log = log
+        self.depth = depth
+        self.findingsMax = findingsMax
+        self.checkpoints = checkpoints.sorted { $0.size < $1.size }[...]
+        let last = try log.lastPosition(transaction)
+        self.last = min(end ?? last, last)
+        guard self.last == last else {
+            (stored, commitCount) = (nil, nil)
+            return
+        }
+        commitCount = try transaction.count(log.commits)
+        var findings: [LogError] = []
+        stored = try log.storedEdge(last, &findings, transaction)
+        result.findings = findings
+        if let stored { result.root = stored.root }
+        meetCheckpoints()
+    }
+
+    /// Looks at some further megabytes; false when there is nothing more to look at.
+    ///
+    /// - Parameter commit: gets every commit, in order, when it was looked at.
+    package mutating func step(
+        bytesMax: UInt64 = 4 << 20, _ transaction: borrowing some TableReading & ~Copyable,
+        commit: (CommitRecord) throws -> Void = { _ in }
+    ) throws -> Bool {
+        guard !hasEnded else { return false }
+        result.findings += try commits.fill(upTo: last, log, transaction)
+        let limit = result.bytes + bytesMax
+        var wantsMore = false
         do {
-            try forEachCommit(transaction) { record in
-                commits.append(record)
-                return true
+            try transaction.scan(
+                log.log, from: position.next.bigEndianBytes, prefix: [], reversed: false
+            ) { key, value in
+                guard try take(key, value, transaction) else { return false }
+                while let record = commits.first, record.last <= position {
+                    meetRoot(record)
+                    try commit(record)
+                    commits.removeFirst()
+                }
+                wantsMore = result.bytes >= limit || commits.mustBeFilled
+                return !wantsMore && position < last && result.findings.count < findingsMax
             }
         } catch let error as LogError {
             result.findings.append(error)
+            wantsMore = false
         }
-        result.commits = UInt64(commits.count)
+        hasEnded = !wantsMore || position >= last || result.findings.count >= findingsMax
+        return !hasEnded
+    }
 
-        var edge = MerkleEdge()
-        var nextCommit = commits.makeIterator()
-        var commit = nextCommit.next()
-        var expected = Position(1)
-        var rootsHold = true
-        var sound: Set<BodyReference> = []
-        try forEachFrame(transaction) { position, frame in
-            if position != expected {
-                result.findings.append(
-                    LogError(.missingEvent, at: expected, "the next event is \(position)"))
-                rootsHold = false
-            }
-            expected = position.next
-            switch frame {
-            case .failure(let damage):
-                result.findings.append(LogError(damage: damage, at: position))
-                rootsHold = false
-            case .success(let frame):
-                result.bytes += UInt64(frame.encodedBytes)
-                do { try check(frame, at: position, &sound, transaction) } catch let error
-                    as LogError
-                {
-                    result.findings.append(error)
-                }
-                edge.append(
-                    leaf: MerkleEdge.leaf(
-                        position: position, header: frame.header, payloadHash: frame.payload.hash))
-            }
-            result.events += 1
-            while let record = commit, record.last <= position {
-                // After the first damage no later root can be told right from wrong.
-                if rootsHold, record.last != position || record.root != edge.root {
-                    result.findings.append(
-                        LogError(.rootMismatch, at: record.last, "the commit's root differs"))
-                    rootsHold = false
-                }
-                commit = nextCommit.next()
-            }
-            return result.findings.count < findingsMax
-        }
+    /// What was found; to be asked when there is nothing more to look at.
+    package consuming func finished() -> LogVerification {
+        let isWhole = position == last && result.findings.isEmpty
+        result.commits = commits.count
+        if depth == .events { result.root = edge.root }
         if result.findings.count < findingsMax {
-            result.findings += try endFindings(commits, edge, rootsHold, transaction)
+            if let commitCount, commitCount != commits.count, !commits.isBroken, isWhole {
+                result.findings.append(
+                    LogError(
+                        .corruptCommit, at: last,
+                        "\(commitCount) commits are counted, not \(commits.count)"))
+            } else if commits.next != last.next, !commits.isBroken, commits.first == nil {
+                result.findings.append(
+                    LogError(.corruptCommit, at: last, "commits end before \(commits.next)"))
+            }
+            if depth == .events, rootsHold, position == last, let stored, stored != edge {
+                result.findings.append(
+                    LogError(.corruptEdge, at: last, "the right edge differs"))
+            }
         }
-        result.root = edge.root
+        for checkpoint in checkpoints where result.findings.count < findingsMax {
+            result.findings.append(
+                LogError(
+                    .otherCheckpoint, at: last,
+                    "the checkpoint covers \(checkpoint.size) events, the log holds "
+                        + "\(last.rawValue): its end is gone, or it is another log"))
+        }
         return result
     }
 
-    /// Reads the header, and the bodies that the event refers to, each once.
-    private func check(
-        _ frame: EventFrame, at position: Position, _ sound: inout Set<BodyReference>,
+    /// Looks at the next event; false when the walk can't go on.
+    private mutating func take(
+        _ key: Span<UInt8>, _ value: Span<UInt8>,
         _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Bool {
+        guard let found = Position(bigEndianBytes: key.copied()) else {
+            throw LogError(
+                .corruptEvent, at: position.next, "a key of \(key.count) bytes is no position")
+        }
+        guard found > position else {
+            throw LogError(.corruptEvent, at: found, "it comes after \(position)")
+        }
+        guard found <= last else { return false }
+        if found != position.next {
+            result.findings.append(
+                LogError(.missingEvent, at: position.next, "the next event is \(found)"))
+            rootsHold = false
+        }
+        position = found
+        result.events += 1
+        result.bytes += UInt64(value.count)
+        do {
+            let frame = try EventFrame(parsing: value)
+            if depth == .events {
+                edge.append(
+                    leaf: MerkleEdge.leaf(
+                        position: found, header: frame.header, payloadHash: frame.payload.hash))
+                try check(frame, transaction)
+            }
+        } catch let error as LogError {
+            result.findings.append(error)
+        } catch {
+            result.findings.append(LogError(damage: error, at: found))
+            rootsHold = false
+        }
+        if depth == .events {
+            let bytes = try transaction.withValue(log.log, found.bigEndianBytes) { $0.count }
+            if bytes != value.count {
+                result.findings.append(
+                    LogError(.missingEvent, at: found, "it is not found by its position"))
+            }
+            meetCheckpoints()
+        }
+        return true
+    }
+
+    /// Reads the header, and the bodies that the event refers to, each once.
+    private mutating func check(
+        _ frame: EventFrame, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         var event: Event
-        if case .body(let reference) = frame.payload, sound.contains(reference) {
-            do { event = try Event(header: frame.header, payload: []) } catch {
-                throw LogError(damage: error, at: position)
-            }
-        } else {
-            event = try self.event(frame, at: position, transaction)
-            if case .body(let reference) = frame.payload { sound.insert(reference) }
+        do { event = try Event(header: frame.header, payload: []) } catch {
+            throw LogError(damage: error, at: position)
         }
-        if let reference = event.namedBody, !sound.contains(reference) {
-            _ = try body(reference, at: position, transaction)
-            sound.insert(reference)
+        switch frame.payload {
+        case .inline(let payload): event.payload = payload
+        case .body(let reference):
+            guard event.kind == .requestAnswered || !soundBodies.contains(reference) else { return }
+            event.payload = try log.body(reference, at: position, transaction)
+            soundBodies.insert(reference)
+        }
+        if let reference = event.namedBody, !soundBodies.contains(reference) {
+            _ = try log.body(reference, at: position, transaction)
+            soundBodies.insert(reference)
         }
     }
 
-    private func endFindings(
-        _ commits: [CommitRecord], _ edge: MerkleEdge, _ rootsHold: Bool,
-        _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> [LogError] {
-        var findings: [LogError] = []
-        var expected = Position(1)
-        for record in commits {
-            if record.first != expected || record.last < record.first {
-                findings.append(
-                    LogError(
-                        .corruptCommit, at: record.last,
-                        "it begins at \(record.first), not at \(expected)"))
-                break
-            }
-            expected = record.last.next
+    private mutating func meetRoot(_ record: CommitRecord) {
+        guard depth == .events, rootsHold else { return }
+        if record.last != position || record.root != edge.root {
+            result.findings.append(
+                LogError(.rootMismatch, at: record.last, "the commit's root differs"))
+            rootsHold = false
         }
-        let last = try lastPosition(transaction)
-        if findings.isEmpty, expected != last.next {
+    }
+
+    private mutating func meetCheckpoints() {
+        while let checkpoint = checkpoints.first, checkpoint.size <= position.rawValue {
+            checkpoints.removeFirst()
+            guard rootsHold, checkpoint.root != edge.root else { continue }
+            result.findings.append(
+                LogError(
+                    .otherCheckpoint, at: position,
+                    "the checkpoint of \(checkpoint.size) events has another root: what it covers "
+                        + "was changed since, or it is of another log"))
+        }
+    }
+}
+
+extension EventLog {
+    /// The stored right edge, if it fits a log that ends at `last`; else what is wrong.
+    fileprivate func storedEdge(
+        _ last: Position, _ findings: inout [LogError],
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> MerkleEdge? {
+        let count = try transaction.count(log)
+        if count != last.rawValue {
             findings.append(
-                LogError(.corruptCommit, at: last, "commits end before \(expected)"))
+                LogError(
+                    .missingEvent, at: last, "it is the last one, but the log holds \(count) events"
+                ))
+        }
+        if let bytes = try transaction.last(commits)?.key,
+            let end = Position(bigEndianBytes: bytes), end > last
+        {
+            findings.append(LogError(.missingEvent, at: last.next, "a commit ends at \(end)"))
         }
         do {
-            let stored = try self.edge(transaction)
-            if stored.size != last.rawValue {
-                findings.append(
-                    LogError(
-                        .missingEvent, at: Position(min(stored.size, last.rawValue) + 1),
-                        "the log holds \(last.rawValue) events, \(stored.size) were appended"))
-            } else if rootsHold, stored != edge {
-                findings.append(LogError(.corruptEdge, at: last, "the right edge differs"))
-            }
-        } catch let error as LogError {
-            findings.append(error)
-        }
-        return findings
+            let edge = try edge(transaction)
+            if edge.size == last.rawValue { return edge }
+            findings.append(
+                LogError(
+                    .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
+                    "the log holds \(last.rawValue) events, \(edge.size) were appended"))
+        } catch let error as LogError { findings.append(error) }
+        return nil
     }
 }

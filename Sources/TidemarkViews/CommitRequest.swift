@@ -30,6 +30,7 @@ class CommitRequest: @unchecked Sendable {
 
 /// A commit whose body returns something.
 final class TypedCommitRequest<R>: CommitRequest, @unchecked Sendable {
+    // @unchecked because: see above.
     private var body: ((Draft) throws -> R)?
     private var value: R?
 

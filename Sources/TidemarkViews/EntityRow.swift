@@ -50,8 +50,8 @@ package struct EntityRow: Sendable, Hashable {
     package var revision: Revision?
     package var serverTime: Timestamp?
     package var pending: [Pending] = []
-    /// The entity with everything pending applied; empty when nothing is pending, when it is deleted,
-    /// and when all that is pending is that it was made, whose payload it is then.
+    /// The entity with everything pending applied; empty when nothing is pending, when it is
+    /// deleted, and when all that is pending is that it was made, whose payload it is then.
     package var current: [UInt8] = []
     package var attempt: Attempt?
     package var refusal: Refusal?

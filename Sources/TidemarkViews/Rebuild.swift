@@ -1,4 +1,4 @@
-// Rebuild.swift — folding the log again from its first event, and comparing the result.
+// Rebuild.swift — folding the log again from its first event.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -8,28 +8,6 @@ import TidemarkStore
 package struct RebuildProgress: Sendable, Hashable {
     package var done: Position
     package var last: Position
-}
-
-/// A row that a new fold makes differently.
-package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
-    /// The last event of the first commit after which rows differ; nil when no commit wrote the
-    /// row.
-    ///
-    /// Where every commit recorded just what a new fold makes, the row was changed later, and this
-    /// is the last commit that wrote it.
-    package var commit: Position?
-    package var view: View
-    package var tree: Tree
-    package var key: [UInt8]
-    package var live: [UInt8]?
-    package var rebuilt: [UInt8]?
-
-    package var description: String {
-        let place = commit.map { "\($0): " } ?? ""
-        let name = String(decoding: key.map { $0 < 0x20 ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
-        let how = live == nil ? "missing" : rebuilt == nil ? "left over" : "different"
-        return "\(place)the row \(name) of view \(view) is \(how)"
-    }
 }
 
 extension Journal {
@@ -106,74 +84,5 @@ extension Journal {
             }
         }
         return (changes, done)
-    }
-
-    /// Folds the whole log in memory and compares every row with the live one.
-    ///
-    /// - Returns: the rows that differ, in key order, at most `differencesMax`; each with the first
-    ///   commit that recorded another row than the new fold makes, where that can be told.
-    package func compareWithRebuilt(differencesMax: Int = 100) throws -> [RowDifference] {
-        try environment.read { transaction in
-            let generation = (try views.state(transaction) ?? ViewTables.State()).generation
-            let (changes, _) = try refold(after: .start, count: .max, transaction) { _ in nil }
-            var rebuilt: [RowKey: [UInt8]] = [:]
-            for (key, value) in changes { rebuilt[key] = value }
-            var differences: [RowDifference] = []
-            for tree in Tree.allCases {
-                try views.scan(tree, generation, transaction) { bytes, live in
-                    let key = RowKey(tree, bytes)
-                    let other = rebuilt.removeValue(forKey: key)
-                    if other != live {
-                        differences.append(
-                            RowDifference(
-                                commit: nil, view: key.view, tree: tree, key: bytes, live: live,
-                                rebuilt: other))
-                    }
-                    return differences.count < differencesMax
-                }
-            }
-            if differences.count < differencesMax {
-                let missing = rebuilt.sorted { $0.key < $1.key }
-                for (key, value) in missing.prefix(differencesMax - differences.count) {
-                    differences.append(
-                        RowDifference(
-                            commit: nil, view: key.view, tree: key.tree, key: key.bytes, live: nil,
-                            rebuilt: value))
-                }
-            }
-            guard !differences.isEmpty else { return [] }
-            let (first, lastWriters) = try firstDifferingCommit(transaction)
-            return differences.map { difference in
-                var difference = difference
-                difference.commit = first ?? lastWriters[RowKey(difference.tree, difference.key)]
-                return difference
-            }
-        }
-    }
-
-    /// The last event of the first commit whose recorded digests a new fold does not meet, or, when
-    /// there is none, of the last commit that wrote each row.
-    private func firstDifferingCommit(
-        _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> (first: Position?, lastWriters: [RowKey: Position]) {
-        var rows: [RowKey: [UInt8]] = [:]
-        var lastWriters: [RowKey: Position] = [:]
-        var records: [CommitRecord] = []
-        try log.forEachCommit(transaction) { record in
-            records.append(record)
-            return true
-        }
-        for record in records {
-            let count = Int(record.last.rawValue - record.first.rawValue) + 1
-            let (changes, _) = try refold(
-                after: Position(record.first.rawValue - 1), count: count, transaction
-            ) { rows[$0] }
-            if ViewDigest.of(changes) != record.views { return (record.last, [:]) }
-            for (key, value) in changes {
-                rows[key] = value
-                lastWriters[key] = record.last
-            }
-        }
-        return (nil, lastWriters)
     }
 }

@@ -1,44 +1,53 @@
-// CrashChild.swift — a process that syncs a store and dies in the middle of it, for crash tests.
+// CrashChild.swift — a process that dies in the middle of its work, for crash tests.
 //
-// `crash-child STORE CHECKPOINT` syncs the store with the remote that its log names, and kills
-// itself the first time that the checkpoint is reached: no clean-up, no flush, signal 9. When it is
-// never reached, the process ends with status 0. The credentials are in TIDEMARK_CREDENTIALS.
+//   crash-child STORE CHECKPOINT               syncs, and dies at the checkpoint (SyncChild.swift)
+//   crash-child append STORE SEED …            appends and acknowledges (AppendChild.swift)
+//   crash-child rebuild STORE SEED …           folds the log again (RebuildChild.swift)
+//   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
 
 import Foundation
-import Tidemark
-import TidemarkHTTP
-import TidemarkSync
 
 @main
 struct CrashChild {
     static func main() async throws {
-        guard CommandLine.arguments.count == 3,
-            let place = Checkpoint(rawValue: CommandLine.arguments[2])
-        else {
-            say("usage: crash-child STORE CHECKPOINT")
-            exit(2)
+        let words = Array(CommandLine.arguments.dropFirst())
+        switch words.first {
+        case "append": try AppendChild.run(Array(words.dropFirst()))
+        case "rebuild": try RebuildChild.run(Array(words.dropFirst()))
+        case "damaged": try DamageChild.run(Array(words.dropFirst()))
+        default: try await SyncChild.run(words)
         }
-        var dependencies = Dependencies.live
-        dependencies.reach = { checkpoint in
-            guard checkpoint == place else { return }
-            say("reached \(place.rawValue)")
-            kill(getpid(), SIGKILL)
-        }
-        let replica = try Replica.open(
-            existing: CommandLine.arguments[1], dependencies: dependencies)
-        guard let remote = try replica.registration?.remote else {
-            say("the store names no remote")
-            exit(2)
-        }
-        let credentials = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
-        let engine = try SyncEngine(replica, remote: remote) { .authorization(credentials) }
-        let outcome = try await engine.sync()
-        try replica.close()
-        say("ended: \(outcome)")
     }
 
     /// Writes a line at once: what is buffered would die with the process.
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    static func fail(_ line: String) -> Never {
+        say(line)
+        exit(2)
+    }
+
+    /// Kills this process after so many microseconds: no clean-up, no flush, signal 9.
+    static func die(after microseconds: Int) {
+        Thread.detachNewThread {
+            usleep(UInt32(microseconds))
+            kill(getpid(), SIGKILL)
+        }
+    }
+}
+
+/// The arguments of a mode: a store, then numbers.
+struct ChildArguments {
+    let store: String
+    let numbers: [Int]
+
+    init(_ words: [String], _ names: String...) {
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        guard let store = words.first, numbers.count == names.count, words.count == names.count + 1
+        else { CrashChild.fail("usage: STORE \(names.joined(separator: " "))") }
+        self.store = store
+        self.numbers = numbers
     }
 }

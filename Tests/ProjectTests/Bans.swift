@@ -27,6 +27,7 @@ struct Places: OptionSet {
     static let tools = Places(rawValue: 1 << 2)
     static let tests = Places(rawValue: 1 << 3)
     static let terminal = Places(rawValue: 1 << 4)
+    static let child = Places(rawValue: 1 << 5)
 
     /// The places a file belongs to.
     init(of path: String) {
@@ -36,6 +37,7 @@ struct Places: OptionSet {
         if path.hasPrefix("Tools/") { insert(.tools) }
         if path.hasPrefix("Tests/") { insert(.tests) }
         if path == "Tools/tidemark/Terminal.swift" { insert(.terminal) }
+        if path == "Tools/tidemark/ChildProcess.swift" { insert(.child) }
     }
 
     init(rawValue: Int) { self.rawValue = rawValue }
@@ -81,7 +83,7 @@ let bans: [Ban] = [
         places: [], isGlued: true),
     Ban(
         name: "unsafe", tokens: ["unsafe"], instead: "keep it in Sources/TidemarkStore",
-        places: [.store, .tests, .terminal]),
+        places: [.store, .tests, .terminal, .child]),
     Ban(
         name: "print()", tokens: ["print", "("], instead: "return the text or throw",
         places: [.tools, .tests], unlessAfter: [".", "func"]),

@@ -38,7 +38,8 @@ let modules: [String: Module] = [
         imports: [
             "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
             "TidemarkEvents",
-        ]),
+        ],
+        onlyIn: ["Foundation": ["ScratchDirectory.swift"]]),
     "Sources/TidemarkTesting": Module(
         imports: [
             "Tidemark", "TidemarkSync", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
@@ -47,8 +48,8 @@ let modules: [String: Module] = [
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",
-            "TidemarkViews", "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation",
-            "Synchronization",
+            "TidemarkViews", "TidemarkLog", "TidemarkEvents", "ArgumentParser", "HTTPTypes",
+            "Foundation", "Synchronization",
         ]),
 ]
 

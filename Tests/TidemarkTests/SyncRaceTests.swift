@@ -5,6 +5,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
+import TidemarkInspect
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -34,7 +35,7 @@ import TidemarkViews
             replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
         let outcome = try await engine.sync()
         #expect(isDone.value == true)
-        #expect(try replica.journal.compareWithRebuilt() == [])
+        #expect(try replica.journal.verify(.deep).findings == [])
         let documents = try replica.read { context in
             var keys: [String] = []
             try context.forEachDocument { key, _, _ in

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkLog
 import TidemarkRules
 import TidemarkStore
@@ -22,12 +23,9 @@ struct LogChecks {
     }
 
     func rowsAreThoseOfANewFold() throws {
-        let differences = try store.journal.compareWithRebuilt()
+        let differences = try store.differences()
         #expect(differences.map(\.description) == [], place)
-        let verification = try store.journal.environment.read { transaction in
-            try store.journal.log.verify(transaction)
-        }
-        #expect(verification.findings == [], place)
+        #expect(try store.journal.verify(.full).findings == [], place)
     }
 
     func rebuildingChangesNothing() throws {

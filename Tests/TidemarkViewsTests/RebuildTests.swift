@@ -72,12 +72,12 @@ import TidemarkViews
         try store.damage(rows[0].key, [1, 2, 3])
         try store.damage(rows[1].key, nil)
         try store.damage(.entity(EntityKey("tasks", "ghost")), rows[0].value)
-        #expect(try store.journal.compareWithRebuilt().count == 3)
+        #expect(try store.differences().count == 3)
 
         try store.journal.rebuild()
 
         #expect(try store.rows() == rows)
-        #expect(try store.journal.compareWithRebuilt() == [])
+        #expect(try store.differences() == [])
     }
 
     @Test func `a store whose rows other rules made is rebuilt when it is opened`() throws {
@@ -121,7 +121,7 @@ import TidemarkViews
     @Test func `a row damaged later is named with the last commit that wrote it`() throws {
         try damageRow()
 
-        let differences = try store.journal.compareWithRebuilt()
+        let differences = try store.differences()
 
         #expect(differences.count == 1)
         #expect(differences.first?.commit == Position(3))
@@ -138,7 +138,7 @@ import TidemarkViews
             .about(.localUpdated, "tasks/1", #"{"set":{"b":1}}"#))
         try store.write(.about(.localUpdated, "tasks/1", #"{"set":{"b":2}}"#))
 
-        let differences = try store.journal.compareWithRebuilt()
+        let differences = try store.differences()
 
         #expect(differences.map(\.commit) == [Position(7)])
     }
@@ -147,7 +147,7 @@ import TidemarkViews
         try store.damage(.entity(key), nil)
         try store.damage(.entity(EntityKey("tasks", "9")), [1])
 
-        let differences = try store.journal.compareWithRebuilt()
+        let differences = try store.differences()
 
         #expect(
             Set(differences.map(\.description)) == [
@@ -159,7 +159,7 @@ import TidemarkViews
     @Test func `no more differences are listed than were asked for`() throws {
         for number in 1...3 { try store.damage(.entity(EntityKey("tasks", "\(number)")), nil) }
 
-        #expect(try store.journal.compareWithRebuilt(differencesMax: 2).count == 2)
-        #expect(try store.journal.compareWithRebuilt(differencesMax: 1).count == 1)
+        #expect(try store.differences(max: 2).count == 2)
+        #expect(try store.differences(max: 1).count == 1)
     }
 }

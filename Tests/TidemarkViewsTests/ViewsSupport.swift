@@ -1,6 +1,7 @@
 // ViewsSupport.swift — a store in a directory of its own, a fold in memory, and looks inside.
 
 import Foundation
+import Testing
 import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
@@ -9,6 +10,7 @@ import TidemarkViews
 /// A store in a directory of its own, which goes with the test.
 final class ScratchStore {
     private(set) var journal: Journal
+    var path: String { directory.path }
     private let directory: URL
 
     init() throws {
@@ -22,9 +24,9 @@ final class ScratchStore {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    func reopen() throws {
-        try journal.close()
-        journal = try Journal.open(at: directory.path)
+    func reopen(readOnly: Bool = false, isClosed: Bool = false) throws {
+        if !isClosed { try? journal.close() }
+        journal = try Journal.open(at: directory.path, readOnly: readOnly)
     }
 
     /// Writes events as one commit.
@@ -75,6 +77,21 @@ final class ScratchStore {
                 try transaction.delete(table, key.bytes)
             }
         }
+    }
+
+    /// The rows that a new fold beside the store makes differently.
+    func differences(max: Int = 100) throws -> [RowDifference] {
+        let comparison = try compare(max: max)
+        #expect(comparison.commit == nil || !comparison.rows.isEmpty)
+        return comparison.rows
+    }
+
+    func compare(max: Int = 100, eventsPerStep: Int = 20_000) throws -> RebuildComparison {
+        let scratch = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-scratch-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        return try journal.compareWithRebuilt(
+            in: scratch.path, differencesMax: max, eventsPerStep: eventsPerStep)
     }
 
     func commits() throws -> [CommitRecord] {

@@ -1,4 +1,4 @@
-// Auditing.swift — `tidemark dump`, `show`, `verify`, `stats` and `rebuild`.
+// Auditing.swift — `tidemark dump`, `show` and `stats`.
 
 import ArgumentParser
 import Foundation
@@ -110,27 +110,6 @@ struct Show: ParsableCommand {
     }
 }
 
-struct Verify: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Proves that a store is what was written.",
-        discussion: """
-            Recomputes every checksum and the Merkle root of every commit, folds the log again and
-            compares every view row. Exit code 1 with the position when something differs.
-            """)
-
-    @OptionGroup var store: StoreArgument
-
-    func run() throws {
-        let result = try store.read { journal in try journal.verify() }
-        guard result.isFine else {
-            for finding in result.findings { Terminal.write(finding) }
-            throw result.isNewer ? Exit.newerFormat : Exit.findings
-        }
-        Terminal.write("fine: \(result.events) events in \(result.commits) commits")
-        Terminal.write("root: \(result.root)")
-    }
-}
-
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints how large a store is, and of what.")
@@ -152,28 +131,5 @@ struct Stats: ParsableCommand {
                 "  " + kind.description.padded(to: 18) + "\(sum.events)".padded(to: 8)
                     + "\(sum.bytes) bytes")
         }
-    }
-}
-
-struct Rebuild: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Folds the log again and replaces every view row.",
-        discussion: "The log itself is not touched. The old rows are served until it is done.")
-
-    @OptionGroup var store: StoreArgument
-    @OptionGroup var patience: WaitOption
-
-    func run() throws {
-        do {
-            let replica = try store.open(patience)
-            var last = Position.start
-            try replica.journal.rebuild { progress in
-                last = progress.last
-                Terminal.progress("folding \(progress.done) of \(progress.last)")
-            }
-            Terminal.endProgress()
-            try replica.close()
-            Terminal.write("rebuilt from \(last.rawValue) events")
-        } catch { throw store.advised(error) }
     }
 }

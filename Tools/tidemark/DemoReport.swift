@@ -75,7 +75,7 @@ struct DemoReport {
     }
 
     private func proof(_ name: String) throws {
-        let result = try open(name) { journal in try journal.verify() }
+        let result = try open(name) { journal in try journal.verify(.deep) }
         guard result.isFine else {
             for finding in result.findings { Terminal.write(finding) }
             throw Exit.findings

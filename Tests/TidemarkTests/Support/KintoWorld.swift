@@ -76,7 +76,7 @@ struct KintoWorld: Sendable {
     /// The log is what was written, the views are what it says, and every mutation that left the
     /// outbox has one outcome and an event that proves it.
     func expectWhole(_ device: KintoDevice, note: String = "") throws {
-        #expect(try device.replica.journal.verify().findings == [], "\(device.name) \(note)")
+        #expect(try device.replica.journal.verify(.deep).findings == [], "\(device.name) \(note)")
         try device.replica.read { store in
             for entry in try store.views.outbox(all: true) {
                 let what = "\(device.name) \(entry.position) \(entry.mutation) \(note)"

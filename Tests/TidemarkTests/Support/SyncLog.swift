@@ -36,7 +36,7 @@ extension SyncDevice {
     /// The Merkle root, after proving log and rows.
     @discardableResult
     func verify(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-        let result = try replica.journal.verify()
+        let result = try replica.journal.verify(.deep)
         #expect(result.findings == [], sourceLocation: sourceLocation)
         return result.root
     }

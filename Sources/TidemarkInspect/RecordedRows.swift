@@ -1,0 +1,85 @@
+// RecordedRows.swift — what the commits recorded last about each row, by short hashes: enough to
+// tell whether a row is still the one that was written, without folding anything again.
+//
+// Some 20 bytes of memory a row. Two keys of a large store may share a short hash; whoever finds a
+// row that is not as recorded has to look whether that is so (RowCheck.swift).
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// The short hashes of every row as the last commit that wrote it recorded them.
+struct RecordedRows {
+    /// A row's view and the short hash of its key.
+    struct Name: Hashable, Comparable {
+        private let number: UInt64
+
+        init(_ view: UInt32, _ key: UInt32) { number = UInt64(view) << 32 | UInt64(key) }
+        init(_ key: RowKey) { self.init(key.view.rawValue, CRC32C.checksum(of: key.bytes)) }
+
+        static func < (left: Name, right: Name) -> Bool { left.number < right.number }
+    }
+
+    /// What was recorded of a row.
+    enum Row: Hashable {
+        case value(UInt32)
+        /// The row was found as it was recorded.
+        case found
+        /// Other rules made it; what it is by today's can't be told.
+        case foreign
+    }
+
+    /// The last commit that was noted.
+    var last = Position.start
+    /// Whether other rules than today's made any row.
+    private(set) var hasForeign = false
+    private var knownForeign: Set<[UInt8]> = []
+    private var rows: [Name: Row] = [:]
+
+    subscript(_ name: Name) -> Row? { rows[name] }
+
+    /// Takes in the next commit; returns what is wrong with its digests.
+    mutating func note(_ record: CommitRecord) -> LogError? {
+        last = record.last
+        var number: UInt32 = 0
+        for digest in record.views {
+            guard digest.view > number, digest.fingerprint.count == 4, digest.digest.count == 16,
+                !digest.rows.isEmpty, digest.rows.count % 8 == 0
+            else {
+                return LogError(
+                    .corruptDigest, at: record.last, "the digest of view \(digest.view) is damaged")
+            }
+            number = digest.view
+            guard let view = View(rawValue: digest.view) else { continue }
+            let isForeign = digest.fingerprint != view.fingerprint
+            if isForeign, !isKnown(digest.fingerprint, of: view) {
+                return LogError(
+                    .corruptDigest, at: record.last,
+                    "the digest of view \(view) names rules that no version has")
+            }
+            hasForeign = hasForeign || isForeign
+            for hash in digest.shortHashes {
+                rows[Name(digest.view, hash.key)] = isForeign ? .foreign : .value(hash.value)
+            }
+        }
+        return nil
+    }
+
+    private mutating func isKnown(_ fingerprint: [UInt8], of view: View) -> Bool {
+        if knownForeign.contains(fingerprint) { return true }
+        guard view.isFingerprint(fingerprint) else { return false }
+        knownForeign.insert(fingerprint)
+        return true
+    }
+
+    mutating func markFound(_ name: Name) { rows[name] = .found }
+
+    /// The rows that should be there and were not found, in order.
+    var missing: [Name] {
+        let names = rows.filter { _, row in
+            if case .value(let value) = row { value != 0 } else { false }
+        }
+        return names.keys.sorted()
+    }
+}

@@ -1,0 +1,151 @@
+// RowCheck.swift — whether the live rows are those that the commits recorded, each is found by its
+// key, and those that speak of one another agree.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// One look at all rows, at one moment.
+final class RowCheck {
+    /// How many rows were looked at.
+    private(set) var rows: UInt64 = 0
+
+    private let journal: Journal
+    private let generation: Generation
+    private var recorded: RecordedRows
+    private var findings: [LogError] = []
+    /// Rows that are not as recorded, unless their key shares its short hash with another.
+    private var suspects: Set<RecordedRows.Name> = []
+
+    private static let findingsMax = 100
+    private static let suspectsMax = 10_000
+
+    init(_ journal: Journal, _ generation: Generation, _ recorded: RecordedRows) {
+        self.journal = journal
+        self.generation = generation
+        self.recorded = recorded
+    }
+
+    /// What is wrong.
+    func run(_ transaction: borrowing some TableReading & ~Copyable) throws -> [LogError] {
+        for tree in Tree.allCases { try look(at: tree, transaction) }
+        for name in recorded.missing where suspects.count < Self.suspectsMax {
+            suspects.insert(name)
+        }
+        if findings.isEmpty, !suspects.isEmpty { try explain(transaction) }
+        if findings.isEmpty {
+            findings += try RowReferences(journal, generation).findings(transaction)
+        }
+        return findings
+    }
+
+    private func look(
+        at tree: Tree, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        let table = journal.views.table(tree, generation)
+        var before: [UInt8] = []
+        try journal.views.scan(tree, generation, transaction) { bytes, value in
+            let key = RowKey(tree, bytes)
+            rows += 1
+            guard before.lexicographicallyPrecedes(bytes) else {
+                findings.append(LogError(.corruptTable, at: .start, "\(key) is out of order"))
+                return false
+            }
+            before = bytes
+            let found = try transaction.withValue(table, bytes) { $0.count }
+            if found != value.count {
+                findings.append(
+                    LogError(.corruptTable, at: .start, "\(key) is not found by its key"))
+            }
+            let name = RecordedRows.Name(key)
+            switch recorded[name] {
+            case .value(CRC32C.checksum(of: value)): recorded.markFound(name)
+            case .foreign: break
+            case nil where recorded.hasForeign: break
+            default: if suspects.count < Self.suspectsMax { suspects.insert(name) }
+            }
+            return findings.count < Self.findingsMax
+        }
+        let count = try transaction.count(table)
+        if findings.isEmpty, count != rowsOf(tree) {
+            findings.append(
+                LogError(.corruptTable, at: .start, "\(count) rows are counted, not \(rows)"))
+        }
+    }
+
+    private var counted: UInt64 = 0
+    private func rowsOf(_ tree: Tree) -> Int {
+        defer { counted = rows }
+        return Int(rows - counted)
+    }
+
+    // MARK: Suspects
+
+    /// What was ever recorded about a suspect.
+    private struct History {
+        var commit: Position?
+        var values: Set<UInt32> = []
+        /// The keys of that short hash that the log or the tables know.
+        var keys: Set<RowKey> = []
+    }
+
+    /// Tells damage from two keys that share a short hash, and names the rows.
+    private func explain(_ transaction: borrowing some TableReading & ~Copyable) throws {
+        var histories: [RecordedRows.Name: History] = [:]
+        for name in suspects { histories[name] = History() }
+        try journal.log.forEachCommit(transaction) { record in
+            for digest in record.views {
+                for hash in digest.shortHashes {
+                    let name = RecordedRows.Name(digest.view, hash.key)
+                    histories[name]?.commit = record.last
+                    histories[name]?.values.insert(hash.value)
+                }
+            }
+            return true
+        }
+        var live: [RecordedRows.Name: [(key: RowKey, value: UInt32)]] = [:]
+        for tree in Tree.allCases {
+            try journal.views.scan(tree, generation, transaction) { bytes, value in
+                let key = RowKey(tree, bytes)
+                let name = RecordedRows.Name(key)
+                guard suspects.contains(name) else { return true }
+                live[name, default: []].append((key, CRC32C.checksum(of: value)))
+                histories[name]?.keys.insert(key)
+                return true
+            }
+        }
+        try journal.log.forEach(transaction) { position, event in
+            // Only rows of these sorts are ever removed; all others are in the tables.
+            var keys = [RowKey.open(position)]
+            if let key = event.key { keys += [.entity(key), .attempt(key)] }
+            for key in keys { histories[RecordedRows.Name(key)]?.keys.insert(key) }
+            return true
+        }
+        for name in suspects.sorted() where findings.count < Self.findingsMax {
+            guard let history = histories[name] else { continue }
+            judge(history, live[name] ?? [])
+        }
+    }
+
+    private func judge(_ history: History, _ live: [(key: RowKey, value: UInt32)]) {
+        let place = history.commit ?? .start
+        func add(_ key: RowKey?, _ what: String) {
+            let row = key.map { "the row \($0) of view \($0.view)" } ?? "a row"
+            findings.append(LogError(.corruptRow, at: place, "\(row) \(what)"))
+        }
+        if history.keys.count > 1 {
+            // Which value is whose can't be told, but a value that was never written can.
+            for row in live where !history.values.contains(row.value) {
+                add(row.key, "is not as any commit recorded it")
+            }
+        } else if live.isEmpty {
+            add(history.keys.first, "is missing")
+        } else {
+            for row in live {
+                let isKnown = history.commit != nil
+                add(row.key, isKnown ? "is not as its commit recorded it" : "was never recorded")
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// RowReferences.swift — whether rows that speak of one another agree: every derived row has its
+// source, and every source its derived rows.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// The references between the rows of one generation.
+struct RowReferences {
+    private let journal: Journal
+    private let generation: Generation
+    private static let findingsMax = 100
+
+    init(_ journal: Journal, _ generation: Generation) {
+        self.journal = journal
+        self.generation = generation
+    }
+
+    /// What does not agree.
+    func findings(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [LogError] {
+        var findings: [LogError] = []
+        func expect(_ isSo: Bool, _ position: Position?, _ text: @autoclosure () -> String) {
+            guard !isSo, findings.count < Self.findingsMax else { return }
+            findings.append(LogError(.corruptRow, at: position ?? .start, text()))
+        }
+        func row(_ key: RowKey) throws -> [UInt8]? {
+            try transaction.get(journal.views.table(key.tree, generation), key.bytes)
+        }
+        func mutation(_ position: Position) throws -> MutationRow? {
+            try row(.mutation(position)).map { try MutationRow(parsing: $0) }
+        }
+        func each(_ tree: Tree, _ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws
+        {
+            try journal.views.scan(tree, generation, prefix: prefix, transaction) { key, value in
+                try body(Array(key.dropFirst(prefix.count)), value)
+                return findings.count < Self.findingsMax
+            }
+        }
+
+        try each(.rows, []) { bytes, value in
+            guard let key = EntityKey(bytes: bytes) else {
+                return expect(false, nil, "\(RowKey(.rows, bytes)) is no entity's key")
+            }
+            let entity = try EntityRow(parsing: value)
+            for item in entity.pending {
+                let isOpen = try row(.open(item.position)) == bytes
+                expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
+            }
+            let call = try row(.attempt(key))
+            expect(
+                call == entity.attempt?.call.bigEndianBytes, entity.attempt?.call,
+                "\(key) and the outbox differ in whether an attempt is unknown")
+        }
+        try each(.ledger, Ledger.mutations) { bytes, value in
+            guard let position = Position(bigEndianBytes: bytes) else { return }
+            let mutation = try MutationRow(parsing: value)
+            let isOpen = mutation.outcome == nil || mutation.outcome == .rejected
+            let listed = try row(.open(position))
+            expect(
+                listed == (isOpen ? mutation.key.bytes : nil), position,
+                isOpen ? "it waits, the outbox does not list it" : "it is settled and still listed")
+        }
+        try each(.ledger, Ledger.open) { bytes, value in
+            guard let position = Position(bigEndianBytes: bytes) else { return }
+            let isThere = try mutation(position) != nil
+            expect(isThere, position, "the outbox lists it, and has no mutation")
+            let entity = try row(RowKey(.rows, value)).map { try EntityRow(parsing: $0) }
+            let isPending = entity?.pending.contains { $0.position == position } ?? false
+            expect(isPending, position, "the outbox lists it, its entity does not wait for it")
+        }
+        try each(.ledger, Ledger.attempts) { bytes, value in
+            let entity = try row(RowKey(.rows, bytes)).map { try EntityRow(parsing: $0) }
+            let position = Position(bigEndianBytes: value)
+            expect(
+                entity?.attempt != nil && entity?.attempt?.call == position, position,
+                "the outbox lists an attempt that its entity does not know")
+        }
+        try each(.ledger, Ledger.bindings) { bytes, value in
+            let isThere = try row(RowKey(.rows, value)) != nil
+            expect(
+                isThere, nil, "\(RowKey(.ledger, Ledger.bindings + bytes)) names no entity")
+        }
+        return findings
+    }
+}

@@ -1,0 +1,55 @@
+// StoreCheckpoint.swift — what a store is now, or was at a position, as a text to keep elsewhere.
+
+package import TidemarkEvents
+package import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+extension Journal {
+    /// The checkpoint of the whole log, or of the commits up to a position, recomputed.
+    ///
+    /// - Throws: ``LogError`` when the log is damaged or no commit ends at the position.
+    package func checkpoint(at position: Position? = nil) throws -> LogCheckpoint {
+        let origin = try origin
+        guard let position else {
+            let edge = try environment.read { transaction in try log.edge(transaction) }
+            return LogCheckpoint(origin: origin, size: edge.size, root: edge.root)
+        }
+        var check = try environment.read { transaction in
+            try LogCheck(log, upTo: position, transaction)
+        }
+        guard check.last == position else {
+            throw LogError(.missingEvent, at: position, "the log ends at \(check.last)")
+        }
+        while try environment.read({ transaction in try check.step(transaction) }) {}
+        let result = check.finished()
+        if let finding = result.findings.first { throw finding }
+        return LogCheckpoint(origin: origin, size: position.rawValue, root: result.root)
+    }
+
+    /// What a checkpoint calls this log.
+    var origin: String {
+        get throws {
+            let opened = try read { views in try views.fact("opened") }
+            let payload = opened.flatMap { try? JSONDocument(parsing: $0.payload) }
+            let device = payload?.value("device")?.stringValue ?? ""
+            let isWord = device.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return "tidemark/" + (device.isEmpty || !isWord ? Self.unknownName : device)
+        }
+    }
+
+    private static let unknownName = "unknown"
+
+    /// What is wrong with checkpoints that name another log.
+    func foreign(_ checkpoints: [LogCheckpoint]) throws -> [LogError] {
+        guard !checkpoints.isEmpty else { return [] }
+        let own = try origin
+        let unknown = "tidemark/" + Self.unknownName
+        return checkpoints.filter { $0.origin != own && $0.origin != unknown && own != unknown }
+            .map { checkpoint in
+                LogError(
+                    .otherCheckpoint, at: Position(checkpoint.size),
+                    "the checkpoint is of the log \(checkpoint.origin), this one is \(own)")
+            }
+    }
+}

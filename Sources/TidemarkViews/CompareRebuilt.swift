@@ -1,0 +1,288 @@
+// CompareRebuilt.swift — folding the log again, into a store of its own beside the live one, and
+// comparing: each commit with the digests it recorded, and in the end each row with the live one.
+
+import Crypto
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// How the views differ from a new fold of the log.
+package struct RebuildComparison: Sendable, Hashable {
+    /// The first commit that recorded other rows than a new fold makes.
+    package var commit: CommitDifference?
+    /// The rows that differ now, in key order.
+    package var rows: [RowDifference] = []
+
+    package var isEqual: Bool { commit == nil && rows.isEmpty }
+}
+
+/// A commit that recorded other rows than a new fold makes of its events, by the same rules.
+package struct CommitDifference: Sendable, Hashable, CustomStringConvertible {
+    /// The commit's last event.
+    package var position: Position
+    package var view: View
+    /// The first row that differs, or nil when only the commit knows of it.
+    package var key: RowKey?
+
+    package var description: String {
+        let row = key.map { "the row \($0)" } ?? "a row"
+        return "the commit recorded \(row) of view \(view) otherwise than a new fold makes it"
+    }
+}
+
+/// A row that a new fold makes differently.
+package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
+    /// The last event of the first commit after which rows differ; nil when no commit wrote the
+    /// row.
+    ///
+    /// Where every commit recorded just what a new fold makes, the row was changed later, and this
+    /// is the last commit that wrote it.
+    package var commit: Position?
+    package var view: View
+    package var tree: Tree
+    package var key: [UInt8]
+    package var live: [UInt8]?
+    package var rebuilt: [UInt8]?
+
+    /// What is wrong, without the place.
+    package var summary: String {
+        let how = live == nil ? "missing" : rebuilt == nil ? "left over" : "different"
+        return "the row \(RowKey(tree, key)) of view \(view) is \(how)"
+    }
+
+    package var description: String { (commit.map { "\($0): " } ?? "") + summary }
+}
+
+extension RowKey: CustomStringConvertible {
+    /// The key as people read it: `tasks/1`, or for a row of the ledger `o/@12` or `b/tasks/1`.
+    package var description: String {
+        guard tree == .ledger, let sort = bytes.first else { return Self.words(bytes[...]) }
+        let prefix = Self.words([sort]) + "/"
+        let isNumbered = [Ledger.decisions, Ledger.mutations, Ledger.open, Ledger.syncRuns]
+            .contains([sort])
+        if isNumbered, let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
+            return prefix + "\(position)"
+        }
+        return prefix + Self.words(bytes.dropFirst())
+    }
+
+    private static func words(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.map { $0 < 0x20 ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
+    }
+}
+
+extension Journal {
+    /// Folds the whole log into a new store beside this one and compares.
+    ///
+    /// Changes nothing here, and needs no more memory for a longer log. A writer may go on
+    /// meanwhile.
+    ///
+    /// - Parameters:
+    ///   - scratch: the directory to make the new store in, which the caller removes.
+    ///   - differencesMax: how many rows are listed at most.
+    ///   - progress: called after each step; what it throws cuts the comparison short.
+    package func compareWithRebuilt(
+        in scratch: String, differencesMax: Int = 100, eventsPerStep: Int = 20_000,
+        progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws -> RebuildComparison {
+        let refold = try Refold(self, in: scratch)
+        let last = try environment.read { transaction in try log.lastPosition(transaction) }
+        while refold.done < last {
+            try environment.read { transaction in try refold.step(eventsPerStep, transaction) }
+            try progress(RebuildProgress(done: refold.done, last: last))
+        }
+        // What was written meanwhile, and the rows, are of one moment.
+        let comparison = try environment.read { transaction in
+            let last = try log.lastPosition(transaction)
+            while refold.done < last { try refold.step(eventsPerStep, transaction) }
+            return try refold.compare(differencesMax, transaction)
+        }
+        try refold.close()
+        return comparison
+    }
+}
+
+/// A fold of a log from its first event into a store of its own.
+private final class Refold {
+    private struct State: Sendable {
+        /// The last event that was folded.
+        var done = Position.start
+        var difference: CommitDifference?
+        /// By which rules each view was made when a commit last wrote to it, by the view's number.
+        var fingerprints: [UInt32: [UInt8]] = [:]
+    }
+
+    private let journal: Journal
+    private let scratch: Environment
+    private let views: ViewTables
+    private let models = ModelCache()
+    private let generation = Generation.a
+    private var state = State()
+
+    var done: Position { state.done }
+
+    init(_ journal: Journal, in directory: String) throws {
+        self.journal = journal
+        scratch = try Environment.open(
+            at: directory, Environment.Options(tables: ["meta"] + ViewTables.tableNames))
+        views = ViewTables(scratch)
+    }
+
+    func close() throws { try scratch.close() }
+
+    /// Folds further commits of some `count` events.
+    func step(_ count: Int, _ transaction: borrowing some TableReading & ~Copyable) throws {
+        let before = state
+        // May be run again when the scratch store has to grow, so it works on a copy.
+        let after = try scratch.write { target in
+            var state = before
+            try journal.log.forEachCommit(from: state.done.next, transaction) { record in
+                let changes = try self.fold(record, transaction, target)
+                try self.views.write(changes, self.generation, target)
+                if state.difference == nil {
+                    state.difference = Self.difference(record, changes, &state.fingerprints)
+                }
+                state.done = record.last
+                return state.done.rawValue - before.done.rawValue < UInt64(count)
+            }
+            return state
+        }
+        guard after.done > done else {
+            throw LogError(.corruptCommit, at: done, "no commit follows, but events do")
+        }
+        state = after
+    }
+
+    private func fold(
+        _ record: CommitRecord, _ transaction: borrowing some TableReading & ~Copyable,
+        _ target: borrowing WriteTransaction
+    ) throws -> RowChanges {
+        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws
+            -> RowChanges
+        {
+            try withoutActuallyEscaping(load) { load in
+                let fold = Fold(models: self.models, load: load)
+                try body(fold)
+                return fold.sortedChanges
+            }
+        }
+        return try run({ key in
+            try target.get(self.views.table(key.tree, self.generation), key.bytes)
+        }) { fold in
+            try journal.log.forEach(from: record.first, transaction) { position, event in
+                guard position <= record.last else { return false }
+                try fold.apply(event, at: position)
+                return position < record.last
+            }
+        }
+    }
+
+    /// How a commit's record differs from what a new fold made of it.
+    ///
+    /// Rows that other rules made can't be told right from wrong; nor can rows of a view in which
+    /// the commit recorded none, unless today's rules made those before.
+    private static func difference(
+        _ record: CommitRecord, _ changes: RowChanges, _ fingerprints: inout [UInt32: [UInt8]]
+    ) -> CommitDifference? {
+        let made = ViewDigest.of(changes)
+        for view in View.allCases {
+            let recorded = record.views.first { $0.view == view.rawValue }
+            let today = made.first { $0.view == view.rawValue }
+            if let recorded { fingerprints[view.rawValue] = recorded.fingerprint }
+            guard recorded != today, fingerprints[view.rawValue] == view.fingerprint else {
+                continue
+            }
+            let known = Set(recorded?.shortHashes ?? [])
+            let new = zip(changes.filter { $0.key.view == view }, today?.shortHashes ?? [])
+            let key = new.first { !known.contains($0.1) }?.0.key
+            return CommitDifference(position: record.last, view: view, key: key)
+        }
+        return nil
+    }
+
+    func compare(
+        _ differencesMax: Int, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> RebuildComparison {
+        let live = (try journal.views.state(transaction) ?? ViewTables.State()).generation
+        var rows: [RowDifference] = []
+        func add(_ key: RowKey, live: [UInt8]?, rebuilt: [UInt8]?) -> Bool {
+            rows.append(
+                RowDifference(
+                    commit: state.difference?.position, view: key.view, tree: key.tree,
+                    key: key.bytes,
+                    live: live, rebuilt: rebuilt))
+            return rows.count < differencesMax
+        }
+        try scratch.read { target in
+            for tree in Tree.allCases where rows.count < differencesMax {
+                let table = views.table(tree, generation)
+                try journal.views.scan(tree, live, transaction) { bytes, value in
+                    let other = try target.get(table, bytes)
+                    return other == value
+                        || add(RowKey(tree, bytes), live: value, rebuilt: other)
+                }
+            }
+            for tree in Tree.allCases where rows.count < differencesMax {
+                let table = journal.views.table(tree, live)
+                try views.scan(tree, generation, target) { bytes, value in
+                    let isThere = try transaction.withValue(table, bytes) { _ in true } ?? false
+                    return isThere || add(RowKey(tree, bytes), live: nil, rebuilt: value)
+                }
+            }
+        }
+        rows.sort { RowKey($0.tree, $0.key) < RowKey($1.tree, $1.key) }
+        if state.difference == nil, !rows.isEmpty { try nameLastWriters(of: &rows, transaction) }
+        return RebuildComparison(commit: state.difference, rows: rows)
+    }
+
+    /// Names the last commit that wrote each row, by the short hash of its key.
+    private func nameLastWriters(
+        of rows: inout [RowDifference], _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        func name(_ view: UInt32, _ key: UInt32) -> UInt64 { UInt64(view) << 32 | UInt64(key) }
+        let names = rows.map { name($0.view.rawValue, CRC32C.checksum(of: $0.key)) }
+        let wanted = Set(names)
+        var writers: [UInt64: Position] = [:]
+        try journal.log.forEachCommit(transaction) { record in
+            for view in record.views {
+                for hash in view.shortHashes {
+                    let name = name(view.view, hash.key)
+                    if wanted.contains(name) { writers[name] = record.last }
+                }
+            }
+            return true
+        }
+        for index in rows.indices { rows[index].commit = writers[names[index]] }
+    }
+}
+
+/// What a commit recorded about one row.
+package struct RowHash: Hashable, Sendable {
+    /// CRC32C of the row's key.
+    package var key: UInt32
+    /// CRC32C of its value; that of nothing, 0, for a row removed.
+    package var value: UInt32
+}
+
+extension ViewDigest {
+    /// The rows that the commit wrote in this view, in key order.
+    package var shortHashes: [RowHash] {
+        func number(_ start: Int) -> UInt32 {
+            (0..<4).reduce(0) { $0 | UInt32(rows[start + $1]) << (8 * UInt32($1)) }
+        }
+        return stride(from: 0, to: rows.count - rows.count % 8, by: 8).map {
+            RowHash(key: number($0), value: number($0 + 4))
+        }
+    }
+}
+
+extension View {
+    /// Whether a fingerprint is that of the view in one of its versions, past or to come.
+    package func isFingerprint(_ bytes: [UInt8]) -> Bool {
+        bytes == fingerprint
+            || (1...1000).contains { version in
+                let hash = SHA256.hash(data: Array("\(self)/\(version)".utf8))
+                return hash.prefix(4).elementsEqual(bytes)
+            }
+    }
+}

@@ -1,0 +1,48 @@
+// AppendChild.swift — appends batches of known events from several threads, says a line for each
+// that was acknowledged, and is killed in the middle of it.
+
+import Foundation
+import TestSupport
+import TidemarkEvents
+import TidemarkViews
+
+enum AppendChild {
+    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies, counted
+    /// from its first write, or, negative, from before the store is opened.
+    static func run(_ words: [String]) throws {
+        let arguments = ChildArguments(words, "SEED", "WRITERS", "MICROSECONDS")
+        let (seed, writers, delay) = (
+            arguments.numbers[0], arguments.numbers[1], arguments.numbers[2]
+        )
+        if delay < 0 { CrashChild.die(after: -delay) }
+        let journal = try Journal.open(at: arguments.store, create: true)
+        if delay >= 0 { CrashChild.die(after: delay) }
+        for writer in 1..<max(writers, 1) {
+            Thread.detachNewThread { Self.write(to: journal, seed: seed + writer) }
+        }
+        write(to: journal, seed: seed)
+    }
+
+    /// Never returns.
+    private static func write(to journal: Journal, seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        while true {
+            let count = UInt64(random.once(in: 3) ? 1 + random.below(12) : 1)
+            do {
+                let batch = try journal.write(at: Timestamp(rawValue: 1)) { draft in
+                    let batch = NumberedBatch(first: draft.nextPosition.rawValue, count: count)
+                    for position in batch.positions {
+                        try draft.append(
+                            Event(
+                                position % 3 == 0 ? .localUpdated : .serverUpserted,
+                                recordedAt: draft.now,
+                                key: EntityKey("tasks", "\(position % 41)"),
+                                asOf: Position(position), json: batch.payload(position)))
+                    }
+                    return batch
+                }
+                CrashChild.say("\(batch.first) \(batch.count)")
+            } catch { CrashChild.fail("\(error)") }
+        }
+    }
+}

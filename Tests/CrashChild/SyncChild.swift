@@ -1,0 +1,34 @@
+// SyncChild.swift — syncs a store and dies in the middle of it.
+//
+// `crash-child STORE CHECKPOINT` syncs the store with the remote that its log names, and kills
+// itself the first time that the checkpoint is reached: no clean-up, no flush, signal 9. When it is
+// never reached, the process ends with status 0. The credentials are in TIDEMARK_CREDENTIALS.
+
+import Foundation
+import Tidemark
+import TidemarkHTTP
+import TidemarkSync
+
+enum SyncChild {
+    static func run(_ words: [String]) async throws {
+        guard words.count == 2, let place = Checkpoint(rawValue: words[1]) else {
+            CrashChild.fail("usage: crash-child STORE CHECKPOINT")
+        }
+        var dependencies = Dependencies.live
+        dependencies.reach = { checkpoint in
+            guard checkpoint == place else { return }
+            CrashChild.say("reached \(place.rawValue)")
+            kill(getpid(), SIGKILL)
+        }
+        let replica = try Replica.open(
+            existing: words[0], dependencies: dependencies)
+        guard let remote = try replica.registration?.remote else {
+            CrashChild.fail("the store names no remote")
+        }
+        let credentials = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
+        let engine = try SyncEngine(replica, remote: remote) { .authorization(credentials) }
+        let outcome = try await engine.sync()
+        try replica.close()
+        CrashChild.say("ended: \(outcome)")
+    }
+}

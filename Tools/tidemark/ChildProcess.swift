@@ -1,0 +1,38 @@
+// ChildProcess.swift — running a check in a process of its own: a damaged store may end it by a
+// signal, and whoever asked must still be told.
+
+import Foundation
+
+/// A child of this process that runs this program.
+enum ChildProcess {
+    enum End {
+        case exit(code: Int32)
+        case signal(Int32)
+
+        /// Whether the process fell over what it read, and was not ended by somebody.
+        var isCrash: Bool {
+            guard case .signal(let signal) = self else { return false }
+            return [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP].contains(signal)
+        }
+    }
+
+    /// Runs this program with other arguments, on the same terminal and files, to its end.
+    static func run(_ arguments: [String]) throws -> End {
+        let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
+        // Nobody waits for a report of where the child fell.
+        unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
+        let words = unsafe ([program] + arguments).map { word in unsafe strdup(word) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let problem = unsafe posix_spawn(&process, program, nil, nil, words, environ)
+        guard problem == 0 else {
+            throw UsageError("\(program) can't be started: error \(problem)")
+        }
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { throw UsageError("waiting failed: error \(errno)") }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exit(code: status >> 8 & 0xFF) : .signal(signal)
+    }
+}

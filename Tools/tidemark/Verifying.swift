@@ -1,0 +1,201 @@
+// Verifying.swift — `tidemark verify`, `checkpoint` and `rebuild`.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkInspect
+import TidemarkLog
+import TidemarkViews
+
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Proves that a store is what was written.",
+        discussion: """
+            Recomputes every checksum and the Merkle root of every commit, and compares every view
+            row with what the commits recorded. --quick looks at checksums and counts only; --deep
+            also folds the log again, in a temporary directory, and compares every row with that.
+            --checkpoint proves that an older `tidemark checkpoint` is a prefix of the log: only
+            that shows a log that was cut or rolled back with everything it says about itself.
+
+            A writer may go on meanwhile. Nothing in the store changes. Exit code 1 with a line
+            for each finding when something differs.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Flag(help: "Only sizes, counts, and the checksum of every event.")
+    var quick = false
+    @Flag(help: "Also fold the log again and compare every row.")
+    var deep = false
+    @Option(
+        help: ArgumentHelp(
+            "A file with an older checkpoint, or - for standard input; may be repeated.",
+            valueName: "file"))
+    var checkpoint: [String] = []
+    @OptionGroup var sandbox: Sandbox
+
+    func validate() throws {
+        guard !(quick && deep) else { throw ValidationError("--quick and --deep exclude another") }
+        guard !quick || checkpoint.isEmpty else {
+            throw ValidationError("--checkpoint needs the whole check; leave --quick out")
+        }
+    }
+
+    func run() throws {
+        guard sandbox.inProcess else { return try Sandbox.run() }
+        let level: VerifyLevel = quick ? .quick : deep ? .deep : .full
+        let result: StoreVerification
+        do {
+            result = try Journal.verifyStore(
+                at: store.store, level, against: try checkpoint.map(readCheckpoint),
+                scratch: sandbox.scratch
+            ) { progress in
+                switch progress {
+                case .events(let done, let last):
+                    sandbox.note(done)
+                    Terminal.progress("reading \(done) of \(last)")
+                case .rows: Terminal.progress("comparing rows")
+                case .folding(let done, let last):
+                    Terminal.progress("folding \(done) of \(last)")
+                }
+            }
+        } catch { throw store.advised(error) }
+        Terminal.endProgress()
+        for note in result.notes { Terminal.say("tidemark: \(note)") }
+        guard result.isFine else {
+            for finding in result.findings { Terminal.write(finding) }
+            throw result.isNewer ? Exit.newerFormat : Exit.findings
+        }
+        Terminal.write("fine: \(result.events) events in \(result.commits) commits")
+        Terminal.write("root: \(result.root)")
+    }
+}
+
+private func readCheckpoint(_ path: String) throws -> LogCheckpoint {
+    let bytes: Data
+    do {
+        bytes =
+            path == "-"
+            ? FileHandle.standardInput.readDataToEndOfFile()
+            : try Data(contentsOf: URL(filePath: path))
+    } catch { throw UsageError("\(path) can't be read: \(error.localizedDescription)") }
+    do throws(LogCheckpoint.Mistake) { return try LogCheckpoint(parsing: Array(bytes)) } catch {
+        throw UsageError("\(path) is no checkpoint: \(error)")
+    }
+}
+
+struct CheckpointCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "checkpoint",
+        abstract: "Prints the log's size and root, to be kept elsewhere.",
+        discussion: """
+            The text is the body of a C2SP tlog-checkpoint: which log, how many events, their
+            Merkle root in base64, an empty line. `tidemark verify --checkpoint` proves later that
+            the log still begins with these events.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Option(help: "Of the commits up to this position, recomputed.")
+    var at: String?
+
+    func run() throws {
+        let position = try at.map(Name.position)
+        let checkpoint = try store.read { journal in try journal.checkpoint(at: position) }
+        for line in checkpoint.text.split(separator: "\n", omittingEmptySubsequences: false)
+            .dropLast()
+        { Terminal.write(String(line)) }
+    }
+}
+
+struct Rebuild: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Folds the log again and replaces every view row.",
+        discussion: """
+            The log itself is not touched. The old rows are served until it is done. --check
+            changes nothing: it folds in a temporary directory, compares every row, and ends with
+            exit code 1 when one differs.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Flag(help: "Change nothing; only compare.")
+    var check = false
+    @OptionGroup var patience: WaitOption
+    @OptionGroup var sandbox: Sandbox
+
+    func run() throws {
+        do {
+            if check { try compare() } else { try rebuild() }
+        } catch { throw store.advised(error) }
+    }
+
+    private func rebuild() throws {
+        let replica = try store.open(patience)
+        var last = Position.start
+        try replica.journal.rebuild { progress in
+            last = progress.last
+            Terminal.progress("folding \(progress.done) of \(progress.last)")
+        }
+        Terminal.endProgress()
+        try replica.close()
+        Terminal.write("rebuilt from \(last.rawValue) events")
+    }
+
+    private func compare() throws {
+        guard sandbox.inProcess else { return try Sandbox.run() }
+        var last = Position.start
+        let problems = try Journal.checkRebuild(at: store.store, scratch: sandbox.scratch) {
+            progress in
+            last = progress.last
+            sandbox.note(progress.done)
+            Terminal.progress("folding \(progress.done) of \(progress.last)")
+        }
+        Terminal.endProgress()
+        for problem in problems { Terminal.write("\(problem)") }
+        if !problems.isEmpty {
+            throw problems.areOfNewerFormat ? Exit.newerFormat : Exit.findings
+        }
+        Terminal.write("equal: \(last.rawValue) events make the rows that are there")
+    }
+}
+
+/// Where a check runs: in a process of its own, which a damaged store may end by a signal.
+struct Sandbox: ParsableArguments {
+    @Flag(help: .hidden)
+    var inProcess = false
+    @Option(help: .hidden)
+    var scratch: String?
+
+    private static let progressName = "progress"
+
+    /// Runs this verb with its arguments in a child process, and ends as it does.
+    static func run() throws {
+        let temporary = try FileManager.default.url(
+            for: .itemReplacementDirectory, in: .userDomainMask,
+            appropriateFor: FileManager.default.temporaryDirectory, create: true)
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        var words = Array(CommandLine.arguments.dropFirst())
+        words.insert(contentsOf: ["--in-process", "--scratch", temporary.path], at: 1)
+        let end = try ChildProcess.run(words)
+        switch end {
+        case .exit(code: 0): return
+        case .exit(let code): throw Exit(code: code)
+        case .signal(let signal):
+            Terminal.endProgress()
+            guard end.isCrash else {
+                throw UsageError("the check was ended by signal \(signal); run it again")
+            }
+            let done = try? String(
+                contentsOf: temporary.appending(path: progressName), encoding: .utf8)
+            Terminal.write(
+                "\(done ?? "@0"): corruptTable: the store is damaged behind this position; reading "
+                    + "it ended the check by signal \(signal)")
+            throw Exit.findings
+        }
+    }
+
+    /// Remembers how far the check has come.
+    func note(_ position: Position) {
+        guard let scratch else { return }
+        let file = URL(filePath: scratch).appending(path: Self.progressName)
+        try? Data("\(position)".utf8).write(to: file)
+    }
+}
