@@ -24,6 +24,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case notFound
         /// There is such an entity already.
         case alreadyExists
+        /// The idempotency key is so old that nobody knows whether its write was made.
+        case keyExpired
         /// The store belongs to another server.
         case otherRemote
         /// Another process has the store open for writing.

@@ -12,6 +12,8 @@ package final class Draft {
     package private(set) var bodies: [[UInt8]] = []
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
+    /// The key that the first event is to carry; set before it is appended.
+    package var idempotencyKey: IdempotencyKey?
     private var last: Position
     private var current: Fold?
 
@@ -43,7 +45,8 @@ package final class Draft {
     @discardableResult
     package func append(checked event: Event) throws -> Position {
         // Folded is what will be read: an empty name or a zero position, for one, is not written.
-        let event = event.normalized
+        var event = event.normalized
+        if let key = idempotencyKey, events.isEmpty { event.idempotencyKey = key.bytes }
         last = last.next
         events.append(event)
         try fold.apply(event, at: last)

@@ -14,7 +14,7 @@ package final class Fold {
     private var written: [(key: RowKey, value: [UInt8]?)] = []
     private var writtenEntities: [(key: RowKey, row: EntityRow)] = []
     /// Whether any id is another one's alias; false spares the question.
-    private var hasBindings: Bool
+    private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
     private let models: ModelCache
     private var knownModel: SyncModel?
@@ -47,7 +47,12 @@ package final class Fold {
             written.removeAll(keepingCapacity: true)
             writtenEntities.removeAll(keepingCapacity: true)
         }
-        do { try understand(event, position) } catch is JSONError { return }
+        do { try understand(event, position) } catch is JSONError {
+            written.removeAll(keepingCapacity: true)
+            writtenEntities.removeAll(keepingCapacity: true)
+        }
+        // Which write it belongs to is known of any event, also of one that nobody understands.
+        if event.idempotencyKey != nil { try noteKey(event, position) }
         for (key, row) in writtenEntities {
             entities[key] = Entry(row: row, isWritten: true)
         }
@@ -60,13 +65,24 @@ package final class Fold {
     /// The rows written, in the order of their keys.
     package var sortedChanges: RowChanges {
         var result: RowChanges = []
-        result.reserveCapacity(changes.count + entities.count)
-        for (key, value) in changes { result.append((key, value)) }
-        for (key, entry) in entities where entry.isWritten {
-            result.append((key, entry.row.isEmpty ? nil : entry.row.encoded))
-        }
-        result.sort { $0.key < $1.key }
+        result.reserveCapacity(changeCount)
+        forEachChange { result.append(($0, $1)) }
         return result
+    }
+
+    /// Walks over the rows written, in the order of their keys; makes one at a time.
+    package func forEachChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
+        var keys = Array(changes.keys)
+        keys.reserveCapacity(changeCount)
+        for (key, entry) in entities where entry.isWritten { keys.append(key) }
+        keys.sort()
+        for key in keys {
+            if let entry = entities[key] {
+                try body(key, entry.row.isEmpty ? nil : entry.row.encoded)
+            } else if let change = changes[key] {
+                try body(key, change)
+            }
+        }
     }
 
     private func understand(_ event: Event, _ position: Position) throws {

@@ -16,11 +16,16 @@ extension Journal {
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
     /// old ones live and is started anew.
     ///
+    /// A step folds in memory and is written in the order of the keys, in one transaction; other
+    /// writes of this process wait for it.
+    ///
     /// - Parameters:
-    ///   - eventsPerStep: how many events are folded in one transaction.
-    ///   - progress: called after each step; what it throws cuts the rebuild short.
+    ///   - rowsPerStep: how many rows a step makes at most: some 1,000 bytes of memory each.
+    ///   - eventsPerStep: how many events a step folds at most.
+    ///   - progress: called again and again; what it throws cuts the rebuild short.
     package func rebuild(
-        eventsPerStep: Int = 20_000, progress: (RebuildProgress) throws -> Void = { _ in }
+        rowsPerStep: Int = 100_000, eventsPerStep: Int = .max,
+        progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         let target = try environment.write { transaction in
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
@@ -29,60 +34,60 @@ extension Journal {
             }
             return live.other
         }
-        var done = Position.start
-        while true {
-            let from = done
-            let (reached, last) = try environment.write { transaction in
-                try self.rebuildStep(after: from, eventsPerStep, into: target, transaction)
+        var step = RebuildStep(done: .start, last: .start, hasBindings: false)
+        repeat {
+            let before = step
+            step = try environment.write { transaction in
+                try self.rebuildStep(
+                    after: before, rowsPerStep, eventsPerStep, into: target, transaction, progress)
             }
-            done = reached
-            try progress(RebuildProgress(done: done, last: last))
-            if done == last { return }
-        }
+            try progress(RebuildProgress(done: step.done, last: step.last))
+        } while step.done < step.last
     }
 
+    /// How far a rebuild has come, and what the next step need not ask.
+    private struct RebuildStep {
+        var done: Position
+        var last: Position
+        var hasBindings: Bool
+    }
+
+    private static let eventsPerProgress: UInt64 = 50_000
+
+    /// Folds the events after a step over the rows made so far.
     private func rebuildStep(
-        after start: Position, _ count: Int, into target: Generation,
-        _ transaction: borrowing WriteTransaction
-    ) throws -> (Position, Position) {
-        let last = try log.lastPosition(transaction)
-        let (changes, done) = try refold(
-            after: start, count: count, transaction
-        ) { key in try transaction.get(self.views.table(key.tree, target), key.bytes) }
-        try views.write(changes, target, transaction)
-        if done == last {
+        after before: RebuildStep, _ rowsMax: Int, _ eventsMax: Int, into target: Generation,
+        _ transaction: borrowing WriteTransaction, _ progress: (RebuildProgress) throws -> Void
+    ) throws -> RebuildStep {
+        var step = before
+        step.last = try log.lastPosition(transaction)
+        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws {
+            try withoutActuallyEscaping(load) { load in
+                try body(Fold(models: models, hasBindings: before.hasBindings, load: load))
+            }
+        }
+        try run({ key in try transaction.get(self.views.table(key.tree, target), key.bytes) }) {
+            fold in
+            var left = eventsMax
+            try log.forEach(from: step.done.next, transaction) { position, event in
+                try fold.apply(event, at: position)
+                step.done = position
+                left -= 1
+                if position.rawValue % Self.eventsPerProgress == 0 {
+                    try progress(RebuildProgress(done: position, last: step.last))
+                }
+                return left > 0 && fold.changeCount < rowsMax
+            }
+            step.hasBindings = fold.hasBindings
+            try fold.forEachChange { key, value in
+                try views.write(key, value, target, transaction)
+            }
+        }
+        if step.done == step.last {
             var state = ViewTables.State()
             state.generation = target
             try views.setState(state, transaction)
         }
-        return (done, last)
-    }
-
-    /// Folds the events after a position, at most `count`, over the rows that `load` gives.
-    private func refold(
-        after start: Position, count: Int,
-        _ transaction: borrowing some TableReading & ~Copyable,
-        _ load: (RowKey) throws -> [UInt8]?
-    ) throws -> (RowChanges, Position) {
-        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws
-            -> RowChanges
-        {
-            try withoutActuallyEscaping(load) { load in
-                let fold = Fold(load: load)
-                try body(fold)
-                return fold.sortedChanges
-            }
-        }
-        var done = start
-        let changes = try run(load) { fold in
-            var left = count
-            try log.forEach(from: start.next, transaction) { position, event in
-                try fold.apply(event, at: position)
-                done = position
-                left -= 1
-                return left > 0
-            }
-        }
-        return (changes, done)
+        return step
     }
 }

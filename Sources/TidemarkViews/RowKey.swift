@@ -6,6 +6,7 @@
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'g' name                                 schedule
+//   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
@@ -31,6 +32,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case syncRuns = 6
     case schedule = 7
     case store = 8
+    case idempotencyKeys = 9
 
     /// Raised whenever the same events would give other rows.
     package var version: Int { self == .entities || self == .outbox ? 2 : 1 }
@@ -85,6 +87,14 @@ package struct RowKey: Hashable, Comparable, Sendable {
         RowKey(.ledger, Ledger.store + name.utf8)
     }
 
+    package static let keyQueue = RowKey(.ledger, Ledger.keys + [0])
+    package static func queuedKey(_ number: UInt64) -> RowKey {
+        RowKey(.ledger, Position(number), after: Ledger.keys + [1])
+    }
+    package static func writeKey(_ key: [UInt8]) -> RowKey {
+        RowKey(.ledger, Ledger.keys + [2] + key)
+    }
+
     /// The view that the row belongs to.
     package var view: View {
         guard tree == .ledger, let first = bytes.first else { return .entities }
@@ -92,6 +102,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "b"): return .bindings
         case UInt8(ascii: "d"): return .decisions
         case UInt8(ascii: "g"): return .schedule
+        case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -116,6 +127,7 @@ package enum Ledger {
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
     package static let gates = Array("g".utf8)
+    package static let keys = Array("k".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
     package static let syncRuns = Array("s".utf8)

@@ -120,6 +120,19 @@ package final class ViewReader {
         return keys
     }
 
+    /// The idempotency keys that are known, by their bytes.
+    package func idempotencyKeys() throws -> [IdempotencyKey] {
+        var keys: [IdempotencyKey] = []
+        let prefix = RowKey.writeKey([]).bytes
+        try walk(.ledger, prefix, nil, false) { key, _ in
+            if let key = IdempotencyKey(bytes: Array(key.dropFirst(prefix.count))) {
+                keys.append(key)
+            }
+            return true
+        }
+        return keys
+    }
+
     package func mutation(_ position: Position) throws -> MutationRow? {
         try load(.mutation(position)).map { try MutationRow(parsing: $0) }
     }

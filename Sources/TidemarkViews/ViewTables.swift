@@ -86,13 +86,19 @@ package struct ViewTables: Sendable {
     package func write(
         _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws {
-        for (key, value) in changes {
-            let table = table(key.tree, generation)
-            if let value {
-                try transaction.put(table, key.bytes, value)
-            } else {
-                _ = try transaction.delete(table, key.bytes)
-            }
+        for (key, value) in changes { try write(key, value, generation, transaction) }
+    }
+
+    /// Writes one row into one generation, or removes it.
+    package func write(
+        _ key: RowKey, _ value: [UInt8]?, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        let table = table(key.tree, generation)
+        if let value {
+            try transaction.put(table, key.bytes, value)
+        } else {
+            _ = try transaction.delete(table, key.bytes)
         }
     }
 

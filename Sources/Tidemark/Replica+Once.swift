@@ -1,0 +1,76 @@
+// Replica+Once.swift — writes that may be asked for again: after a crash, nobody knows whether what
+// was asked for last was still written.
+
+public import TidemarkEvents
+import TidemarkSync
+import TidemarkViews
+
+/// The commit that a write under a key made.
+public struct CommitReceipt: Sendable, Hashable {
+    /// Its first event.
+    public var first: Position
+    /// Whether it was made by an earlier call, so that this one wrote nothing.
+    public var isRepeated: Bool
+}
+
+extension Replica {
+    /// A key for one write; keep it until the write has returned.
+    public func makeIdempotencyKey() -> IdempotencyKey {
+        IdempotencyKey(at: dependencies.now(), (dependencies.random(), dependencies.random()))
+    }
+
+    /// Writes one commit, unless it was written under the same key before.
+    ///
+    /// A process that dies before a write has returned can't know whether it was made. Whoever
+    /// keeps the key asks again: `body` is run only when nothing was written under it. The key
+    /// lies in the log, with the commit itself.
+    ///
+    /// - Returns: the commit, or nil when `body` changed nothing, which is not remembered.
+    /// - Throws: ``TidemarkError``: `keyExpired` when the key was made more than 30 days of logged
+    ///   time ago, and what ``write(_:)-(_)`` throws.
+    @discardableResult
+    public func write(
+        once key: IdempotencyKey, _ body: (WriteContext) throws -> Void
+    ) throws -> CommitReceipt? {
+        try TidemarkError.mapped {
+            try journal.write(at: dependencies.now()) { draft in
+                try draft.once(key, dependencies, journal.account, body)
+            }
+        }
+    }
+
+    /// The same without blocking the caller's thread.
+    @discardableResult
+    public func write(
+        once key: IdempotencyKey, _ body: @escaping @Sendable (WriteContext) throws -> Void
+    ) async throws -> CommitReceipt? {
+        let (journal, dependencies) = (journal, dependencies)
+        do {
+            return try await journal.write(at: dependencies.now()) { draft in
+                try draft.once(key, dependencies, journal.account, body)
+            }
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+}
+
+extension Draft {
+    fileprivate func once(
+        _ key: IdempotencyKey, _ dependencies: Dependencies, _ account: String?,
+        _ body: (WriteContext) throws -> Void
+    ) throws -> CommitReceipt? {
+        switch try fold.write(under: key, at: now) {
+        case .made(let position): return CommitReceipt(first: position, isRepeated: true)
+        case .expired:
+            throw TidemarkError(
+                .keyExpired,
+                "the key \(key) was made at \(key.madeAt), more than "
+                    + "\(IdempotencyKey.daysValid) days ago: whether its write was made is not "
+                    + "known any more; look for what it would have changed, and use a new key")
+        case .new: break
+        }
+        let first = nextPosition
+        idempotencyKey = key
+        try WriteContext.run(self, dependencies, account, body)
+        return events.isEmpty ? nil : CommitReceipt(first: first, isRepeated: false)
+    }
+}

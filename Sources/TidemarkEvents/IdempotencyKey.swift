@@ -1,0 +1,63 @@
+// IdempotencyKey.swift — names a write, so that it can be asked for again and is made once.
+
+/// The name of one write: what is asked for twice under the same key is written once.
+///
+/// It begins with the time at which it was made, and is good for ``daysValid`` days of logged time:
+/// whoever comes later can't be told whether the write was made, and is refused.
+public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
+    /// How long a key is remembered, in days of logged time.
+    public static let daysValid: Int64 = 30
+    private static let byteCount = 16
+    private static let timeBytes = 6
+
+    /// Six bytes of milliseconds since 1970, big-endian, then ten of chance.
+    package let bytes: [UInt8]
+
+    /// A key that nobody has: made of the time and of two random numbers.
+    package init(at time: Timestamp, _ random: (UInt64, UInt64)) {
+        let milliseconds = UInt64(max(0, time.rawValue / 1000))
+        var bytes: [UInt8] = []
+        for shift in stride(from: 40, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: milliseconds >> UInt64(shift)))
+        }
+        bytes += Position(random.0).bigEndianBytes
+        bytes += Position(random.1).bigEndianBytes.prefix(2)
+        self.bytes = bytes
+    }
+
+    /// Reads a header's bytes; nil unless there are sixteen.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads ``description``; nil unless it is 32 hexadecimal digits in lower case.
+    public init?(_ text: String) {
+        let digits = text.utf8.compactMap { digit -> UInt8? in
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            default: nil
+            }
+        }
+        guard digits.count == text.utf8.count, digits.count == 2 * Self.byteCount else {
+            return nil
+        }
+        bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    /// Thirty-two hexadecimal digits; what to keep until the write is acknowledged.
+    public var description: String {
+        bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+
+    /// When the key was made, to the millisecond.
+    public var madeAt: Timestamp {
+        Timestamp(rawValue: bytes.prefix(Self.timeBytes).reduce(0) { $0 << 8 | Int64($1) } * 1000)
+    }
+
+    /// Whether the key is too old to be known at a time.
+    package func isExpired(at now: Timestamp) -> Bool {
+        madeAt.adding(seconds: Self.daysValid * 86_400) < now
+    }
+}
