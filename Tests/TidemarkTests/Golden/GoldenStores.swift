@@ -18,7 +18,6 @@ enum GoldenStores {
         let replica = try Replica.temporary(
             model: SyncWorld.usualModel, dependencies: .seeded(1, clock: ManualClock()))
         try save(replica, as: "empty", in: folder)
-        try replica.deleteTemporary()
     }
 
     /// Nine events in six commits, one of them with its payload by reference.
@@ -38,7 +37,6 @@ enum GoldenStores {
         try put([("t2", #"{"title":"oat milk"}"#), ("t4", "{}")])
         try replica.write { tx in _ = try tx.delete(EntityKey("tasks", "t4")) }
         try save(replica, as: "small", in: folder)
-        try replica.deleteTemporary()
     }
 
     /// Text that does not compress to nothing.
@@ -52,13 +50,12 @@ enum GoldenStores {
     /// What a device and a server bring about, then what newer versions might.
     static func makeWhole(in folder: URL) async throws {
         let world = SyncWorld(goldenFaults)
-        try await SyncDevice.with(world, seed: 3) { device in
-            try await sync(world, device)
-            let journal = device.replica.journal
-            try appendOfNewerVersions(to: journal, at: world.clock.now)
-            try appendOfNewerHeader(to: journal)
-            try save(device.replica, as: "whole", in: folder)
-        }
+        let device = try SyncDevice.make(world, seed: 3)
+        try await sync(world, device)
+        let journal = device.replica.journal
+        try appendOfNewerVersions(to: journal, at: world.clock.now)
+        try appendOfNewerHeader(to: journal)
+        try save(device.replica, as: "whole", in: folder)
     }
 
     /// Once each: a refusal, a lost connection, and twice a gateway's long page.
@@ -146,28 +143,31 @@ enum GoldenStores {
 
     // MARK: Files
 
-    /// Saves a compact copy of an open store, and what is to be found in it.
+    /// Closes a store, and saves a compact copy of it and what is to be found in it.
     static func save(_ replica: Replica, as name: String, in folder: URL) throws {
         let target = folder.appending(path: name)
         try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
-        try copy(replica.journal.environment, to: target)
-        let identity = URL(filePath: replica.directory).appending(path: "identity.json")
-        if FileManager.default.fileExists(atPath: identity.path) {
-            try FileManager.default.copyItem(
-                at: identity, to: target.appending(path: "identity.json"))
-        }
-        try replica.journal.goldenDump().write(
+        let (dump, state) = (
+            try replica.journal.goldenDump(), try replica.journal.goldenState()
+        )
+        try replica.close()
+        try copy(replica.directory, to: target)
+        try dump.write(
             to: target.appending(path: "dump.jsonl"), atomically: false, encoding: .utf8)
-        try replica.journal.goldenState().write(
-            to: target.appending(path: "state.txt"), atomically: false, encoding: .utf8)
+        try state.write(to: target.appending(path: "state.txt"), atomically: false, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: replica.directory)
     }
 
-    /// Writes every table into a new data file, page after page.
+    /// Copies a closed store: every table into a new data file, page after page, and what lies
+    /// beside it.
     static func copy(
-        _ source: Environment, to folder: URL,
+        _ directory: String, to folder: URL,
         _ damage: (EventLog, borrowing WriteTransaction) throws -> Void = { _, _ in }
     ) throws {
+        let names = Journal.tableNames
         var rows: [(table: String, key: [UInt8], value: [UInt8])] = []
+        let source = try Environment.open(
+            at: directory, Environment.Options(tables: names, readOnly: true, create: false))
         try source.read { transaction in
             for table in source.tables {
                 try transaction.scan(table, from: nil, prefix: [], reversed: false) {
@@ -176,14 +176,22 @@ enum GoldenStores {
                 }
             }
         }
+        try source.close()
         let target = try Environment.open(
-            at: folder.path,
-            Environment.Options(tables: source.tables.map(\.name), mapBytes: 16 << 20))
+            at: folder.path, Environment.Options(tables: names, mapBytes: 16 << 20))
         try target.write { transaction in
             for row in rows { try transaction.append(target.table(row.table), row.key, row.value) }
             try damage(EventLog(target), transaction)
         }
         try target.close()
         try FileManager.default.removeItem(at: folder.appending(path: "lock.mdb"))
+        try copyIdentity(directory, to: folder)
+    }
+
+    static func copyIdentity(_ directory: String, to folder: URL) throws {
+        let identity = URL(filePath: directory).appending(path: "identity.json")
+        guard FileManager.default.fileExists(atPath: identity.path) else { return }
+        try FileManager.default.copyItem(
+            at: identity, to: folder.appending(path: "identity.json"))
     }
 }

@@ -34,7 +34,9 @@ enum GoldenTwins {
         }
     }
 
-    /// What is damaged in the tables, by the twin's name. The event with a body is `@6`.
+    /// What is damaged in the tables, by the twin's name.
+    ///
+    /// The event with a body is `@6`.
     static let inTables: [(name: String, damage: Damage)] = [
         ("payload-flipped", frame(4) { $0[$0.count - 2] ^= 1 }),
         ("header-flipped", frame(4) { $0[10] ^= 1 }),
@@ -105,23 +107,18 @@ enum GoldenTwins {
         let small = folder.appending(path: "small")
         var manifest: Manifest = [:]
         for name in names {
-            let twin = folder.appending(path: name)
-            try FileManager.default.createDirectory(at: twin, withIntermediateDirectories: true)
-            let identity = small.appending(path: "identity.json")
-            if FileManager.default.fileExists(atPath: identity.path) {
-                try FileManager.default.copyItem(
-                    at: identity, to: twin.appending(path: "identity.json"))
-            }
+            try FileManager.default.createDirectory(
+                at: folder.appending(path: name), withIntermediateDirectories: true)
         }
-        let journal = try Journal.open(at: small.path, readOnly: true)
         for (name, damage) in inTables {
-            try GoldenStores.copy(journal.environment, to: folder.appending(path: name), damage)
+            try GoldenStores.copy(small.path, to: folder.appending(path: name), damage)
         }
-        try journal.close()
         for (name, damage) in inFile {
+            let twin = folder.appending(path: name)
             var data = try Data(contentsOf: small.appending(path: "data.mdb"))
             damage(&data)
-            try data.write(to: folder.appending(path: "\(name)/data.mdb"))
+            try data.write(to: twin.appending(path: "data.mdb"))
+            try GoldenStores.copyIdentity(small.path, to: twin)
         }
         for name in names {
             manifest[name] = try Finding(of: folder.appending(path: name).path)
