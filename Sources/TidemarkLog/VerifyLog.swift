@@ -39,7 +39,7 @@ extension EventLog {
         var commit = nextCommit.next()
         var expected = Position(1)
         var rootsHold = true
-        var sound: Set<BodyReference> = []
+        var bodies = BodyCheck()
         try forEachFrame(transaction) { position, frame in
             if position != expected {
                 result.findings.append(
@@ -53,7 +53,7 @@ extension EventLog {
                 rootsHold = false
             case .success(let frame):
                 result.bytes += UInt64(frame.encodedBytes)
-                do { try check(frame, at: position, &sound, transaction) } catch let error
+                do { try bodies.check(frame, at: position, self, transaction) } catch let error
                     as LogError
                 {
                     result.findings.append(error)
@@ -79,26 +79,6 @@ extension EventLog {
         }
         result.root = edge.root
         return result
-    }
-
-    /// Reads the header, and the bodies that the event refers to, each once.
-    private func check(
-        _ frame: EventFrame, at position: Position, _ sound: inout Set<BodyReference>,
-        _ transaction: borrowing some TableReading & ~Copyable
-    ) throws {
-        var event: Event
-        if case .body(let reference) = frame.payload, sound.contains(reference) {
-            do { event = try Event(header: frame.header, payload: []) } catch {
-                throw LogError(damage: error, at: position)
-            }
-        } else {
-            event = try self.event(frame, at: position, transaction)
-            if case .body(let reference) = frame.payload { sound.insert(reference) }
-        }
-        if let reference = event.namedBody, !sound.contains(reference) {
-            _ = try body(reference, at: position, transaction)
-            sound.insert(reference)
-        }
     }
 
     private func endFindings(
