@@ -63,8 +63,7 @@ package struct LogCheck {
     /// Until the first damage; after it no root can be told right from wrong.
     private var rootsHold = true
     private var hasEnded = false
-    /// Bodies that were read and found whole.
-    private var soundBodies: Set<BodyReference> = []
+    private var bodies = BodyCheck()
 
     /// Takes the log's end as it is now.
     ///
@@ -183,7 +182,7 @@ package struct LogCheck {
                 edge.append(
                     leaf: MerkleEdge.leaf(
                         position: found, header: frame.header, payloadHash: frame.payload.hash))
-                try check(frame, transaction)
+                try bodies.check(frame, at: found, log, transaction)
             }
         } catch let error as LogError {
             result.findings.append(error)
@@ -200,27 +199,6 @@ package struct LogCheck {
             meetCheckpoints()
         }
         return true
-    }
-
-    /// Reads the header, and the bodies that the event refers to, each once.
-    private mutating func check(
-        _ frame: EventFrame, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws {
-        var event: Event
-        do { event = try Event(header: frame.header, payload: []) } catch {
-            throw LogError(damage: error, at: position)
-        }
-        switch frame.payload {
-        case .inline(let payload): event.payload = payload
-        case .body(let reference):
-            guard event.kind == .requestAnswered || !soundBodies.contains(reference) else { return }
-            event.payload = try log.body(reference, at: position, transaction)
-            soundBodies.insert(reference)
-        }
-        if let reference = event.namedBody, !soundBodies.contains(reference) {
-            _ = try log.body(reference, at: position, transaction)
-            soundBodies.insert(reference)
-        }
     }
 
     private mutating func meetRoot(_ record: CommitRecord) {

@@ -142,7 +142,9 @@ package enum Zstd {
             case ZSTD_error_memory_allocation: .outOfMemory
             default: .damaged
             }
-        let name = unsafe String(cString: ZSTD_getErrorString(error))
+        let name =
+            error == ZSTD_error_checksum_wrong
+            ? "the checksum differs" : unsafe String(cString: ZSTD_getErrorString(error))
         throw ZstdError(code, number: Int32(bitPattern: error.rawValue), name)
     }
 }

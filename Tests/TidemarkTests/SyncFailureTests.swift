@@ -188,13 +188,20 @@ import TidemarkViews
         }
     }
 
-    @Test func `keep a long body beside the log, whole and once`() async throws {
+    @Test(arguments: [.get, .put] as [HTTPRequest.Method])
+    func `keep a long body beside the log, whole and once`(_ method: HTTPRequest.Method)
+        async throws
+    {
         let long = Array(String(repeating: "<p>the gateway is down</p>", count: 20_000).utf8)
         let fault = FaultAction.answer(status: 502, body: long)
-        try await SyncDevice.with(SyncWorld([FaultRule(fault)])) { device in
+        let world = SyncWorld([FaultRule(fault, method: method, occurrences: 1...2)])
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
             for _ in 1...2 { try await device.sync() }
 
-            let answers = try device.events().filter { $0.event.kind == .requestAnswered }
+            let answers = try device.events().filter {
+                $0.event.kind == .requestAnswered && $0.event.namedBody != nil
+            }
             #expect(answers.count == 2)
             for answer in answers {
                 let payload = try JSONDocument(parsing: answer.event.payload)

@@ -104,24 +104,30 @@ final class SyncDevice: Sendable {
         self.engine = engine
     }
 
-    /// A new device for the time of a test.
-    static func with<R>(
-        _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
-        _ body: (SyncDevice) async throws -> R
-    ) async throws -> R {
+    /// A new device; whoever makes it deletes its replica.
+    static func make(
+        _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil
+    ) throws -> SyncDevice {
         let wire = SyncWire(world.server)
         let replica = try Replica.temporary(
             model: world.model, remote: SyncWorld.remote,
             dependencies: .seeded(seed, clock: world.clock))
         let adapter = try adapter ?? SyncWorld.remote.makeAdapter()
-        let device = SyncDevice(
-            world, wire, replica, engine(replica, wire, adapter: adapter))
+        return SyncDevice(world, wire, replica, engine(replica, wire, adapter: adapter))
+    }
+
+    /// A new device for the time of a test.
+    static func with<R>(
+        _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
+        _ body: (SyncDevice) async throws -> R
+    ) async throws -> R {
+        let device = try make(world, seed: seed, adapter: adapter)
         let result: R
         do { result = try await body(device) } catch {
-            try replica.deleteTemporary()
+            try device.replica.deleteTemporary()
             throw error
         }
-        try replica.deleteTemporary()
+        try device.replica.deleteTemporary()
         return result
     }
 
