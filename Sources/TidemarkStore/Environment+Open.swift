@@ -18,6 +18,9 @@ extension Environment {
         package var mapBytes: Int
         /// How large the map may grow, in bytes; then writes throw `mapFull`.
         package var mapBytesMax: Int
+        /// How many bytes the pages in use may take; then writes throw `storeFull`, but for those
+        /// that free pages, which need some themselves.
+        package var quotaBytes: Int
         /// Reader slots for all processes together.
         package var readersMax: Int
         /// Whether to change nothing on disk; see ``Environment/open(at:_:)``.
@@ -25,14 +28,17 @@ extension Environment {
         /// Whether to make a store where there is none.
         package var create: Bool
 
-        /// 64 GiB of map that may grow to 1 TiB, and 126 readers, unless said otherwise.
+        /// 64 GiB of map that may grow to 1 TiB, of which nine tenths may be used, and 126 readers,
+        /// unless said otherwise.
         package init(
             tables: [String], mapBytes: Int = 64 << 30, mapBytesMax: Int = 1 << 40,
-            readersMax: Int = 126, readOnly: Bool = false, create: Bool = true
+            quotaBytes: Int? = nil, readersMax: Int = 126, readOnly: Bool = false,
+            create: Bool = true
         ) {
             self.tables = tables
             self.mapBytes = mapBytes
             self.mapBytesMax = mapBytesMax
+            self.quotaBytes = quotaBytes ?? max(mapBytesMax, mapBytes) / 10 * 9
             self.readersMax = readersMax
             self.readOnly = readOnly
             self.create = create

@@ -12,6 +12,9 @@ import TidemarkSync
 @main
 struct CrashChild {
     static func main() async throws {
+        if CommandLine.arguments.dropLast().suffix(2) == ["opening", "fault"] {
+            return try OpeningChild.run(CommandLine.arguments[3])
+        }
         guard CommandLine.arguments.count == 3,
             let place = Checkpoint(rawValue: CommandLine.arguments[2])
         else {
