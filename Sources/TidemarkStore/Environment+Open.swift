@@ -4,8 +4,9 @@
 //   2. data.mdb is a regular file, not a link
 //   3. the same file isn't open in this process; if it is, that environment is shared
 //   4. data.mdb is whole: both meta pages, and every page in use within the file (DataFile.swift)
-//   5. LMDB opens it, dead readers are cleared, tables are opened in one committed transaction
-//   6. a new store is flushed and its directory entry made durable
+//   5. lock.mdb has its room on the disk
+//   6. LMDB opens it, dead readers are cleared, tables are opened in one committed transaction
+//   7. a new store is flushed and its directory entry made durable
 
 import CLMDB
 
@@ -93,6 +94,12 @@ extension Environment {
         _ directory: String, _ options: Options, isNew: Bool
     ) throws(StoreError) -> Environment {
         let lockPath = directory + "/lock.mdb"
+        if !options.readOnly {
+            // LMDB writes to this file's pages in memory: 64 bytes a reader, and some more.
+            do throws(SystemNumber) {
+                try Platform.reserve(lockPath, bytes: 4096 + 64 * options.readersMax)
+            } catch { throw .system(error.number, during: "open", lockPath) }
+        }
         let handle = try Handle(
             directory, options,
             isLockFileUsable: !options.readOnly || Platform.isWritable(lockPath))

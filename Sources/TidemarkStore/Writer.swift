@@ -19,10 +19,10 @@ import CLMDB
     ///
     /// - Parameter freeing: whether it is let through when the store has reached its quota, because
     ///   it makes pages free.
-    /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a method of the transaction, even
-    ///   when `body` caught it; or why beginning or committing failed. Nothing was stored then,
-    ///   except that after an `io` error of a commit nobody knows, and the environment refuses
-    ///   writes until it is opened again.
+    /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a
+    ///   method of the transaction, even when `body` caught it; or why beginning or committing
+    ///   failed. Nothing was stored then, except that after an `io` error of a commit nobody knows,
+    ///   and the environment refuses writes until it is opened again.
     package borrowing func transaction<T>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> T {

@@ -51,7 +51,7 @@ extension Journal {
         return journal
     }
 
-    /// Whether there is a store with events in a directory; one whose creation was cut off has none.
+    /// Whether a directory holds a store with events; one whose creation was cut off has none.
     package static func holdsEvents(at directory: String) throws -> Bool {
         if case .missing = try StoreFiles.data(directory) { return false }
         let identity = try StoreIdentity.find(in: directory).identity

@@ -50,12 +50,17 @@ import TidemarkViews
 
     @Test(arguments: [
         "", "{", "[]", "{}", #"{"format":"1"}"#, #"{"format":0}"#, #"{"format":1}"#,
-        #"{"account":7,"device":null,"format":1,"initialised":true,"open":null,"position":0,"root":"","storeID":"a"}"#,
-        #"{"account":null,"device":null,"format":1,"initialised":true,"open":null,"position":1,"root":"00","storeID":"a"}"#,
-        #"{"account":null,"device":null,"format":1,"initialised":true,"open":{},"position":0,"root":"","storeID":"a"}"#,
+        Self.json(account: "7"), Self.json(position: 1, root: "00"), Self.json(open: "{}"),
     ]) func `whose identity.json is damaged is refused`(_ text: String) throws {
         try store.write(OpeningStore.identityName, Array(text.utf8))
         try expectUntouched(.unfitIdentity, "identity.json") { try store.open() }
+    }
+
+    private static func json(
+        account: String = "null", position: Int = 0, root: String = "", open: String = "null"
+    ) -> String {
+        #"{"account":\#(account),"device":null,"format":1,"initialised":true,"open":\#(open),"#
+            + #""position":\#(position),"root":"\#(root)","storeID":"a"}"#
     }
 
     @Test func `whose identity.json was cut anywhere is refused`() throws {

@@ -28,6 +28,15 @@ import TidemarkTesting
         return (400, nil)
     }
 
+    /// Takes all the space that is left, by a file that is returned.
+    private static func fillUp(_ disk: TinyDisk) throws -> FileHandle {
+        let path = disk.path + "/rest"
+        try Data().write(to: URL(filePath: path))
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        return handle
+    }
+
     /// Whether every document is there and the log is whole.
     private static func expectWhole(
         _ replica: Replica, _ stored: Int, sourceLocation: SourceLocation = #_sourceLocation
@@ -57,11 +66,7 @@ import TidemarkTesting
         #expect(code == .diskFull)
         #expect((5..<40).contains(stored))
         // Now for the smallest things too, identity.json among them.
-        FileManager.default.createFile(
-            atPath: disk.path + "/rest", contents: Data(count: 1 << 20))
-        let handle = try FileHandle(forWritingTo: URL(filePath: disk.path + "/rest"))
-        while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
-        try handle.close()
+        try Self.fillUp(disk).close()
         try Self.expectWhole(replica, stored)
         try replica.close()
 
@@ -86,29 +91,26 @@ import TidemarkTesting
         let folder = try SyncFolder()
         defer { folder.delete() }
         let disk = try #require(try TinyDisk(at: folder / "disk"))
-        let rest = disk.path + "/rest"
-        FileManager.default.createFile(atPath: rest, contents: nil)
-        let handle = try FileHandle(forWritingTo: URL(filePath: rest))
-        while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        let rest = try Self.fillUp(disk)
+        let bytes = try rest.offset()
         func open() throws -> Replica {
             try Replica.open(
                 at: disk.path + "/store", model: SyncWorld.usualModel,
                 dependencies: .seeded(0, clock: ManualClock()))
         }
         // A little more room each time: the creation gets further each time.
-        for pages in 0..<8 {
-            try handle.truncate(atOffset: UInt64((256 - 8 - pages) * 4096))
-            while pages < 2, (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        for pages in 0..<24 {
+            try rest.truncate(atOffset: bytes - UInt64(pages * 4096))
             do { try open().close() } catch let error as TidemarkError {
                 #expect(error.code == .diskFull, "\(pages): \(error)")
             }
         }
-        try handle.truncate(atOffset: 0)
+        try rest.truncate(atOffset: 0)
+        try rest.close()
         let replica = try open()
         try Self.put(replica, 0)
         try Self.expectWhole(replica, 1)
         try replica.close()
-        try handle.close()
     }
 
     @Test func `that the file may take, what was acknowledged is there, and writing goes on`()

@@ -5,6 +5,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 
 @Suite(.enabled(if: SyncTool.isThere, SyncTool.missing))
 struct `tidemark adopt` {
