@@ -45,13 +45,17 @@ extension StoreGuard {
         for directory: String, _ opening: StoreOpening, _ attempt: () throws -> R
     ) throws -> R {
         var busy = StoreError(.busy, during: "open", detail: "")
-        let result: R? = try Waiting.retry(seconds: opening.waitSeconds) {
+        func attemptIfFree() throws -> R? {
             do { return try attempt() } catch let error as StoreError where error.code == .busy {
                 busy = error
                 return nil
             }
         }
-        if let result { return result }
+        if let result = try attemptIfFree() { return result }
+        // One that was let go of without being closed may need a moment more.
+        let isOurs = try holdingProcess(of: directory) == Waiting.processID
+        let seconds = isOurs ? max(1, opening.waitSeconds) : opening.waitSeconds
+        if let result = try Waiting.retry(seconds: seconds, attemptIfFree) { return result }
         busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
         throw busy
     }
@@ -75,9 +79,18 @@ extension StoreGuard {
         }
     }
 
+    /// Runs `body` while no thread of this process opens a store, nor ends the last opening of one.
+    static func whileNobodyOpens(_ body: () -> Void) {
+        openStores.withLock { _ in body() }
+    }
+
+    private static func holdingProcess(of directory: String) throws(StoreError) -> Int32? {
+        try StoreIdentity.find(in: directory).identity?.opening?.process
+    }
+
     /// Who has the store open, as far as it can be told.
     private static func holder(of directory: String) -> String {
-        let process = (try? StoreIdentity.find(in: directory))?.identity?.opening?.process
+        let process = try? holdingProcess(of: directory)
         guard let process, Waiting.isRunning(process) else { return "another process" }
         return process == Waiting.processID ? "this process" : "process \(process)"
     }

@@ -68,12 +68,30 @@ struct `when the n-th system call` {
                 #expect(put.code == 0, "\(fault) \(number): \(put.err)")
                 acknowledged.insert("tasks/t\(number)")
                 #expect(try await SyncTool.run("verify", store).code == 0, "\(fault) \(number)")
-                let list = try await SyncTool.run("list", store).lines
-                #expect(
-                    acknowledged.isSubset(of: list.map { String($0.prefix { $0 != " " }) }),
-                    "\(fault) \(number)")
             }
+            let list = try await SyncTool.run("list", store).lines
+            #expect(acknowledged.isSubset(of: list.map { String($0.prefix { $0 != " " }) }))
             #expect((10..<Self.callsMax).contains(number), "\(number) calls were tried")
+        }
+    }
+
+    @Test func `of an opening kills it twice, it is refused until it was adopted`() async throws {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let words = ["put", store, "tasks/t", "{}"]
+            for _ in 0..<2 {
+                let run = try await shim.run(
+                    try #require(SyncTool.path), words, .killed, at: 1, calls: "mmap")
+                #expect(run.ended.signal == SIGKILL && run.isReached)
+            }
+            for _ in 0..<2 {
+                let refused = try await SyncTool.run(words)
+                #expect(refused.code == 2)
+                #expect(refused.err.contains("the last 2 processes that opened the store died"))
+                #expect(try await SyncTool.run("verify", store).code == 0)
+            }
+            #expect(try await SyncTool.run("adopt", store, "--force").code == 0)
+            #expect(try await SyncTool.run(words).code == 0)
         }
     }
 
