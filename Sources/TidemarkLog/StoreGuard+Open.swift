@@ -134,7 +134,7 @@ private struct Unopened {
         var identity = opening.naming(old)
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
-        try write(identity)
+        try write(identity, isDurable: true)
         let environment: Environment
         do {
             try checkLog(old)
@@ -144,7 +144,8 @@ private struct Unopened {
             throw error
         }
         identity.opening?.attempts = 0
-        do { try write(identity) } catch {
+        // After a power cut the attempt may be counted all the same; the next opening clears it.
+        do { try write(identity, isDurable: false) } catch {
             try? environment.close()
             throw error
         }
@@ -155,8 +156,8 @@ private struct Unopened {
     ///
     /// A full disk is no reason not to open it: what
     /// is lost by that is only that a crash in this opening would not be counted.
-    private func write(_ identity: StoreIdentity) throws(StoreError) {
-        do throws(StoreError) { try identity.write(to: directory, isDurable: true) } catch
+    private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {
+        do throws(StoreError) { try identity.write(to: directory, isDurable: isDurable) } catch
             where error.code == .diskFull || error.code == .fileTooLarge
         {
             return
