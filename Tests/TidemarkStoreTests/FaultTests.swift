@@ -42,7 +42,8 @@ import TidemarkStore
 
     @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
     func `a full disk fails the write and nothing else`() throws {
-        let disk = try #require(try TinyDisk(at: scratch.path + "/disk"))
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
         let environment = try Environment.open(at: disk.path + "/store", .small)
         var stored = 0
         var error: StoreError?

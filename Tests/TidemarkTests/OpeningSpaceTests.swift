@@ -52,9 +52,8 @@ import TidemarkTesting
 
     @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
     func `on the disk, what was acknowledged is there, and writing goes on when there is`() throws {
-        let folder = try SyncFolder()
-        defer { folder.delete() }
-        let disk = try #require(try TinyDisk(at: folder / "disk"))
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
         let path = disk.path + "/store"
         func open() throws -> Replica {
             try Replica.open(
@@ -88,9 +87,8 @@ import TidemarkTesting
 
     @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
     func `to make a store, none is made, and it is when there is`() throws {
-        let folder = try SyncFolder()
-        defer { folder.delete() }
-        let disk = try #require(try TinyDisk(at: folder / "disk"))
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
         let rest = try Self.fillUp(disk)
         let bytes = try rest.offset()
         func open() throws -> Replica {
