@@ -2,10 +2,12 @@
 // a name for it. pthread_self() won't do: glibc declares it const, so an optimised build may ask once
 // and keep the answer. pthread_setname_np() is out of Swift's sight without _GNU_SOURCE, and statfs()
 // isn't in its Glibc module: tidemark_file_system_type() answers the type's number on Linux, elsewhere
-// 0 for a local file system and NFS's number for another, and -1 on an error.
+// 0 for a local file system and NFS's number for another, and -1 on an error. tidemark_reserve() gives
+// a file room on the disk without making it longer; it answers an errno, and 0 where that is not known.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
+#include <errno.h>
 #include <lmdb.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +27,10 @@ static inline uint64_t tidemark_thread_id(void) {
     return identifier;
 }
 static inline void tidemark_name_thread(const char *name) { pthread_setname_np(name); }
+static inline int tidemark_reserve(int file, long bytes) {
+    (void)file, (void)bytes;
+    return 0;
+}
 #else
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -38,6 +44,10 @@ static inline uint64_t tidemark_thread_id(void) {
     return (uint64_t)syscall(SYS_gettid);
 }
 static inline void tidemark_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+static inline int tidemark_reserve(int file, long bytes) {
+    if (syscall(SYS_fallocate, file, 1 /* keep the size */, 0L, bytes) == 0) return 0;
+    return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
 #endif
 
 // CRC32C by the processor's own instruction, where there is one; the state goes in and out as it is.

@@ -75,7 +75,8 @@ package struct StoreAdoption: Sendable, Hashable {
                 let isOurs = marked == nil || known?.storeID == marked
                 var identity = StoreIdentity(
                     storeID: marked ?? known?.storeID ?? opening.makeID(),
-                    account: isOurs ? known?.account : nil, isInitialised: true)
+                    account: try log.account(transaction) ?? (isOurs ? known?.account : nil),
+                    isInitialised: true)
                 identity.device = opening.device ?? (isOurs ? known?.device : nil)
                 identity.position = try log.lastPosition(transaction)
                 identity.root = identity.position == .start ? [] : verified.root
@@ -115,5 +116,21 @@ package struct StoreAdoption: Sendable, Hashable {
             try check()
             return nil
         } catch { return (error as? StoreError)?.detail ?? "\(error)" }
+    }
+}
+
+extension EventLog {
+    /// The account that the last `store.opened` with one names.
+    fileprivate func account(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> String? {
+        var account: String?
+        try forEach(transaction) { _, event in
+            guard event.kind == .storeOpened else { return true }
+            let payload = try? JSONValue(parsing: event.payload)
+            account = payload?.object?["account"]?.stringValue ?? account
+            return true
+        }
+        return account
     }
 }

@@ -45,13 +45,17 @@ extension StoreGuard {
         for directory: String, _ opening: StoreOpening, _ attempt: () throws -> R
     ) throws -> R {
         var busy = StoreError(.busy, during: "open", detail: "")
-        let result: R? = try Waiting.retry(seconds: opening.waitSeconds) {
+        func attemptIfFree() throws -> R? {
             do { return try attempt() } catch let error as StoreError where error.code == .busy {
                 busy = error
                 return nil
             }
         }
-        if let result { return result }
+        if let result = try attemptIfFree() { return result }
+        // One that was let go of without being closed may need a moment more.
+        let isOurs = try holdingProcess(of: directory) == Waiting.processID
+        let seconds = isOurs ? max(1, opening.waitSeconds) : opening.waitSeconds
+        if let result = try Waiting.retry(seconds: seconds, attemptIfFree) { return result }
         busy.detail = "\(holder(of: directory)) has \(directory) open for writing"
         throw busy
     }
@@ -75,9 +79,18 @@ extension StoreGuard {
         }
     }
 
+    /// Runs `body` while no thread of this process opens a store, nor ends the last opening of one.
+    static func whileNobodyOpens(_ body: () -> Void) {
+        openStores.withLock { _ in body() }
+    }
+
+    private static func holdingProcess(of directory: String) throws(StoreError) -> Int32? {
+        try StoreIdentity.find(in: directory).identity?.opening?.process
+    }
+
     /// Who has the store open, as far as it can be told.
     private static func holder(of directory: String) -> String {
-        let process = (try? StoreIdentity.find(in: directory))?.identity?.opening?.process
+        let process = try? holdingProcess(of: directory)
         guard let process, Waiting.isRunning(process) else { return "another process" }
         return process == Waiting.processID ? "this process" : "process \(process)"
     }
@@ -121,7 +134,7 @@ private struct Unopened {
         var identity = opening.naming(old)
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
-        try write(identity)
+        try write(identity, isDurable: true)
         let environment: Environment
         do {
             try checkLog(old)
@@ -131,7 +144,8 @@ private struct Unopened {
             throw error
         }
         identity.opening?.attempts = 0
-        do { try write(identity) } catch {
+        // After a power cut the attempt may be counted all the same; the next opening clears it.
+        do { try write(identity, isDurable: false) } catch {
             try? environment.close()
             throw error
         }
@@ -142,8 +156,8 @@ private struct Unopened {
     ///
     /// A full disk is no reason not to open it: what
     /// is lost by that is only that a crash in this opening would not be counted.
-    private func write(_ identity: StoreIdentity) throws(StoreError) {
-        do throws(StoreError) { try identity.write(to: directory, isDurable: true) } catch
+    private func write(_ identity: StoreIdentity, isDurable: Bool) throws(StoreError) {
+        do throws(StoreError) { try identity.write(to: directory, isDurable: isDurable) } catch
             where error.code == .diskFull || error.code == .fileTooLarge
         {
             return

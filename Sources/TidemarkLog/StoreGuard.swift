@@ -76,16 +76,15 @@ package final class StoreGuard: Sendable {
     /// - Throws: ``StoreError``: `closed` when it was closed before.
     package func close(_ environment: Environment) throws(StoreError) {
         try environment.close()
-        let isLast = state.withLock { state in
-            state.openings -= 1
-            return state.openings == 0
+        Self.whileNobodyOpens {
+            state.withLock { state in
+                state.openings -= 1
+                guard state.openings == 0 else { return }
+                state.identity.opening = nil
+                try? state.identity.write(to: directory, isDurable: true)
+                lock.release()
+            }
         }
-        guard isLast else { return }
-        state.withLock { state in
-            state.identity.opening = nil
-            try? state.identity.write(to: directory, isDurable: true)
-        }
-        lock.release()
     }
 
     /// Whether somebody has it open.

@@ -55,10 +55,13 @@ struct DataFile {
     private func problem() throws(SystemNumber) -> (StoreError.Code?, String) {
         guard try Platform.status(of: descriptor).sizeBytes > 0 else { return (.lost, "is empty") }
         guard let first = try meta(at: 0) else {
-            return (.damaged, "does not begin with a meta page of LMDB 0.9")
+            for bytes in Self.pageSizes where try meta(at: bytes)?.pageBytes == bytes {
+                return (.damaged, "has a damaged first meta page; the second is whole")
+            }
+            return (.damaged, "has two damaged meta pages, or never was a store")
         }
         guard let second = try meta(at: first.pageBytes), second.pageBytes == first.pageBytes
-        else { return (.damaged, "has no second meta page like the first") }
+        else { return (.damaged, "has a damaged second meta page; the first is whole") }
         let newest = second.transaction > first.transaction ? second : first
 
         // After the meta pages: a writer extends the file before it says so.
@@ -91,15 +94,16 @@ struct DataFile {
         return (nil, "")
     }
 
+    /// The sizes that a page may have.
+    private static let pageSizes = (9...16).map { 1 << $0 }
+
     private func meta(at offset: Int) throws(SystemNumber) -> Meta? {
         let bytes = try Platform.read(descriptor, at: offset, count: Meta.bytes)
         guard bytes.count == Meta.bytes, bytes.integer(at: 10, bytes: 2) & 8 != 0,
             bytes.integer(at: 16, bytes: 4) == 0xBEEF_C0DE, bytes.integer(at: 20, bytes: 4) == 1
         else { return nil }
         let pageBytes = Int(bytes.integer(at: 40, bytes: 4))
-        guard (512...65_536).contains(pageBytes), pageBytes & (pageBytes - 1) == 0 else {
-            return nil
-        }
+        guard Self.pageSizes.contains(pageBytes) else { return nil }
         let lastPage = bytes.integer(at: 136, bytes: 8)
         guard lastPage >= 1, lastPage < 1 << 47 else { return nil }
         return Meta(

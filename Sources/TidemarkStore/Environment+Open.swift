@@ -4,8 +4,9 @@
 //   2. data.mdb is a regular file, not a link
 //   3. the same file isn't open in this process; if it is, that environment is shared
 //   4. data.mdb is whole: both meta pages, and every page in use within the file (DataFile.swift)
-//   5. LMDB opens it, dead readers are cleared, tables are opened in one committed transaction
-//   6. a new store is flushed and its directory entry made durable
+//   5. lock.mdb has its room on the disk
+//   6. LMDB opens it, dead readers are cleared, tables are opened in one committed transaction
+//   7. a new store is flushed and its directory entry made durable
 
 import CLMDB
 
@@ -18,6 +19,9 @@ extension Environment {
         package var mapBytes: Int
         /// How large the map may grow, in bytes; then writes throw `mapFull`.
         package var mapBytesMax: Int
+        /// How many bytes the pages in use may take; then writes throw `storeFull`, but for those
+        /// that free pages, which need some themselves.
+        package var quotaBytes: Int
         /// Reader slots for all processes together.
         package var readersMax: Int
         /// Whether to change nothing on disk; see ``Environment/open(at:_:)``.
@@ -25,14 +29,17 @@ extension Environment {
         /// Whether to make a store where there is none.
         package var create: Bool
 
-        /// 64 GiB of map that may grow to 1 TiB, and 126 readers, unless said otherwise.
+        /// 64 GiB of map that may grow to 1 TiB, of which nine tenths may be used, and 126 readers,
+        /// unless said otherwise.
         package init(
             tables: [String], mapBytes: Int = 64 << 30, mapBytesMax: Int = 1 << 40,
-            readersMax: Int = 126, readOnly: Bool = false, create: Bool = true
+            quotaBytes: Int? = nil, readersMax: Int = 126, readOnly: Bool = false,
+            create: Bool = true
         ) {
             self.tables = tables
             self.mapBytes = mapBytes
             self.mapBytesMax = mapBytesMax
+            self.quotaBytes = quotaBytes ?? max(mapBytesMax, mapBytes) / 10 * 9
             self.readersMax = readersMax
             self.readOnly = readOnly
             self.create = create
@@ -87,6 +94,12 @@ extension Environment {
         _ directory: String, _ options: Options, isNew: Bool
     ) throws(StoreError) -> Environment {
         let lockPath = directory + "/lock.mdb"
+        if !options.readOnly {
+            // LMDB writes to this file's pages in memory: 64 bytes a reader, and some more.
+            do throws(SystemNumber) {
+                try Platform.reserve(lockPath, bytes: 4096 + 64 * options.readersMax)
+            } catch { throw .system(error.number, during: "open", lockPath) }
+        }
         let handle = try Handle(
             directory, options,
             isLockFileUsable: !options.readOnly || Platform.isWritable(lockPath))

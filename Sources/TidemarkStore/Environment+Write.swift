@@ -7,18 +7,22 @@ extension Environment {
     /// it must be fit for that; see ``Writer/transaction(_:)``. Called inside a write, or inside a
     /// read of the same environment on the same thread, it stops the process with a sentence.
     ///
-    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`; or why LMDB could not.
+    /// - Parameter freeing: whether the transaction makes pages free, so that it is let through
+    ///   when the store has reached its quota.
+    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`, `storeFull`; or why LMDB
+    ///   could not.
     package func write<R: Sendable>(
-        _ body: (borrowing WriteTransaction) throws -> R
+        freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> R
     ) throws -> R {
-        try perform { writer in try writer.transaction(body) }
+        try perform { writer in try writer.transaction(freeing: freeing, body) }
     }
 
     /// The same without blocking the calling task's thread; cancelling the task changes nothing.
     package func write<R: Sendable>(
+        freeing: Bool = false,
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
     ) async throws -> R {
-        try await perform { writer in try writer.transaction(body) }
+        try await perform { writer in try writer.transaction(freeing: freeing, body) }
     }
 
     /// Runs `work` on the writer thread, after all that was handed over before, and waits for it.

@@ -94,5 +94,9 @@ extension Environment {
         package var readers: Int
         /// Reader slots there are.
         package var readersMax: Int
+        /// How many commits the oldest snapshot that any process reads now is behind the last one.
+        ///
+        /// Pages freed since then can't be used again, so the file grows while this does.
+        package var oldestReaderLag: UInt64
     }
 }

@@ -5,10 +5,14 @@ import CLMDB
 extension Handle {
     /// Runs `body` with a snapshot; inside another read of the same thread, with the same one.
     func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        try withSnapshot { snapshot in try body(unsafe ReadTransaction(snapshot.raw)) }
+    }
+
+    func withSnapshot<R>(_ body: (Gate.Snapshot) throws -> R) throws -> R {
         let me = Platform.threadID
         let snapshot = try enter(me)
         defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
-        return try body(unsafe ReadTransaction(snapshot.raw))
+        return try body(snapshot)
     }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {

@@ -13,7 +13,11 @@ import CLMDB
     let identity: FileIdentity
     private let descriptor: Int32
     private let mapBytesMax: Int
+    /// How many bytes the pages in use may take.
+    let quotaBytes: Int
     private let isOpen = Lock(true)
+    /// Writes begun since dead readers were last looked for.
+    let writesSinceCheck = Lock(0)
 
     /// Maps a data file that was inspected, or makes one.
     ///
@@ -49,6 +53,7 @@ import CLMDB
         self.descriptor = descriptor
         isReadOnly = options.readOnly
         mapBytesMax = max(options.mapBytesMax, options.mapBytes)
+        quotaBytes = options.quotaBytes
         gate = Gate(readersMax: max(1, min(32, options.readersMax)))
     }
 
@@ -142,7 +147,8 @@ import CLMDB
                 mapBytes: info.me_mapsize, fileBytes: try Platform.status(of: descriptor).sizeBytes,
                 pageBytes: Int(statistics.ms_psize), lastPage: info.me_last_pgno,
                 lastTransaction: UInt64(info.me_last_txnid), readers: Int(info.me_numreaders),
-                readersMax: Int(info.me_maxreaders))
+                readersMax: Int(info.me_maxreaders),
+                oldestReaderLag: oldestReaderLag(UInt64(info.me_last_txnid)))
         } catch {
             throw .system(error.number, during: "info", "data.mdb")
         }

@@ -63,6 +63,16 @@ extension Platform {
         try open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     }
 
+    /// Gives a file that many bytes on the disk, making it (0600) when it isn't there.
+    ///
+    /// A page of a mapped file that has none kills the process when the disk is full.
+    static func reserve(_ path: String, bytes: Int) throws(SystemNumber) {
+        let descriptor = try open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        defer { close(descriptor) }
+        let number = tidemark_reserve(descriptor, bytes)
+        guard number == 0 else { throw SystemNumber(number: number) }
+    }
+
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemNumber) {
         var written = 0
         while written < bytes.count {

@@ -17,18 +17,20 @@ import CLMDB
     /// from the beginning, as often as it takes: whatever it changes outside of the transaction it
     /// must set anew, not add to.
     ///
-    /// - Throws: what `body` threw, after aborting; the error of a method of the transaction, even
-    ///   when `body` caught it; or why beginning or committing failed. Nothing was stored then,
-    ///   except that after an `io` error of a commit nobody knows, and the environment refuses
-    ///   writes until it is opened again.
+    /// - Parameter freeing: whether it is let through when the store has reached its quota, because
+    ///   it makes pages free.
+    /// - Throws: what `body` threw, after aborting; `storeFull` without calling it; the error of a
+    ///   method of the transaction, even when `body` caught it; or why beginning or committing
+    ///   failed. Nothing was stored then, except that after an `io` error of a commit nobody knows,
+    ///   and the environment refuses writes until it is opened again.
     package borrowing func transaction<T>(
-        _ body: (borrowing WriteTransaction) throws -> T
+        freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> T {
         checkThread()
         handle.gate.checkNotReading("A write")
         var adoptionsLeft = 16
         while true {
-            switch try attempt(body) {
+            switch try attempt(freeing, body) {
             case .committed(let value): return value
             case .mapFull(let error): try handle.growMap(after: error)
             case .mapResized(let error):
@@ -52,11 +54,13 @@ import CLMDB
     }
 
     private borrowing func attempt<T>(
-        _ body: (borrowing WriteTransaction) throws -> T
+        _ freeing: Bool, _ body: (borrowing WriteTransaction) throws -> T
     ) throws -> Attempt<T> {
         try handle.gate.enterWriter()
         defer { handle.gate.leaveWriter() }
         try handle.checkStillThere()
+        if !freeing { try handle.checkQuota() }
+        handle.forgetDeadReaders()
         var begun: OpaquePointer?
         let code = unsafe mdb_txn_begin(handle.raw, nil, 0, &begun)
         guard code == 0, let raw = unsafe begun else {

@@ -1,5 +1,6 @@
 // Journal+Open.swift — opening and closing a store.
 
+import TidemarkEvents
 package import TidemarkLog
 import TidemarkStore
 
@@ -50,6 +51,17 @@ extension Journal {
         return journal
     }
 
+    /// Whether a directory holds a store with events; one whose creation was cut off has none.
+    package static func holdsEvents(at directory: String) throws -> Bool {
+        if case .missing = try StoreFiles.data(directory) { return false }
+        let identity = try StoreIdentity.find(in: directory).identity
+        if let identity, !identity.isInitialised { return false }
+        let journal = try open(at: directory, readOnly: true)
+        let last = Result { try journal.read { $0.last } }
+        try journal.close()
+        return try last.get() != .start
+    }
+
     /// Whose data the store holds, if anybody has said so.
     package var account: String? { guardian?.identity.account }
 
@@ -57,6 +69,13 @@ extension Journal {
     ///
     /// What was acknowledged is on disk already.
     package func close() throws {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        guard wasOpen else {
+            throw StoreError(.closed, during: "close", detail: "the store was closed before")
+        }
         if let guardian { try guardian.close(environment) } else { try environment.close() }
     }
 }

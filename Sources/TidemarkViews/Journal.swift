@@ -14,6 +14,8 @@ package final class Journal: Sendable {
     package let views: ViewTables
     /// Watches over a store that is open for writing.
     let guardian: StoreGuard?
+    /// Whether nobody has closed it; the environment below may be shared with another one.
+    let isOpen = Lock(true)
     let models = ModelCache()
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])

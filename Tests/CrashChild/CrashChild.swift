@@ -11,6 +11,9 @@ import Foundation
 struct CrashChild {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
+        if words.dropLast().suffix(2) == ["opening", "fault"] {
+            return try OpeningChild.run(words[2])
+        }
         switch words.first {
         case "append": try AppendChild.run(Array(words.dropFirst()))
         case "rebuild": try RebuildChild.run(Array(words.dropFirst()))

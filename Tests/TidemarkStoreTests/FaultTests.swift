@@ -40,9 +40,10 @@ import TidemarkStore
         }
     }
 
-    @Test(.enabled(if: TinyDisk.isPossible, "needs the right to mount a tmpfs"))
+    @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
     func `a full disk fails the write and nothing else`() throws {
-        let disk = try #require(TinyDisk(at: scratch.path + "/disk"))
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
         let environment = try Environment.open(at: disk.path + "/store", .small)
         var stored = 0
         var error: StoreError?
@@ -82,31 +83,5 @@ import TidemarkStore
         }
         #expect(found >= 1)
         try environment.close()
-    }
-}
-
-/// A file system of one megabyte that goes with the test.
-private final class TinyDisk {
-    static let isPossible: Bool = {
-        guard geteuid() == 0, let scratch = try? Scratch() else { return false }
-        return TinyDisk(at: scratch.path + "/probe") != nil
-    }()
-
-    let path: String
-
-    init?(at path: String) {
-        self.path = path
-        guard unsafe mkdir(path, 0o700) == 0,
-            Self.run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path)
-        else { return nil }
-    }
-
-    deinit { _ = Self.run("umount", "-l", path) }
-
-    func grow() -> Bool { Self.run("mount", "-o", "remount,size=4m", path) }
-
-    private static func run(_ words: String...) -> Bool {
-        let ended = try? Command.run("env", words)
-        return ended?.code == 0
     }
 }

@@ -15,7 +15,7 @@ struct `the tool and a store` {
                 for number in 0..<8 {
                     group.addTask {
                         let put = try await SyncTool.run(
-                            "put", store, "tasks/t\(number)", #"{"n":\#(number)}"#)
+                            "put", store, "tasks/t\(number)", #"{"n":\#(number)}"#, "--wait", "60")
                         #expect(put.code == 0, "\(put.err)")
                         return String(put.out.prefix { $0 != " " })
                     }

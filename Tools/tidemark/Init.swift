@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkHTTP
+import TidemarkViews
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,13 +40,15 @@ struct Init: ParsableCommand {
             registration = try ModelRegistration(parsing: Array(data))
             _ = try registration.remote?.makeAdapter()
         } catch { throw UsageError("\(model): \(error)") }
-        if FileManager.default.fileExists(atPath: store + "/data.mdb") {
-            throw UsageError("\(store) holds a store already")
-        }
-        let replica = try Replica.open(
-            at: store, model: registration.model, remote: registration.remote,
-            waitSeconds: patience.wait)
-        try replica.close()
+        do {
+            if try Journal.holdsEvents(at: store) {
+                throw UsageError("\(store) holds a store already")
+            }
+            let replica = try Replica.open(
+                at: store, model: registration.model, remote: registration.remote,
+                waitSeconds: patience.wait)
+            try replica.close()
+        } catch { throw TidemarkError.wrapping(error) }
         let names = registration.model.collections.map(\.name.rawValue).joined(separator: ", ")
         Terminal.write("made \(store) with the collections \(names)")
     }

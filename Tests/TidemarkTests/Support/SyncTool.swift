@@ -30,6 +30,11 @@ enum SyncTool {
         try await start(try #require(path), arguments, input, environment)
     }
 
+    /// Runs the tool with a list of arguments.
+    static func run(_ arguments: [String]) async throws -> Result {
+        try await start(try #require(path), arguments, "", [:])
+    }
+
     /// Runs a line of Bash, in which `$tidemark` is the tool.
     static func bash(_ line: String) async throws -> Result {
         try await start("/bin/bash", ["-c", line], "", ["tidemark": try #require(path)])

@@ -1,0 +1,85 @@
+// fault.c — lets one system call of a process fail, or kills the process at it. A test compiles this
+// into a library and has it loaded before libc (LD_PRELOAD).
+//
+//   TIDEMARK_FAULT_CALLS   names of the calls that count: "pwrite fdatasync"
+//   TIDEMARK_FAULT_NUMBER  which of them fails, counted from 1; 0 or nothing: none
+//   TIDEMARK_FAULT_ERRNO   the errno it fails with; 0: the process is killed before the call
+//   TIDEMARK_FAULT_MARK    a file that is made when it happened
+//
+// tidemark_fault_arm() lets the process itself say when the counting begins. Of mmap only shared
+// mappings of files count, which is what LMDB makes.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static char calls[256];
+static atomic_long number, seen;
+static int failure;
+
+void tidemark_fault_arm(const char *names, long which, int error) {
+    snprintf(calls, sizeof calls, " %s ", names);
+    failure = error;
+    atomic_store(&seen, 0);
+    atomic_store(&number, which);
+}
+
+__attribute__((constructor)) static void begin(void) {
+    const char *names = getenv("TIDEMARK_FAULT_CALLS"), *which = getenv("TIDEMARK_FAULT_NUMBER");
+    const char *error = getenv("TIDEMARK_FAULT_ERRNO");
+    if (names && which) tidemark_fault_arm(names, atol(which), error ? atoi(error) : EIO);
+}
+
+// Whether this call is the one; errno is set then.
+static int fails(const char *name) {
+    char word[32];
+    if (atomic_load(&number) == 0) return 0;
+    snprintf(word, sizeof word, " %s ", name);
+    if (!strstr(calls, word) || atomic_fetch_add(&seen, 1) + 1 != atomic_load(&number)) return 0;
+    const char *mark = getenv("TIDEMARK_FAULT_MARK");
+    if (mark) close(open(mark, O_WRONLY | O_CREAT, 0600));
+    if (failure == 0) kill(getpid(), SIGKILL);
+    errno = failure;
+    return 1;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
+    return fails("pwrite") ? -1 : NEXT(pwrite)(file, bytes, count, at);
+}
+ssize_t pwrite64(int file, const void *bytes, size_t count, off_t at) {
+    return fails("pwrite") ? -1 : NEXT(pwrite64)(file, bytes, count, at);
+}
+ssize_t writev(int file, const struct iovec *parts, int count) {
+    return fails("pwrite") ? -1 : NEXT(writev)(file, parts, count);
+}
+ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at) {
+    return fails("pwrite") ? -1 : NEXT(pwritev)(file, parts, count, at);
+}
+int fdatasync(int file) { return fails("fdatasync") ? -1 : NEXT(fdatasync)(file); }
+int fsync(int file) { return fails("fsync") ? -1 : NEXT(fsync)(file); }
+int ftruncate(int file, off_t size) { return fails("ftruncate") ? -1 : NEXT(ftruncate)(file, size); }
+int ftruncate64(int file, off_t size) {
+    return fails("ftruncate") ? -1 : NEXT(ftruncate64)(file, size);
+}
+int rename(const char *from, const char *to) { return fails("rename") ? -1 : NEXT(rename)(from, to); }
+void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset) {
+    return flags & MAP_SHARED && file >= 0 && fails("mmap")
+               ? MAP_FAILED
+               : NEXT(mmap)(at, size, access, flags, file, offset);
+}
+void *mmap64(void *at, size_t size, int access, int flags, int file, off_t offset) {
+    return flags & MAP_SHARED && file >= 0 && fails("mmap")
+               ? MAP_FAILED
+               : NEXT(mmap64)(at, size, access, flags, file, offset);
+}

@@ -1,0 +1,37 @@
+// TinyDisk.swift — a file system of one megabyte, to be filled.
+
+import Foundation
+
+/// A file system in memory that goes with the test.
+package final class TinyDisk: Sendable {
+    package let path: String
+
+    /// Mounts it in the temporary folder; nil where this user may not, or not on this system.
+    package init?() throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-disk-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false)
+        guard Self.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", path) else {
+            try FileManager.default.removeItem(atPath: path)
+            return nil
+        }
+    }
+
+    deinit {
+        _ = Self.run("umount", "-l", path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Whether this user may mount one; tests that need it say so when they are skipped.
+    package static let isPossible = (try? TinyDisk()) != nil
+    package static let reason = "needs the right to mount a tmpfs"
+
+    /// Makes it four megabytes large.
+    package func grow() -> Bool { Self.run("mount", "-o", "remount,size=4m", path) }
+
+    private static func run(_ words: String...) -> Bool {
+        (try? Command.run("env", words))?.code == 0
+    }
+}

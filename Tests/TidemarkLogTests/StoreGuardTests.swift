@@ -1,0 +1,104 @@
+// StoreGuardTests.swift — identity.json follows the log, and is never ahead of it.
+
+import Foundation
+import Testing
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+@Suite struct `the guard of a store` {
+    private let folder: ScratchFolder
+    private let opened: StoreGuard.Opened
+    private let start: Int64 = 1_000_000_000
+
+    init() throws {
+        folder = try ScratchFolder()
+        opened = try StoreGuard.open(
+            folder.store, Environment.Options(tables: EventLog.tableNames),
+            StoreOpening(account: "ann", device: "d") { "id-1" })
+    }
+
+    private func commit(_ number: UInt64, at microseconds: Int64) {
+        opened.guardian.committed(
+            last: Position(number), root: Array(repeating: UInt8(number), count: 32),
+            at: Timestamp(microseconds: microseconds))
+    }
+
+    private var written: StoreIdentity? {
+        try? StoreIdentity.find(in: folder.store).identity
+    }
+
+    @Test func `writes it as sorted JSON that reads back the same`() throws {
+        commit(1, at: start)
+        let text = try String(contentsOfFile: folder.store + "/identity.json", encoding: .utf8)
+        #expect(
+            text == """
+                {
+                  "account": "ann",
+                  "device": "d",
+                  "format": 1,
+                  "initialised": true,
+                  "open": {"attempts":0,"pid":\(getpid())},
+                  "position": 1,
+                  "root": "\(String(repeating: "01", count: 32))",
+                  "storeID": "id-1"
+                }
+
+                """)
+        #expect(written == opened.guardian.identity)
+        try opened.guardian.close(opened.environment)
+        #expect(written?.opening == nil)
+        #expect(written?.position == Position(1))
+    }
+
+    @Test func `writes at most once a second of recorded time`() throws {
+        commit(1, at: start)
+        commit(2, at: start + 1)
+        commit(3, at: start + 999_999)
+        #expect(written?.position == Position(1))
+        commit(4, at: start + 1_000_000)
+        #expect(written?.position == Position(4))
+        commit(5, at: start + 1_999_999)
+        #expect(written?.position == Position(4))
+        #expect(opened.guardian.identity.position == Position(5))
+    }
+
+    @Test func `writes when the clock was set back`() throws {
+        commit(1, at: start)
+        commit(2, at: start - 1)
+        #expect(written?.position == Position(2))
+    }
+
+    @Test func `tries again with the next commit when writing failed`() throws {
+        let file = folder.store + "/identity.json.new"
+        try FileManager.default.createDirectory(
+            atPath: file + "/full", withIntermediateDirectories: true)
+        commit(1, at: start)
+        #expect(written?.position == .start)
+
+        try FileManager.default.removeItem(atPath: file)
+        commit(2, at: start + 1)
+        #expect(written?.position == Position(2))
+    }
+
+    @Test func `names the same device by the same hash, and not by its number`() {
+        let name = StoreIdentity.device(machine: "0123456789abcdef")
+        #expect(name?.count == 32)
+        #expect(name != StoreIdentity.device(machine: "0123456789abcdee"))
+        #expect(name?.contains("0123456789") == false)
+        #expect(StoreIdentity.device(machine: "") == nil)
+    }
+}
+
+/// A folder that goes with the test.
+private final class ScratchFolder: Sendable {
+    let path = FileManager.default.temporaryDirectory.path + "/tidemark-guard-\(UUID().uuidString)"
+    var store: String { path + "/store" }
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

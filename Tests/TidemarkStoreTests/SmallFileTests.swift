@@ -1,0 +1,87 @@
+// SmallFileTests.swift — files beside the data, and the lock of a directory.
+
+import Foundation
+import Testing
+import TidemarkStore
+
+@Suite struct `a small file` {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func `is replaced whole and is private`() throws {
+        let file = SmallFile("a.json", in: scratch.path)
+        #expect(try file.read() == nil)
+        for bytes in [[], pattern(10), pattern(300_000), [1]] {
+            try file.replace(with: bytes, isDurable: bytes.count == 10)
+            #expect(try file.read() == bytes)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path + "/a.json")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.json"])
+    }
+
+    @Test func `takes the place of what a crash left`() throws {
+        try Data("left".utf8).write(to: URL(filePath: scratch.path + "/a.json.new"))
+        let file = SmallFile("a.json", in: scratch.path)
+        #expect(try file.read() == nil)
+        try file.replace(with: [1, 2], isDurable: true)
+        #expect(try file.read() == [1, 2])
+    }
+
+    @Test func `does not follow links, neither to read nor to write`() throws {
+        let target = scratch.path + "/target"
+        try Data("mine".utf8).write(to: URL(filePath: target))
+        for name in ["/a.json", "/a.json.new"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: scratch.path + name, withDestinationPath: target)
+        }
+        let file = SmallFile("a.json", in: scratch.path)
+        #expect(Result { try file.read() }.failure?.code == .invalidPath)
+        try file.replace(with: [1], isDurable: true)
+        #expect(try file.read() == [1])
+        #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine".utf8))
+    }
+}
+
+@Suite struct `the lock of a directory` {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func `is held once, and free when released or let go of`() throws {
+        let first = try DirectoryLock(scratch.path)
+        #expect(Result { try DirectoryLock(scratch.path) }.failure?.code == .busy)
+        first.release()
+        first.release()
+        do {
+            _ = try DirectoryLock(
+                scratch.path + "/../" + URL(filePath: scratch.path).lastPathComponent)
+        }
+        let again = try DirectoryLock(scratch.path)
+        #expect(again.identity == first.identity)
+        again.release()
+    }
+
+    @Test func `is not handed to the programs that this process starts`() throws {
+        let lock = try DirectoryLock(scratch.path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+        var found = 0
+        for descriptor in Int32(0)..<4096 {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0, status.st_ino == inode else { continue }
+            found += 1
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        }
+        #expect(found >= 1)
+        lock.release()
+    }
+
+    @Test func `needs a directory`() throws {
+        #expect(Result { try DirectoryLock(scratch.path + "/none") }.failure?.code == .missing)
+        try Data().write(to: URL(filePath: scratch.path + "/file"))
+        #expect(
+            Result { try DirectoryLock(scratch.path + "/file") }.failure?.code == .invalidPath)
+    }
+}
