@@ -7,8 +7,9 @@ import TidemarkEvents
 import TidemarkViews
 
 enum AppendChild {
-    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies, counted
-    /// from its first write, or, negative, from before the store is opened.
+    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies.
+    ///
+    /// That is counted from its first write, or, negative, from before the store is opened.
     ///
     /// With no writers it writes at a measured pace until there is a file `stop` in the store,
     /// or enough is written.

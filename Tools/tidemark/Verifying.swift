@@ -178,6 +178,8 @@ struct Sandbox: ParsableArguments {
         switch end {
         case .exit(code: 0): return
         case .exit(let code): throw Exit(code: code)
+        // Whoever read the findings went away.
+        case .signal(SIGPIPE): throw Exit(code: 128 + SIGPIPE)
         case .signal(let signal):
             Terminal.endProgress()
             guard end.isCrash else {
