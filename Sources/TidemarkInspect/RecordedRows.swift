@@ -18,6 +18,12 @@ struct RecordedRows {
         init(_ view: UInt32, _ key: UInt32) { number = UInt64(view) << 32 | UInt64(key) }
         init(_ key: RowKey) { self.init(key.view.rawValue, CRC32C.checksum(of: key.bytes)) }
 
+        /// The view's name, or its number when it has none.
+        var view: String {
+            let number = UInt32(truncatingIfNeeded: number >> 32)
+            return View(rawValue: number).map { "\($0)" } ?? "\(number)"
+        }
+
         static func < (left: Name, right: Name) -> Bool { left.number < right.number }
     }
 

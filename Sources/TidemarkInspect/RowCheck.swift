@@ -116,23 +116,25 @@ final class RowCheck {
             }
         }
         try journal.log.forEach(transaction) { position, event in
-            // Only rows of these sorts are ever removed; all others are in the tables.
-            var keys = [RowKey.open(position)]
-            if let key = event.key { keys += [.entity(key), .attempt(key)] }
-            for key in keys { histories[RecordedRows.Name(key)]?.keys.insert(key) }
+            for key in RowKey.possible(for: event, at: position) {
+                histories[RecordedRows.Name(key)]?.keys.insert(key)
+            }
             return true
         }
         for name in suspects.sorted() where findings.count < Self.findingsMax {
             guard let history = histories[name] else { continue }
-            judge(history, live[name] ?? [])
+            judge(name, history, live[name] ?? [])
         }
     }
 
-    private func judge(_ history: History, _ live: [(key: RowKey, value: UInt32)]) {
+    private func judge(
+        _ name: RecordedRows.Name, _ history: History, _ live: [(key: RowKey, value: UInt32)]
+    ) {
         let place = history.commit ?? .start
         func add(_ key: RowKey?, _ what: String) {
-            let row = key.map { "the row \($0) of view \($0.view)" } ?? "a row"
-            findings.append(LogError(.corruptRow, at: place, "\(row) \(what)"))
+            let row = key.map { "the row \($0)" } ?? "a row"
+            findings.append(
+                LogError(.corruptRow, at: place, "\(row) of view \(name.view) \(what)"))
         }
         if history.keys.count > 1 {
             // Which value is whose can't be told, but a value that was never written can.
@@ -147,5 +149,16 @@ final class RowCheck {
                 add(row.key, isKnown ? "is not as its commit recorded it" : "was never recorded")
             }
         }
+    }
+}
+
+extension RowKey {
+    /// Keys of rows that an event may have written; of the rows that may be removed again, all.
+    fileprivate static func possible(for event: Event, at position: Position) -> [RowKey] {
+        var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
+        keys.append(.decision(position, 0))
+        if let key = event.key { keys += [.entity(key), .attempt(key)] }
+        if let name = event.collection { keys.append(.watermark(name, scope: "")) }
+        return keys + [.store("opened"), .store("model"), .gate("server")]
     }
 }

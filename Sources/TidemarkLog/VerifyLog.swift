@@ -130,20 +130,23 @@ package struct LogCheck {
         let isWhole = position == last && result.findings.isEmpty
         result.commits = commits.count
         if depth == .events { result.root = edge.root }
-        if result.findings.count < findingsMax {
-            if let commitCount, commitCount != commits.count, !commits.isBroken, isWhole {
+        if isWhole {
+            if commits.next != last.next {
+                result.findings.append(
+                    LogError(.corruptCommit, at: last, "commits end before \(commits.next)"))
+            } else if let commitCount, commitCount != commits.count {
                 result.findings.append(
                     LogError(
                         .corruptCommit, at: last,
                         "\(commitCount) commits are counted, not \(commits.count)"))
-            } else if commits.next != last.next, !commits.isBroken, commits.first == nil {
-                result.findings.append(
-                    LogError(.corruptCommit, at: last, "commits end before \(commits.next)"))
             }
-            if depth == .events, rootsHold, position == last, let stored, stored != edge {
+            if depth == .events, let stored, stored != edge {
                 result.findings.append(
                     LogError(.corruptEdge, at: last, "the right edge differs"))
             }
+        } else if position < last, result.findings.isEmpty {
+            result.findings.append(
+                LogError(.missingEvent, at: position.next, "none follows, though \(last) is there"))
         }
         for checkpoint in checkpoints where result.findings.count < findingsMax {
             result.findings.append(

@@ -80,9 +80,11 @@ extension Journal {
     /// - Parameters:
     ///   - scratch: the directory to make the new store in, which the caller removes.
     ///   - differencesMax: how many rows are listed at most.
+    ///   - eventsPerStep: how many events, roughly, are read in one transaction; a longer one would
+    ///     keep a writer from using old pages again.
     ///   - progress: called after each step; what it throws cuts the comparison short.
     package func compareWithRebuilt(
-        in scratch: String, differencesMax: Int = 100, eventsPerStep: Int = 20_000,
+        in scratch: String, differencesMax: Int = 100, eventsPerStep: Int = 1000,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws -> RebuildComparison {
         let refold = try Refold(self, in: scratch)

@@ -7,8 +7,12 @@ import TidemarkEvents
 import TidemarkViews
 
 enum AppendChild {
-    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies, counted
-    /// from its first write, or, negative, from before the store is opened.
+    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies.
+    ///
+    /// That is counted from its first write, or, negative, from before the store is opened.
+    ///
+    /// With no writers it writes at a measured pace until there is a file `stop` in the store,
+    /// or enough is written.
     static func run(_ words: [String]) throws {
         let arguments = ChildArguments(words, "SEED", "WRITERS", "MICROSECONDS")
         let (seed, writers, delay) = (
@@ -20,13 +24,22 @@ enum AppendChild {
         for writer in 1..<max(writers, 1) {
             Thread.detachNewThread { Self.write(to: journal, seed: seed + writer) }
         }
-        write(to: journal, seed: seed)
+        var batches = 0
+        write(to: journal, seed: seed) {
+            guard writers == 0 else { return false }
+            usleep(4000)
+            batches += 1
+            return batches > 4000
+                || FileManager.default.fileExists(atPath: "\(arguments.store)/stop")
+        }
+        try journal.close()
     }
 
-    /// Never returns.
-    private static func write(to journal: Journal, seed: Int) {
+    private static func write(
+        to journal: Journal, seed: Int, until isEnough: () -> Bool = { false }
+    ) {
         var random = SplitMix64(seed: UInt64(seed))
-        while true {
+        while !isEnough() {
             let count = UInt64(random.once(in: 3) ? 1 + random.below(12) : 1)
             do {
                 let batch = try journal.write(at: Timestamp(rawValue: 1)) { draft in

@@ -10,7 +10,9 @@ import TidemarkStore
 import TidemarkViews
 
 enum DamageChild {
-    /// `STORE SEED FROM TO`: the store to copy, and which cases. Its folder gets a `case` beside it.
+    /// `STORE SEED FROM TO`: the store to copy, and which cases.
+    ///
+    /// Its folder gets another one beside it.
     static func run(_ words: [String]) throws {
         let arguments = ChildArguments(words, "SEED", "FROM", "TO")
         let (seed, from, to) = (

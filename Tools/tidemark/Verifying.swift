@@ -168,9 +168,10 @@ struct Sandbox: ParsableArguments {
 
     /// Runs this verb with its arguments in a child process, and ends as it does.
     static func run() throws {
-        let temporary = try FileManager.default.url(
-            for: .itemReplacementDirectory, in: .userDomainMask,
-            appropriateFor: FileManager.default.temporaryDirectory, create: true)
+        let temporary = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: temporary, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: temporary) }
         var words = Array(CommandLine.arguments.dropFirst())
         words.insert(contentsOf: ["--in-process", "--scratch", temporary.path], at: 1)
@@ -178,6 +179,8 @@ struct Sandbox: ParsableArguments {
         switch end {
         case .exit(code: 0): return
         case .exit(let code): throw Exit(code: code)
+        // Whoever read the findings went away.
+        case .signal(SIGPIPE): throw Exit(code: 128 + SIGPIPE)
         case .signal(let signal):
             Terminal.endProgress()
             guard end.isCrash else {
