@@ -3,6 +3,7 @@
 //   crash-child STORE CHECKPOINT               syncs, and dies at the checkpoint (SyncChild.swift)
 //   crash-child append STORE SEED …            appends and acknowledges (AppendChild.swift)
 //   crash-child rebuild STORE SEED …           folds the log again (RebuildChild.swift)
+//   crash-child opening fault STORE            writes to a disk that fails (OpeningChild.swift)
 //   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
 
 import Foundation
@@ -11,12 +12,10 @@ import Foundation
 struct CrashChild {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
-        if words.dropLast().suffix(2) == ["opening", "fault"] {
-            return try OpeningChild.run(words[2])
-        }
         switch words.first {
         case "append": try AppendChild.run(Array(words.dropFirst()))
         case "rebuild": try RebuildChild.run(Array(words.dropFirst()))
+        case "opening": try OpeningChild.run(words[words.count - 1])
         case "damaged": try DamageChild.run(Array(words.dropFirst()))
         default: try await SyncChild.run(words)
         }

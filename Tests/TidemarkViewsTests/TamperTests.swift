@@ -64,7 +64,8 @@ import TidemarkViews
                         let frame = try EventFrame(parsing: bytes.span)
                         edge.append(
                             leaf: MerkleEdge.leaf(
-                                position: position, header: frame.header, payload: frame.payload))
+                                position: position, header: frame.header,
+                                payloadHash: frame.payload.hash))
                     } else {
                         try transaction.delete(log.log, position.bigEndianBytes)
                         try transaction.delete(log.commits, position.bigEndianBytes)
@@ -89,7 +90,7 @@ import TidemarkViews
         try other.journal.write(at: Timestamp(rawValue: 1)) { draft in
             for (index, bytes) in frames.enumerated() {
                 let frame = try EventFrame(parsing: bytes.span)
-                var event = try Event(header: frame.header, payload: frame.payload)
+                var event = try Event(header: frame.header, payload: inline(frame))
                 if index == 3 { event.recordedAt = Timestamp(rawValue: 77) }
                 try draft.append(event)
             }
@@ -157,7 +158,7 @@ private struct Tampering: CustomStringConvertible {
     /// The same event with one thing changed, and a right checksum.
     private static func edited(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         guard let frame = try? EventFrame(parsing: bytes.span),
-            var event = try? Event(header: frame.header, payload: frame.payload)
+            var event = try? Event(header: frame.header, payload: inline(frame))
         else { return [] }
         switch random.below(4) {
         case 0: event.recordedAt = Timestamp(rawValue: event.recordedAt.rawValue + 1)
@@ -198,4 +199,9 @@ private struct Tampering: CustomStringConvertible {
             }
         }
     }
+}
+
+/// The payload of a frame that holds it.
+private func inline(_ frame: EventFrame) -> [UInt8] {
+    if case .inline(let bytes) = frame.payload { bytes } else { [] }
 }
