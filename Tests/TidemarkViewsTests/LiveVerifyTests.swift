@@ -83,8 +83,8 @@ import TidemarkViews
         try store.reopen(isClosed: true)
         let stats = try store.journal.stats()
         print(
-            "\(positions.count) verifications beside a writer: \(stats.events) events, \(stats.logBytes) bytes of "
-                + "log, \(stats.fileBytes) bytes of file")
+            "\(positions.count) verifications beside a writer: \(stats.events) events, "
+                + "\(stats.logBytes) bytes of log, \(stats.fileBytes) bytes of file")
         #expect(stats.fileBytes < 12 * stats.logBytes + 1 << 20)
     }
 }
