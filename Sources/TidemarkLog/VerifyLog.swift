@@ -163,7 +163,7 @@ package struct LogCheck {
         _ key: Span<UInt8>, _ value: Span<UInt8>,
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Bool {
-        guard let found = Position(bigEndianBytes: key.copied()) else {
+        guard let found = Position(lent: key) else {
             throw LogError(
                 .corruptEvent, at: position.next, "a key of \(key.count) bytes is no position")
         }
@@ -253,5 +253,15 @@ extension EventLog {
                     "the log holds \(last.rawValue) events, \(edge.size) were appended"))
         } catch let error as LogError { findings.append(error) }
         return nil
+    }
+}
+
+extension Position {
+    /// A key of the log, without copying it; nil unless it has eight bytes.
+    fileprivate init?(lent key: Span<UInt8>) {
+        guard key.count == 8 else { return nil }
+        var value: UInt64 = 0
+        for index in 0..<8 { value = value << 8 | UInt64(key[index]) }
+        self.init(value)
     }
 }
