@@ -7,7 +7,7 @@ extension EventLog {
     private static let identityKey = Array("identity".utf8)
 
     /// What the store itself says about whose it is: the message `tidemark.v1.Identity`.
-    private struct Mark {
+    struct Mark {
         var storeID = ""
         var format: UInt32 = 0
 

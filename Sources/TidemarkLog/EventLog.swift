@@ -55,19 +55,24 @@ package struct EventLog: Sendable {
         _ events: [Event], bodies: [[UInt8]] = [], views: [ViewDigest], edge: inout MerkleEdge,
         _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
-        precondition(!events.isEmpty, "a commit has at least one event")
+        try append(
+            PreparedEvents(events, after: Position(edge.size)), bodies: bodies, views: views,
+            edge: &edge, transaction)
+    }
+
+    /// Appends events that were prepared for just this place.
+    package func append(
+        _ events: PreparedEvents, bodies: [[UInt8]], views: [ViewDigest], edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> CommitRecord {
+        precondition(!events.items.isEmpty, "a commit has at least one event")
         for body in bodies { try store(body, as: BodyReference(to: body), transaction) }
         let first = Position(edge.size + 1)
-        for event in events {
+        for item in events.items {
             let position = Position(edge.size + 1)
-            let frame = EventFrame(event)
-            if case .body(let reference) = frame.payload {
-                try store(event.payload, as: reference, transaction)
-            }
-            try transaction.append(log, position.bigEndianBytes, frame.encoded)
-            edge.append(
-                leaf: MerkleEdge.leaf(
-                    position: position, header: frame.header, payloadHash: frame.payload.hash))
+            if let body = item.body { try store(body.bytes, as: body.reference, transaction) }
+            try transaction.append(log, position.bigEndianBytes, item.frame)
+            edge.append(leaf: item.leaf)
         }
         let record = CommitRecord(
             first: first, last: Position(edge.size), root: edge.root, views: views)

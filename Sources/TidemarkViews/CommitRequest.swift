@@ -7,7 +7,7 @@ class CommitRequest: @unchecked Sendable {
     // @unchecked because: until it is finished only the writer thread touches it, afterwards only
     // the caller, who is woken in between.
     let now: Timestamp
-    private var isFinished = false
+    private(set) var isFinished = false
     private var failure: (any Error)?
 
     init(at now: Timestamp) { self.now = now }

@@ -53,9 +53,13 @@ package final class Draft {
         return last
     }
 
+    /// Whether any id is another one's alias, as far as was asked.
+    private(set) var hasBindings = false
+
     /// Takes the rows and lets go of the transaction; the draft can't be used after.
     func end() {
         changes = fold.sortedChanges
+        hasBindings = fold.hasBindings
         current = nil
     }
 }

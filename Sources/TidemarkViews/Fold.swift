@@ -10,6 +10,8 @@ package final class Fold {
     private var changes: [RowKey: [UInt8]?] = [:]
     /// The entities read or written so far, taken apart.
     private var entities: [RowKey: Entry] = [:]
+    /// The keys of all rows written, each once, in the order they were written.
+    private var keys = WrittenKeys()
     /// What the event in hand wrote so far: few rows, searched from the last one.
     private var written: [(key: RowKey, value: [UInt8]?)] = []
     private var writtenEntities: [(key: RowKey, row: EntityRow)] = []
@@ -19,9 +21,11 @@ package final class Fold {
     private let models: ModelCache
     private var knownModel: SyncModel?
 
-    private struct Entry {
+    /// A class, because a table of rows this large is slow to move.
+    private final class Entry {
         var row: EntityRow
-        var isWritten: Bool
+        var isWritten = false
+        init(_ row: EntityRow) { self.row = row }
     }
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
@@ -54,30 +58,40 @@ package final class Fold {
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
         for (key, row) in writtenEntities {
-            entities[key] = Entry(row: row, isWritten: true)
+            let entry = entry(key, orElse: row)
+            entry.row = row
+            if !entry.isWritten { keys.append(key) }
+            entry.isWritten = true
         }
-        for (key, value) in written { changes.updateValue(value, forKey: key) }
+        for (key, value) in written where changes.updateValue(value, forKey: key) == nil {
+            keys.append(key)
+        }
     }
 
-    /// How many rows were written.
-    package var changeCount: Int { changes.count + entities.count }
+    private func entry(_ key: RowKey, orElse row: @autoclosure () throws -> EntityRow) rethrows
+        -> Entry
+    {
+        if let entry = entities[key] { return entry }
+        let entry = try Entry(row())
+        entities[key] = entry
+        return entry
+    }
+
+    /// How many rows are in memory.
+    package var rowCount: Int { changes.count + entities.count }
 
     /// The rows written, in the order of their keys.
     package var sortedChanges: RowChanges {
         var result: RowChanges = []
-        result.reserveCapacity(changeCount)
+        result.reserveCapacity(rowCount)
         forEachChange { result.append(($0, $1)) }
         return result
     }
 
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     package func forEachChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        var keys = Array(changes.keys)
-        keys.reserveCapacity(changeCount)
-        for (key, entry) in entities where entry.isWritten { keys.append(key) }
-        keys.sort()
-        for key in keys {
-            if let entry = entities[key] {
+        try keys.forEachSorted { key in
+            if key.tree == .rows, let entry = entities[key] {
                 try body(key, entry.row.isEmpty ? nil : entry.row.encoded)
             } else if let change = changes[key] {
                 try body(key, change)
@@ -127,20 +141,22 @@ package final class Fold {
         written.append((key, value))
     }
 
-    package func entity(_ key: EntityKey) throws -> EntityRow {
-        let place = RowKey.entity(key)
+    package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
+
+    func entity(at place: RowKey) throws -> EntityRow {
         if let index = writtenEntities.lastIndex(where: { $0.key == place }) {
             return writtenEntities[index].row
         }
-        if let entry = entities[place] { return entry.row }
-        let row = try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
-        entities[place] = Entry(row: row, isWritten: false)
-        return row
+        return try entry(
+            place, orElse: try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
+        ).row
     }
 
-    func put(_ row: EntityRow, _ key: EntityKey) {
+    func put(_ row: EntityRow, _ key: EntityKey) { put(row, at: .entity(key)) }
+
+    func put(_ row: EntityRow, at place: RowKey) {
         // A row that says nothing is not kept, nor is what little it held.
-        writtenEntities.append((RowKey.entity(key), row.isEmpty ? EntityRow() : row))
+        writtenEntities.append((place, row.isEmpty ? EntityRow() : row))
     }
 
     /// The id that an entity of the server goes by here: another one once a push has bound them.

@@ -6,20 +6,21 @@ import TidemarkRules
 extension Fold {
     func edit(_ event: Event, _ position: Position, _ kind: EntityRow.Pending.Kind) throws {
         guard let key = event.key else { return }
-        var row = try entity(key)
+        let place = RowKey.entity(key)
+        var row = try entity(at: place)
         if kind == .create, !event.isObject { return }
         let fields = kind == .update ? try Patch(parsing: event.payload).fieldNames : []
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
         put(.mutation(position), mutation.encoded)
-        put(.open(position), key.bytes)
+        put(.open(position), place.bytes)
         // An edit re-arms what the server had refused.
         try rearm(&row)
         row.pending.append(
             EntityRow.Pending(position: position, kind: kind, payload: event.payload))
         if kind == .delete { try annihilate(&row, proof: position) }
         try refresh(&row)
-        put(row, key)
+        put(row, at: place)
     }
 
     func discard(_ event: Event, _ position: Position) throws {

@@ -7,7 +7,8 @@ extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
         guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
-        var row = try entity(key)
+        let place = RowKey.entity(key)
+        var row = try entity(at: place)
         let asOf = event.asOf ?? position
         // What is less fresh never changes the base, in whatever order it arrives.
         if let known = row.asOf, asOf < known { return }
@@ -32,7 +33,7 @@ extension Fold {
         row.basePosition = position
         row.asOf = asOf
         try refresh(&row)
-        put(row, key)
+        put(row, at: place)
     }
 
     private func rebase(

@@ -16,8 +16,11 @@ extension Journal {
         static let bytes = 256 << 10
     }
 
-    /// Stores every commit that waits; the job of the writer thread.
-    func commitWaiting(_ writer: borrowing Writer) {
+    /// Stores every commit that waits, unless this one was stored with those before it; the job of
+    /// the writer thread.
+    func commitWaiting(_ writer: borrowing Writer, with request: CommitRequest) {
+        // Who came since has a job of its own, behind those that wait to be told of this group.
+        guard !request.isFinished else { return }
         var waiting = requests.withLock { waiting in
             defer { waiting = [] }
             return waiting
@@ -110,14 +113,38 @@ private struct GroupCommit {
         guard !draft.events.isEmpty else { return }
         if isNew { try journal.views.setState(ViewTables.State(), transaction) }
         isNew = false
-        try journal.views.write(draft.changes, generation, transaction)
-        if draft.changes.contains(where: { $0.key.view == .bindings }) { hasBindings = true }
-        let record = try journal.log.append(
-            draft.events, bodies: draft.bodies, views: ViewDigest.of(draft.changes), edge: &edge,
-            transaction)
+        let record =
+            draft.events.count < Self.countForTwo
+            ? try journal.log.append(
+                PreparedEvents(draft.events, after: Position(edge.size)), bodies: draft.bodies,
+                views: try write(draft, transaction), edge: &edge, transaction)
+            : try commitMany(draft, transaction)
         last = (record, request.now)
+        if draft.hasBindings { hasBindings = true }
         events += draft.events.count
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
+    }
+
+    /// From how many events on a second thread is worth its start.
+    private static let countForTwo = 128
+
+    /// Hashes a large commit's events and rows on threads of their own while the rows are written.
+    private mutating func commitMany(
+        _ draft: Draft, _ transaction: borrowing WriteTransaction
+    ) throws -> CommitRecord {
+        let (events, changes, last) = (draft.events, draft.changes, Position(edge.size))
+        let prepared = Background { PreparedEvents(events, after: last) }
+        let digests = Background { ViewDigest.of(changes) }
+        try journal.views.write(changes, generation, transaction)
+        return try journal.log.append(
+            prepared.value, bodies: draft.bodies, views: digests.value, edge: &edge, transaction)
+    }
+
+    private func write(
+        _ draft: Draft, _ transaction: borrowing WriteTransaction
+    ) throws -> [ViewDigest] {
+        try journal.views.write(draft.changes, generation, transaction)
+        return ViewDigest.of(draft.changes)
     }
 
     private func draft(

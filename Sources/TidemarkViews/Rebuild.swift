@@ -76,7 +76,7 @@ extension Journal {
                 if position.rawValue % Self.eventsPerProgress == 0 {
                     try progress(RebuildProgress(done: position, last: step.last))
                 }
-                return left > 0 && fold.changeCount < rowsMax
+                return left > 0 && fold.rowCount < rowsMax
             }
             step.hasBindings = fold.hasBindings
             try fold.forEachChange { key, value in

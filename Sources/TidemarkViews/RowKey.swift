@@ -116,7 +116,6 @@ package struct RowKey: Hashable, Comparable, Sendable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(tree.rawValue)
         ByteOrder.hash(bytes, into: &hasher)
     }
 }

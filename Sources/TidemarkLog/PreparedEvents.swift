@@ -1,0 +1,46 @@
+// PreparedEvents.swift — the part of appending that needs no transaction: frames and leaves.
+
+package import TidemarkEvents
+import TidemarkStore
+
+/// Events as they will be stored, with their leaves of the Merkle tree.
+package struct PreparedEvents: Sendable {
+    /// One event's frame, the reference in it if its payload is stored beside the log, and its leaf.
+    struct Item: Sendable {
+        var frame: [UInt8]
+        var body: (reference: BodyReference, bytes: [UInt8])?
+        var leaf: Hash
+    }
+
+    private(set) var items: [Item]
+
+    /// From how many events on a second thread is worth its start.
+    private static let countForTwo = 128
+
+    /// Encodes and hashes events that will follow a position; many of them on two threads.
+    package init(_ events: [Event], after last: Position) {
+        guard events.count >= Self.countForTwo else {
+            items = Self.items(events[...], after: last)
+            return
+        }
+        let middle = events.count / 2
+        let rest = Background { [events] in
+            Self.items(events[middle...], after: Position(last.rawValue + UInt64(middle)))
+        }
+        items = Self.items(events[..<middle], after: last)
+        items += rest.value
+    }
+
+    private static func items(_ events: ArraySlice<Event>, after last: Position) -> [Item] {
+        var position = last
+        return events.map { event in
+            position = position.next
+            let frame = EventFrame(event)
+            var body: (reference: BodyReference, bytes: [UInt8])?
+            if case .body(let reference) = frame.payload { body = (reference, event.payload) }
+            let leaf = MerkleEdge.leaf(
+                position: position, header: frame.header, payloadHash: frame.payload.hash)
+            return Item(frame: frame.encoded, body: body, leaf: leaf)
+        }
+    }
+}
