@@ -48,6 +48,14 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
         self.init(bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
+    /// Reads ``bigEndianBytes`` where they lie; nil unless there are exactly eight bytes.
+    package init?(_ bytes: Span<UInt8>) {
+        guard bytes.count == 8 else { return nil }
+        var value: UInt64 = 0
+        for index in 0..<8 { value = value << 8 | UInt64(bytes[index]) }
+        self.init(value)
+    }
+
     /// Reads `@1234` or `1234`.
     public init?(_ text: some StringProtocol) {
         let digits = text.hasPrefix("@") ? text.dropFirst() : text[...]

@@ -8,11 +8,12 @@ import TidemarkViews
 
 /// What the benchmarks call that no app does.
 @_spi(Measuring) public enum Measuring {
-    /// Appends one commit of events that no view reads, with these payloads.
+    /// Appends one commit of events that no view reads, with these payloads, which must be JSON.
     public static func append(_ payloads: [[UInt8]], to replica: Replica) throws {
         try replica.journal.write(at: replica.dependencies.now()) { draft in
             for payload in payloads {
-                try draft.append(Event(.serverDescribed, recordedAt: draft.now, json: payload))
+                try draft.append(
+                    checked: Event(.serverDescribed, recordedAt: draft.now, json: payload))
             }
         }
     }

@@ -56,8 +56,8 @@ package struct EventLog: Sendable {
         _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
         try append(
-            PreparedEvents(events, after: Position(edge.size)), bodies: bodies, views: views,
-            edge: &edge, transaction)
+            PreparedEvents(events, after: edge), bodies: bodies, views: views, edge: &edge,
+            transaction)
     }
 
     /// Appends events that were prepared for just this place.
@@ -68,12 +68,14 @@ package struct EventLog: Sendable {
         precondition(!events.items.isEmpty, "a commit has at least one event")
         for body in bodies { try store(body, as: BodyReference(to: body), transaction) }
         let first = Position(edge.size + 1)
+        var position = first
         for item in events.items {
-            let position = Position(edge.size + 1)
             if let body = item.body { try store(body.bytes, as: body.reference, transaction) }
             try transaction.append(log, position.bigEndianBytes, item.frame)
-            edge.append(leaf: item.leaf)
+            position = position.next
         }
+        precondition(events.edge.size == position.rawValue - 1, "events prepared for another place")
+        edge = events.edge
         let record = CommitRecord(
             first: first, last: Position(edge.size), root: edge.root, views: views)
         try transaction.append(commits, record.last.bigEndianBytes, record.encoded)
@@ -119,7 +121,7 @@ package struct EventLog: Sendable {
     ) throws {
         try transaction.scan(log, from: first?.bigEndianBytes, prefix: [], reversed: reversed) {
             key, value in
-            guard let position = Position(bigEndianBytes: key.copied()) else {
+            guard let position = Position(key) else {
                 throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
             }
             let frame: Result<EventFrame, EventFrame.Damage>
@@ -140,7 +142,7 @@ package struct EventLog: Sendable {
         try transaction.scan(
             commits, from: first?.bigEndianBytes, prefix: [], reversed: false
         ) { key, value in
-            guard let last = Position(bigEndianBytes: key.copied()) else {
+            guard let last = Position(key) else {
                 throw LogError(.corruptCommit, at: .start, "a key of \(key.count) bytes")
             }
             let record: CommitRecord

@@ -13,21 +13,27 @@ package struct PreparedEvents: Sendable {
     }
 
     private(set) var items: [Item]
+    /// The right edge of the tree with them.
+    private(set) var edge: MerkleEdge
 
     /// From how many events on a second thread is worth its start.
     private static let countForTwo = 128
 
-    /// Encodes and hashes events that will follow a position; many of them on two threads.
-    package init(_ events: [Event], after last: Position) {
-        guard events.count >= Self.countForTwo else {
-            items = Self.items(events[...], after: last)
-            return
-        }
-        let middle = events.count / 2
-        let rest = Background { [events] in
-            Self.items(events[middle...], after: Position(last.rawValue + UInt64(middle)))
-        }
+    /// Encodes and hashes events that will follow those of an edge; many of them on two threads.
+    package init(_ events: [Event], after edge: MerkleEdge) {
+        self.edge = edge
+        let last = Position(edge.size)
+        let middle = events.count < Self.countForTwo ? events.count : events.count / 2
+        let rest =
+            middle == events.count
+            ? nil
+            : Background {
+                Self.items(events[middle...], after: Position(last.rawValue + UInt64(middle)))
+            }
         items = Self.items(events[..<middle], after: last)
+        for item in items { self.edge.append(leaf: item.leaf) }
+        guard let rest else { return }
+        for item in rest.value { self.edge.append(leaf: item.leaf) }
         items += rest.value
     }
 

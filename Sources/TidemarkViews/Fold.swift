@@ -60,8 +60,7 @@ package final class Fold {
         for (key, row) in writtenEntities {
             let entry = entry(key, orElse: row)
             entry.row = row
-            if !entry.isWritten { keys.append(key) }
-            entry.isWritten = true
+            note(entry, key)
         }
         for (key, value) in written where changes.updateValue(value, forKey: key) == nil {
             keys.append(key)
@@ -147,9 +146,28 @@ package final class Fold {
         if let index = writtenEntities.lastIndex(where: { $0.key == place }) {
             return writtenEntities[index].row
         }
-        return try entry(
-            place, orElse: try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
-        ).row
+        return try loadedEntry(place).row
+    }
+
+    /// Changes an entity on which nothing is pending where it lies, when that is all an event does.
+    ///
+    /// - Parameter change: cannot fail; answers whether it changed anything.
+    /// - Returns: false, and nothing was done, when something is pending on it.
+    func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
+        let entry = try loadedEntry(place)
+        guard entry.row.pending.isEmpty else { return false }
+        if change(&entry.row) { note(entry, place) }
+        return true
+    }
+
+    private func loadedEntry(_ place: RowKey) throws -> Entry {
+        try entry(
+            place, orElse: try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow())
+    }
+
+    private func note(_ entry: Entry, _ key: RowKey) {
+        if !entry.isWritten { keys.append(key) }
+        entry.isWritten = true
     }
 
     func put(_ row: EntityRow, _ key: EntityKey) { put(row, at: .entity(key)) }

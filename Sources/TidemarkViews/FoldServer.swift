@@ -8,30 +8,18 @@ extension Fold {
         guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
         let place = RowKey.entity(key)
-        var row = try entity(at: place)
         let asOf = event.asOf ?? position
+        if try changeUnpending(place, { $0.take(event, position, asOf, isDeletion) }) { return }
+        var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
-        if let known = row.asOf, asOf < known { return }
-        if asOf == row.asOf, let known = row.serverTime, let time = event.serverTime, time < known {
-            return
-        }
+        guard row.isFresher(event, asOf) else { return }
         // The answer to our own write is not another side's change: what is pending stays on it.
         if event.mutation == nil, !row.pending.isEmpty {
             let new: Base =
                 isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
             try rebase(&row, onto: new, key, event, position)
         }
-        if isDeletion {
-            row.baseState = .deleted
-            row.revision = nil
-        } else {
-            row.baseState = .live
-            row.base = event.payload
-            row.revision = event.revision
-        }
-        row.serverTime = event.serverTime
-        row.basePosition = position
-        row.asOf = asOf
+        row.set(event, position, asOf, isDeletion)
         try refresh(&row)
         put(row, at: place)
     }
@@ -73,5 +61,44 @@ extension Fold {
             endAttempt(&row, key)
         }
         if !kept.contains(where: \.isRefused) { row.refusal = nil }
+    }
+}
+
+extension EntityRow {
+    /// Whether what a server said is to change what is known: it is not older than that.
+    fileprivate func isFresher(_ event: Event, _ asOf: Position) -> Bool {
+        if let known = self.asOf, asOf < known { return false }
+        if asOf == self.asOf, let known = serverTime, let time = event.serverTime, time < known {
+            return false
+        }
+        return true
+    }
+
+    /// Makes what the server said the base.
+    fileprivate mutating func set(
+        _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool
+    ) {
+        if isDeletion {
+            baseState = .deleted
+            revision = nil
+        } else {
+            baseState = .live
+            base = event.payload
+            revision = event.revision
+        }
+        serverTime = event.serverTime
+        basePosition = position
+        self.asOf = asOf
+    }
+
+    /// The whole of it for an entity on which nothing is pending; false when nothing changed.
+    fileprivate mutating func take(
+        _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool
+    ) -> Bool {
+        guard isFresher(event, asOf) else { return false }
+        set(event, position, asOf, isDeletion)
+        current = []
+        if isDeletion { base = [] }
+        return true
     }
 }

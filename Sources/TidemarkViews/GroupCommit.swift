@@ -116,7 +116,7 @@ private struct GroupCommit {
         let record =
             draft.events.count < Self.countForTwo
             ? try journal.log.append(
-                PreparedEvents(draft.events, after: Position(edge.size)), bodies: draft.bodies,
+                PreparedEvents(draft.events, after: edge), bodies: draft.bodies,
                 views: try write(draft, transaction), edge: &edge, transaction)
             : try commitMany(draft, transaction)
         last = (record, request.now)
@@ -132,12 +132,13 @@ private struct GroupCommit {
     private mutating func commitMany(
         _ draft: Draft, _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
-        let (events, changes, last) = (draft.events, draft.changes, Position(edge.size))
-        let prepared = Background { PreparedEvents(events, after: last) }
+        let (events, changes, edge) = (draft.events, draft.changes, edge)
+        let prepared = Background { PreparedEvents(events, after: edge) }
         let digests = Background { ViewDigest.of(changes) }
         try journal.views.write(changes, generation, transaction)
         return try journal.log.append(
-            prepared.value, bodies: draft.bodies, views: digests.value, edge: &edge, transaction)
+            prepared.value, bodies: draft.bodies, views: digests.value, edge: &self.edge,
+            transaction)
     }
 
     private func write(

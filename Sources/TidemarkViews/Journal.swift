@@ -56,7 +56,9 @@ package final class Journal: Sendable {
         try withoutActuallyEscaping(body) { body in
             let request = TypedCommitRequest(at: now, body)
             requests.withLock { $0.append(request) }
-            do { try environment.perform { writer in self.commitWaiting(writer, with: request) } } catch {
+            do {
+                try environment.perform { writer in self.commitWaiting(writer, with: request) }
+            } catch {
                 withdraw(request)
                 throw error
             }
@@ -70,7 +72,9 @@ package final class Journal: Sendable {
     ) async throws -> R {
         let request = TypedCommitRequest(at: now, body)
         requests.withLock { $0.append(request) }
-        do { try await environment.perform { writer in self.commitWaiting(writer, with: request) } } catch {
+        do {
+            try await environment.perform { writer in self.commitWaiting(writer, with: request) }
+        } catch {
             withdraw(request)
             throw error
         }

@@ -45,6 +45,8 @@ let modules: [String: Module] = [
             "Tidemark", "TidemarkSync", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
             "Foundation", "Synchronization", "Crypto",
         ]),
+    "Tools/Benchmarks": Module(
+        imports: ["Tidemark", "TidemarkInspect", "GRDB", "CFloor", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",

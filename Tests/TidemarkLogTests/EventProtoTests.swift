@@ -13,7 +13,8 @@ import SwiftProtobuf
 import TestSupport
 import Testing
 import TidemarkEvents
-import TidemarkLog
+
+@testable import TidemarkLog
 
 extension SplitMix64 {
     fileprivate mutating func coin() -> Bool { below(2) == 0 }
@@ -134,6 +135,21 @@ private func same(_ event: Event, _ header: Tidemark_V1_Event) -> Bool {
             #expect(record.views.map(\.fingerprint) == commit.views.map { Array($0.fingerprint) })
             #expect(record.views.map(\.digest) == commit.views.map { Array($0.digest) })
             #expect(record.views.map(\.rows) == commit.views.map { Array($0.rows) })
+        }
+    }
+
+    @Test func `write the same identity`() throws {
+        var random = SplitMix64(seed: 0x5EED_0604)
+        for _ in 0..<300 {
+            var identity = Tidemark_V1_Identity()
+            identity.store = random.text()
+            identity.format = UInt32(truncatingIfNeeded: random.number())
+            let theirs: [UInt8] = try identity.serializedBytes()
+
+            let mark = try EventLog.Mark(parsing: theirs)
+
+            #expect(mark.encoded == theirs)
+            #expect(mark.storeID == identity.store && mark.format == identity.format)
         }
     }
 

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A package of its own, so that whoever uses Tidemark never resolves what it is measured against.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "tidemark", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CFloor", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "CFloor",
+                .product(name: "Tidemark", package: "tidemark"),
+                .product(name: "TidemarkInspect", package: "tidemark"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+    ]
+)

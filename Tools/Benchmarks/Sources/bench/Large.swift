@@ -1,0 +1,81 @@
+// Large.swift — what a long log costs: rebuilding, dumping, verifying and opening it.
+
+import Foundation
+@_spi(Measuring) import TidemarkInspect
+
+extension Run {
+    /// P4, P6, P7, P8: 1,000,000 events of 100,000 entities, as a server said them.
+    mutating func large() throws {
+        let events = options.count(1_000_000)
+        let entities = options.count(100_000)
+        let path = "\(directory)/large"
+        let peer = try TidemarkPeer(path)
+        // Every entity once, then changes all over them.
+        var order = Array(0..<entities)
+        var version = 0
+        for start in stride(from: 0, to: events, by: 1000) {
+            if start % entities == 0, start > 0 {
+                version += 1
+                order = Workload.shuffled(entities)
+            }
+            try peer.pull(
+                order[start % entities..<start % entities + 1000].map {
+                    Item($0, version: version)
+                })
+        }
+
+        if options.wants("P4") { try rebuild(peer, events, entities) }
+        if options.wants("P6") {
+            let (took, bytes) = try seconds { try Measuring.dump(peer.replica) }
+            let rate = Double(events) / took
+            report.add(
+                "P6", "dump -o json of \(events) events", rate.rate,
+                "\(Int(Double(bytes) / took / 1e6)) MB/s", "", must: "≥ 300 k/s",
+                isMet: rate >= 300_000)
+        }
+        if options.wants("P7") {
+            let (took, result) = try seconds { try Measuring.verify(peer.replica) }
+            precondition(result.isFine, "the store does not verify")
+            let rate = Double(result.bytes) / took / 1e6
+            report.add(
+                "P7", "verify in full", "\(Int(rate)) MB/s", "", "", must: "≥ 400 MB/s",
+                isMet: rate >= 400)
+        }
+        try peer.close()
+        if options.wants("P8") { try open(path, events) }
+    }
+
+    private mutating func rebuild(_ peer: TidemarkPeer, _ events: Int, _ entities: Int) throws {
+        let times = try (0..<options.rounds).map { _ in
+            try seconds { _ = try Measuring.rebuild(peer.replica) }.0
+        }
+        let rate = Double(events) / median(times)
+        // The peer refills a tenth of it: its cost grows no slower than the number of changes.
+        let some = max(1000, events / 10)
+        let grdbPath = "\(directory)/refill"
+        let grdb = try GRDBPeer(grdbPath)
+        for start in stride(from: 0, to: some, by: 1000) {
+            try grdb.fillChanges(
+                (start..<start + 1000).map { Item($0 % max(1, entities / 10)) })
+        }
+        let (took, refilled) = try seconds { try grdb.refill() }
+        try grdb.close()
+        try? FileManager.default.removeItem(atPath: grdbPath)
+        let peerRate = Double(refilled) / took
+        report.add(
+            "P4", "rebuild from \(events) events", rate.rate, "GRDB " + peerRate.rate,
+            (rate / peerRate).times, must: "≥ 500 k/s, ≥ 10 ×",
+            isMet: rate >= 500_000 && rate >= 10 * peerRate)
+    }
+
+    private mutating func open(_ path: String, _ events: Int) throws {
+        let times = try (0..<9).map { _ in
+            let (took, peer) = try seconds { try TidemarkPeer(path) }
+            try peer.close()
+            return took
+        }
+        report.add(
+            "P8", "open a store of \(events) events", median(times).millis, "", "",
+            must: "≤ 10 ms", isMet: median(times) <= 0.010)
+    }
+}

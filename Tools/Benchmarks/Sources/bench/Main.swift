@@ -1,0 +1,69 @@
+// Main.swift — `bench [--scale N] [--json FILE] [--only P1,P2] [--directory DIR]`.
+//
+// Every ratio is taken within one run: the peers take turns, and what is printed is the median.
+
+import Foundation
+
+struct Options {
+    /// How much of the work is done: 1 is what PERFORMANCE.md says, 0.1 a tenth.
+    var scale = 1.0
+    var json: String?
+    var only: Set<String> = []
+    var directory = NSTemporaryDirectory()
+    var rounds = 3
+
+    init(_ arguments: [String]) {
+        var rest = arguments.dropFirst()
+        while let name = rest.popFirst() {
+            guard let value = rest.popFirst() else { Self.usage() }
+            switch name {
+            case "--scale":
+                guard let number = Double(value), number > 0 else { Self.usage() }
+                scale = number
+            case "--rounds":
+                guard let number = Int(value), number > 0 else { Self.usage() }
+                rounds = number
+            case "--json": json = value
+            case "--only": only = Set(value.split(separator: ",").map(String.init))
+            case "--directory": directory = value
+            default: Self.usage()
+            }
+        }
+    }
+
+    private static func usage() -> Never {
+        FileHandle.standardError.write(
+            Data(
+                """
+                usage: bench [--scale 0.1] [--rounds 3] [--only P1,P2] [--directory DIR] [--json FILE]
+
+                """.utf8))
+        exit(2)
+    }
+
+    func wants(_ id: String) -> Bool { only.isEmpty || only.contains(id) }
+    func count(_ full: Int) -> Int { max(1000, Int(Double(full) * scale) / 1000 * 1000) }
+}
+
+@main
+struct Bench {
+    static func main() async throws {
+        let options = Options(CommandLine.arguments)
+        let directory =
+            options.directory + "/tidemark-bench-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var run = Run(options: options, directory: directory)
+        print(Report.header)
+        if options.wants("P1") { try run.append() }
+        if options.wants("P2") { try run.batches() }
+        if options.wants("P3") { try run.latency() }
+        if options.wants("P3b") { try await run.concurrency() }
+        if options.wants("P4") || options.wants("P6") || options.wants("P7") || options.wants("P8")
+        {
+            try run.large()
+        }
+        if let path = options.json { try run.report.writeJSON(path) }
+    }
+}

@@ -1,0 +1,46 @@
+// TidemarkPeer.swift — Tidemark doing the same work, through its public API where there is one.
+
+import Foundation
+import Tidemark
+@_spi(Measuring) import TidemarkInspect
+
+final class TidemarkPeer: Sendable {
+    static let collection: CollectionName = "time_entries"
+    let replica: Replica
+
+    init(_ directory: String) throws {
+        replica = try Replica.open(
+            at: directory,
+            model: SyncModel(name: "bench", collections: [CollectionModel(Self.collection)]))
+    }
+
+    func close() throws { try replica.close() }
+
+    func appendOnly(_ payloads: [[UInt8]]) throws { try Measuring.append(payloads, to: replica) }
+
+    func insert(_ items: ArraySlice<Item>) throws {
+        try replica.write { tx in
+            for item in items { try tx.create(EntityKey(Self.collection, item.id), item.document) }
+        }
+    }
+
+    func insertOne(_ item: Item) async throws {
+        try await replica.write { tx in
+            _ = try tx.create(EntityKey(Self.collection, item.id), item.document)
+        }
+    }
+
+    func update(_ ids: [String], version: Int) throws {
+        let patch = Patch(set: [
+            Patch.Field("description", Array(#""Changed to \#(version)""#.utf8))
+        ])
+        try replica.write { tx in
+            for id in ids { try tx.patch(EntityKey(Self.collection, id), patch) }
+        }
+    }
+
+    func pull(_ items: [Item]) throws {
+        try Measuring.pull(
+            items.map { ($0.id, $0.document) }, of: Self.collection, into: replica)
+    }
+}
