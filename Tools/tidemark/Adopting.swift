@@ -7,10 +7,11 @@ struct Adopt: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Accepts a store that is whole, but not what its identity.json says.",
         discussion: """
-            The remedy where a store can't be opened because an older copy was put in its place, it
-            came from another device, identity.json is gone or of another store, or opening it
-            died twice. Verifies the whole log, then writes a new identity.json; without --force
-            only says what it would do. Damage is not accepted.
+            The remedy where a store can't be opened because an older copy was put in its
+            place, it came from another device, identity.json is gone or of another store,
+            or opening it died twice. Verifies the whole log, then writes a new
+            identity.json; without --force only says what it would do. Damage is not
+            accepted.
             """)
 
     @OptionGroup var store: StoreArgument

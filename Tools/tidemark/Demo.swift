@@ -11,8 +11,8 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what Tidemark does, on two stores and a server of its own.",
         discussion: """
-            Needs nothing but itself: the server runs in this process, on the loopback address. The
-            stores stay, to be looked at with the other verbs.
+            Needs nothing but itself: the server runs in this process, on the loopback
+            address. The stores stay, to be looked at with the other verbs.
             """)
 
     @Option(help: "Where to make the stores; a new folder among the temporary ones if not given.")

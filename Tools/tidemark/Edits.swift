@@ -33,8 +33,8 @@ struct PatchCommand: ParsableCommand {
         commandName: "patch",
         abstract: "Changes some fields of an entity.",
         discussion: """
-            Fields of the JSON object are set, null too; those named by --unset are removed; the
-            others stay. Prints the event's position and the entity.
+            Fields of the JSON object are set, null too; those named by --unset are
+            removed; the others stay. Prints the event's position and the entity.
             """)
 
     @OptionGroup var store: StoreArgument

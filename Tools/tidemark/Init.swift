@@ -16,12 +16,13 @@ struct Init: ParsableCommand {
                "collections":[
                  {"name":"lists","conflict":"serverWins"},
                  {"name":"tasks","conflict":"localWins","references":{"list":"lists"}}],
-               "remote":{"origin":"http://127.0.0.1:8888","adapter":"kinto","bucket":"todo"}}
+               "remote":{"origin":"http://127.0.0.1:8888","adapter":"kinto",
+                         "bucket":"todo"}}
 
-            A collection stands after those it refers to. The credentials are never stored: sync
-            takes them from the environment variable TIDEMARK_CREDENTIALS, or the one that the
-            remote names as "credentialsVariable". Its value is NAME:PASSWORD for HTTP Basic, or
-            the whole value of the Authorization header.
+            A collection stands after those it refers to. The credentials are never
+            stored: sync takes them from the environment variable TIDEMARK_CREDENTIALS, or
+            the one that the remote names as "credentialsVariable". Its value is
+            NAME:PASSWORD for HTTP Basic, or the whole value of the Authorization header.
             """)
 
     @Argument(help: "The directory to make; it must not hold a store yet.")

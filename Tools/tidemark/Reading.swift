@@ -30,8 +30,8 @@ struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the entities of a store, by collection and id.",
         discussion: """
-            -o json prints {"collection","id","status","data"} a line, the data as it came.
-            Entities that are to be deleted are left out; they are in the outbox.
+            -o json prints {"collection","id","status","data"} a line, the data as it
+            came. Entities that are to be deleted are left out; they are in the outbox.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -85,10 +85,11 @@ struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the mutations that wait, or all there ever were.",
         discussion: """
-            -o json prints one line a mutation: collection, id, position, fields, outcome, the
-            position that proves it, and the server's revision. The outcome is pending, unknown
-            (sent, and never answered), blocked, or how it ended: accepted, merged, superseded,
-            coalesced, annihilated, withdrawn, rejected, discarded.
+            -o json prints one line a mutation: collection, id, position, fields, outcome,
+            the position that proves it, and the server's revision. The outcome is
+            pending, unknown (sent, and never answered), blocked, or how it ended:
+            accepted, merged, superseded, coalesced, annihilated, withdrawn, rejected,
+            discarded.
             """)
 
     @OptionGroup var store: StoreArgument

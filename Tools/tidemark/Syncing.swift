@@ -13,9 +13,10 @@ struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Syncs a store with its server.",
         discussion: """
-            Exit code 0 when both sides are equal, 1 when they are not: the line says why. The
-            credentials come from the environment variable TIDEMARK_CREDENTIALS, or the one that
-            the model names: NAME:PASSWORD for HTTP Basic, or a whole Authorization value.
+            Exit code 0 when both sides are equal, 1 when they are not: the line says why.
+            The credentials come from the environment variable TIDEMARK_CREDENTIALS, or
+            the one that the model names: NAME:PASSWORD for HTTP Basic, or a whole
+            Authorization value.
             """)
 
     @OptionGroup var store: StoreArgument

@@ -11,8 +11,9 @@ struct Tool: AsyncParsableCommand {
         commandName: "tidemark",
         abstract: "Makes, edits, syncs and audits Tidemark stores.",
         discussion: """
-            A STORE is a directory. Data goes to standard output, everything else to standard
-            error. Exit codes: 0 fine, 1 findings or differences, 2 usage or I/O, 3 newer format.
+            A STORE is a directory. Data goes to standard output, everything else to
+            standard error. Exit codes: 0 fine, 1 findings or differences, 2 usage or I/O,
+            3 newer format.
 
             Begin with: tidemark demo
             """,
