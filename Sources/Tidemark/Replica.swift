@@ -123,7 +123,7 @@ public final class Replica: Sendable {
 
     /// Writes one commit while the caller's thread waits: all of what `body` does, or nothing.
     ///
-    /// On disk when it returns. `body` sees its own changes, runs on the store's writer thread, and
+    /// On disk when it returns. `body` sees its own changes, runs on this thread or on another, and
     /// may be run again when the store has to grow: it must have no effects but on the context.
     @discardableResult
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {

@@ -1,7 +1,8 @@
-// Environment+Write.swift — writes: handed to the writer thread, by a blocked thread or a task.
+// Environment+Write.swift — writes: run by a blocked thread whose turn it is, else handed to the
+// writer thread, which tasks always do.
 
 extension Environment {
-    /// Runs `body` in one transaction on the writer thread and waits; durable when this returns.
+    /// Runs `body` in one transaction while the caller waits; durable when this returns.
     ///
     /// Commits when `body` returns and aborts when it throws. On a full map `body` runs again, so
     /// it must be fit for that; see ``Writer/transaction(_:)``. Called inside a write, or inside a
@@ -25,7 +26,7 @@ extension Environment {
         try await perform { writer in try writer.transaction(freeing: freeing, body) }
     }
 
-    /// Runs `work` on the writer thread, after all that was handed over before, and waits for it.
+    /// Runs `work` when it is its turn, after all that was handed over before, and waits for it.
     ///
     /// This is what group commit is made from: queue a request of your own, then perform a job
     /// that stores all queued requests in one transaction; whoever comes later finds none left.
@@ -33,6 +34,9 @@ extension Environment {
         let thread = try writerThread()
         thread.checkNotHere("A blocking write")
         handle.gate.checkNotReading("A blocking write")
+        var done: Result<R, any Error>?
+        let isDone = try thread.runNow { writer in done = Result { try work(writer) } }
+        if isDone, let done { return try done.get() }
         return try withoutActuallyEscaping(work) { work in
             let job = BlockingJob(work)
             try thread.submit { writer in job.run(writer) }

@@ -68,6 +68,9 @@ package final class Environment: Sendable {
         handle.close()
     }
 
+    /// Blocks until every write that was taken up has ended; only once the store is being closed.
+    package func waitForLastWrites() { writer?.waitUntilEnded() }
+
     /// The writer thread, or why there is none.
     func writerThread() throws(StoreError) -> WriterThread {
         guard let writer else {

@@ -1,8 +1,9 @@
-// WriterThread.swift — the one thread that writes: jobs wait in a queue and run in their order.
+// WriterThread.swift — one thread writes at a time: jobs wait in a queue and run in their order.
 //
 // LMDB ties a writing transaction to the thread that began it: committing on another one succeeds
 // and then blocks every later writer for ever. Swift's concurrency moves tasks between threads,
-// so writes never run on its threads.
+// so a task's write runs here. A caller that blocks anyway takes the turn itself when nobody else
+// has it: that spares two changes of threads, and its write ends on the thread it began on.
 
 /// A dedicated thread with a queue of jobs, first in, first out.
 final class WriterThread: Sendable {
@@ -10,13 +11,14 @@ final class WriterThread: Sendable {
 
     private struct Queue {
         var jobs: [Job] = []
-        var threadID: UInt64?
+        /// The thread whose turn it is to write, if any.
+        var runner: UInt64?
         var isStopping = false
         var hasEnded = false
     }
 
     private let queue: Monitor<Queue>
-    private let threadID: UInt64
+    private let handle: Handle
 
     /// Starts the thread, which keeps `handle` until it ends.
     init(_ handle: Handle) throws(StoreError) {
@@ -29,7 +31,7 @@ final class WriterThread: Sendable {
             throw .system(error.number, during: "open", "the writer thread")
         }
         self.queue = queue
-        threadID = queue.waitUntil { $0.threadID }
+        self.handle = handle
     }
 
     deinit { stop() }
@@ -45,37 +47,62 @@ final class WriterThread: Sendable {
         queue.waitUntil { $0.hasEnded ? () : nil }
     }
 
-    /// Stops the process when this is the writer thread, where `action` would wait for itself.
+    /// Stops the process when this thread is writing, where `action` would wait for itself.
     func checkNotHere(_ action: String) {
+        let me = Platform.threadID
         Platform.require(
-            Platform.threadID != threadID,
+            queue.withLock { $0.runner } != me,
             "\(action) was called on the writer thread, inside a write; it would wait for itself.")
+    }
+
+    /// Runs a job on the caller's thread when nobody writes or waits to; false when somebody does.
+    func runNow(_ job: (borrowing Writer) -> Void) throws(StoreError) -> Bool {
+        let me = Platform.threadID
+        let isFree = try queue.withLock { queue throws(StoreError) in
+            try Self.checkOpen(queue)
+            guard queue.jobs.isEmpty, queue.runner == nil else { return false }
+            queue.runner = me
+            return true
+        }
+        guard isFree else { return false }
+        job(Writer(handle))
+        let isAwaited = queue.withLock { queue in
+            queue.runner = nil
+            return !queue.jobs.isEmpty || queue.isStopping
+        }
+        if isAwaited { queue.wakeAll() }
+        return true
     }
 
     /// Puts a job at the end of the queue.
     func submit(_ job: @escaping Job) throws(StoreError) {
         try queue.withLock { queue throws(StoreError) in
-            guard !queue.isStopping else {
-                throw StoreError(.closed, during: "begin", detail: "the store was closed")
-            }
+            try Self.checkOpen(queue)
             queue.jobs.append(job)
         }
         queue.wakeAll()
     }
 
+    private static func checkOpen(_ queue: Queue) throws(StoreError) {
+        guard !queue.isStopping else {
+            throw StoreError(.closed, during: "begin", detail: "the store was closed")
+        }
+    }
+
     private static func run(_ queue: Monitor<Queue>, _ handle: Handle) {
-        let id = Platform.threadID
-        queue.withLock { $0.threadID = id }
-        queue.wakeAll()
+        let me = Platform.threadID
         let writer = Writer(handle)
         while true {
             let batch = queue.waitUntil { queue -> [Job]? in
+                guard queue.runner == nil else { return nil }
                 if queue.jobs.isEmpty { return queue.isStopping ? [] : nil }
                 defer { queue.jobs.removeAll(keepingCapacity: false) }
+                queue.runner = me
                 return queue.jobs
             }
             if batch.isEmpty { break }
             for job in batch { job(writer) }
+            queue.withLock { $0.runner = nil }
         }
         queue.withLock { $0.hasEnded = true }
         queue.wakeAll()

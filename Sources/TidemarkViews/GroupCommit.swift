@@ -28,9 +28,17 @@ extension Journal {
         while !waiting.isEmpty { waiting = waiting.dropFirst(commitSome(waiting, writer)) }
     }
 
-    /// Takes a request back that never got to the writer thread.
-    func withdraw(_ request: CommitRequest) {
-        requests.withLock { waiting in waiting.removeAll { $0 === request } }
+    /// Takes a request back that could not be handed to the writer thread.
+    ///
+    /// - Returns: true when it was stored with others all the same, just before the store closed.
+    func withdraw(_ request: CommitRequest) -> Bool {
+        let isWaiting = requests.withLock { waiting in
+            let index = waiting.firstIndex { $0 === request }
+            if let index { waiting.remove(at: index) }
+            return index != nil
+        }
+        if !isWaiting { environment.waitForLastWrites() }
+        return !isWaiting
     }
 
     /// Stores the first of these commits in one transaction, as many as fit.

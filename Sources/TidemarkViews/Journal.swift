@@ -46,7 +46,7 @@ package final class Journal: Sendable {
 
     /// Writes one commit: the events that `body` appends, and what they change in the views.
     ///
-    /// Runs on the writer thread while the caller waits; when `body` throws, nothing of it stays.
+    /// Runs while the caller waits; when `body` throws, nothing of it stays.
     /// When this returns, the commit is on disk, together with those of other callers that waited
     /// at the same time: each sees what those before it wrote, and fails alone. `body` may be run
     /// again when the store has to grow or another's commit could not be stored.
@@ -59,8 +59,7 @@ package final class Journal: Sendable {
             do {
                 try environment.perform { writer in self.commitWaiting(writer, with: request) }
             } catch {
-                withdraw(request)
-                throw error
+                guard withdraw(request) else { throw error }
             }
             return try request.result()
         }
@@ -75,8 +74,7 @@ package final class Journal: Sendable {
         do {
             try await environment.perform { writer in self.commitWaiting(writer, with: request) }
         } catch {
-            withdraw(request)
-            throw error
+            guard withdraw(request) else { throw error }
         }
         return try request.result()
     }
