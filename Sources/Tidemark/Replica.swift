@@ -42,15 +42,20 @@ public final class Replica: Sendable {
     /// first.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
+    ///   - rebuilding: told again and again how far it is while the tables are folded anew, which an
+    ///     opening does first when they were made by another version's rules. A process that dies
+    ///     meanwhile begins again at its next opening; half-made tables are never handed out.
     /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
     ///   entities.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
-        waitSeconds: Double = 0, dependencies: Dependencies = .live
+        waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rebuilding: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: true,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies,
+            rebuilding
         ) { replica in
             let registered = try replica.registration
             let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
@@ -60,17 +65,18 @@ public final class Replica: Sendable {
     }
 
     /// Opens a store that is there, with the model that it carries; else like
-    /// ``open(at:account:model:remote:waitSeconds:dependencies:)``.
+    /// ``open(at:account:model:remote:waitSeconds:dependencies:rebuilding:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
     public static func open(
         existing directory: String, account: String? = nil, waitSeconds: Double = 0,
-        dependencies: Dependencies = .live
+        dependencies: Dependencies = .live, rebuilding: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: false,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies,
+            rebuilding
         ) { replica in
             guard try replica.registration != nil else {
                 throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
@@ -81,10 +87,12 @@ public final class Replica: Sendable {
     /// Opens a store and closes it again when `prepare` fails.
     private static func opened(
         at directory: String, create: Bool, _ opening: StoreOpening, _ dependencies: Dependencies,
-        _ prepare: (Replica) throws -> Void
+        _ rebuilding: (OpeningProgress) -> Void, _ prepare: (Replica) throws -> Void
     ) throws -> Replica {
         try TidemarkError.mapped {
-            let journal = try Journal.open(at: directory, create: create, opening: opening)
+            let journal = try Journal.open(at: directory, create: create, opening: opening) {
+                rebuilding(OpeningProgress(done: $0.done, last: $0.last))
+            }
             let replica = Replica(directory, journal, dependencies)
             do { try prepare(replica) } catch {
                 try? journal.close()
@@ -151,6 +159,14 @@ public final class Replica: Sendable {
             }
         } catch { throw TidemarkError.wrapping(error) }
     }
+}
+
+/// How far an opening is that folds the store's tables anew.
+public struct OpeningProgress: Sendable, Hashable {
+    /// The last event that was folded.
+    public var done: Position
+    /// The last event of the log.
+    public var last: Position
 }
 
 extension StoreOpening {

@@ -24,7 +24,10 @@ struct StoreArgument: ParsableArguments {
     /// Opens the store for writing.
     func open(_ patience: WaitOption) throws -> Replica {
         do {
-            return try Replica.open(existing: store, waitSeconds: patience.wait)
+            defer { Terminal.endProgress() }
+            return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in
+                Terminal.progress("folding \(progress.done) of \(progress.last)")
+            }
         } catch { throw advised(error) }
     }
 
