@@ -36,18 +36,30 @@ enum DamageChild {
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    /// At which step a verification reported the damage; `refused` when the store could not be
+    /// opened for a reason that is no damage in itself, such as a newer format.
     private static func outcome(
         _ folder: String, _ checkpoint: LogCheckpoint, _ reference: [[UInt8]]
     ) -> String {
+        var step = "opening"
         do {
-            if try Journal.verifyStore(at: folder, .deep, against: [checkpoint]).isFine {
-                CrashChild.say("fine")
-                return try everything(folder) == reference ? "harmless" : "SILENT"
+            let result = try Journal.verifyStore(at: folder, .deep, against: [checkpoint]) {
+                step =
+                    switch $0 {
+                    case .events: "log"
+                    case .rows: "rows"
+                    case .folding: "fold"
+                    }
             }
-            for level in [VerifyLevel.quick, .full, .deep] {
-                if try !Journal.verifyStore(at: folder, level).isFine { return level.rawValue }
-            }
-            return "checkpoint"
+            guard result.isFine else { return step }
+        } catch let error as LogError where error.code == .newerFormat {
+            return "refused"
+        } catch let error as StoreError {
+            return "refused by \(error.code)"
+        } catch { return "SILENT (\(error))" }
+        do {
+            CrashChild.say("fine")
+            return try everything(folder) == reference ? "harmless" : "SILENT"
         } catch { return "SILENT (\(error))" }
     }
 

@@ -38,13 +38,13 @@ struct `a damaged data file` {
         let table = outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         print("damage, seed \(Self.seed): " + table.joined(separator: ", "))
         #expect(outcomes.values.reduce(0, +) == Self.cases)
-        #expect((outcomes["full"] ?? 0) > 100, "damage of rows is not looked for")
+        #expect((outcomes["rows"] ?? 0) > 100, "damage of rows is not looked for")
     }
 }
 
 extension ScratchStore {
-    /// A line `NUMBER OUTCOME …` for each case; the outcome is the level of verification that
-    /// reported it, `died` when it killed the verifier, `harmless`, `SILENT`, or `unreadable` when
+    /// A line `NUMBER OUTCOME …` for each case; the outcome is the step of a verification that
+    /// reported it, `refused` when it was not opened at all, `died` when it killed the verifier, `harmless`, `SILENT`, or `unreadable` when
     /// it killed the reader after a verification that found nothing.
     fileprivate func outcomesOfDamage(_ cases: Int, seed: Int) throws -> [String] {
         let parts = 2
