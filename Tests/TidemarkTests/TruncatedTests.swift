@@ -16,7 +16,9 @@ struct `a data file that is cut off while it is open` {
     @Test(.timeLimit(.minutes(2)))
     func `is refused or reported next time, or has all that was acknowledged`() throws {
         var outcomes: [String: Int] = [:]
-        for pages in [0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 48, 10_000] {
+        for pages in [
+            0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 48, 64, 80, 96, 10_000,
+        ] {
             for extra in [0, 100] {
                 let (outcome, hasDied) = try Self.outcome(keeping: pages * 4096 + extra)
                 outcomes[outcome, default: 0] += 1
