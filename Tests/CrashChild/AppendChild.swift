@@ -1,6 +1,7 @@
 // AppendChild.swift — appends batches of known events from several threads, says a line for each
 // that was acknowledged, and is killed in the middle of it.
 
+import Dispatch
 import Foundation
 import TestSupport
 import TidemarkEvents
@@ -11,8 +12,8 @@ enum AppendChild {
     ///
     /// That is counted from its first write, or, negative, from before the store is opened.
     ///
-    /// With no writers it writes at a measured pace until there is a file `stop` in the store,
-    /// or enough is written.
+    /// With no writers two threads write one event at a time, at a measured pace, until there is
+    /// a file `stop` in the store, or enough is written.
     static func run(_ words: [String]) throws {
         let arguments = ChildArguments(words, "SEED", "WRITERS", "MICROSECONDS")
         let (seed, writers, delay) = (
@@ -21,26 +22,34 @@ enum AppendChild {
         if delay < 0 { CrashChild.die(after: -delay) }
         let journal = try Journal.open(at: arguments.store, create: true)
         if delay >= 0 { CrashChild.die(after: delay) }
-        for writer in 1..<max(writers, 1) {
-            Thread.detachNewThread { Self.write(to: journal, seed: seed + writer) }
-        }
-        var batches = 0
-        write(to: journal, seed: seed) {
-            guard writers == 0 else { return false }
-            usleep(4000)
-            batches += 1
-            return batches > 4000
-                || FileManager.default.fileExists(atPath: "\(arguments.store)/stop")
+        if writers == 0 {
+            writeAtPace(to: journal, seed: seed, until: "\(arguments.store)/stop")
+        } else {
+            for writer in 1..<writers {
+                Thread.detachNewThread { Self.write(to: journal, seed: seed + writer) }
+            }
+            write(to: journal, seed: seed)
         }
         try journal.close()
     }
 
+    private static func writeAtPace(to journal: Journal, seed: Int, until stop: String) {
+        DispatchQueue.concurrentPerform(iterations: 2) { writer in
+            var batches = 0
+            write(to: journal, seed: seed + writer, atOnceMax: 1) {
+                usleep(2000)
+                batches += 1
+                return batches > 10_000 || FileManager.default.fileExists(atPath: stop)
+            }
+        }
+    }
+
     private static func write(
-        to journal: Journal, seed: Int, until isEnough: () -> Bool = { false }
+        to journal: Journal, seed: Int, atOnceMax: Int = 12, until isEnough: () -> Bool = { false }
     ) {
         var random = SplitMix64(seed: UInt64(seed))
         while !isEnough() {
-            let count = UInt64(random.once(in: 3) ? 1 + random.below(12) : 1)
+            let count = UInt64(random.once(in: 3) ? 1 + random.below(atOnceMax) : 1)
             do {
                 let batch = try journal.write(at: Timestamp(rawValue: 1)) { draft in
                     let batch = NumberedBatch(first: draft.nextPosition.rawValue, count: count)

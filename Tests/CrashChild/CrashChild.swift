@@ -4,6 +4,8 @@
 //   crash-child append STORE SEED …            appends and acknowledges (AppendChild.swift)
 //   crash-child rebuild STORE SEED …           folds the log again (RebuildChild.swift)
 //   crash-child opening fault STORE            writes to a disk that fails (OpeningChild.swift)
+//   crash-child once STORE FIRST …             writes under keys (OnceChild.swift)
+//   crash-child truncated STORE COMMITS …      its data file is cut off (TruncateChild.swift)
 //   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
 
 import Foundation
@@ -16,6 +18,8 @@ struct CrashChild {
         case "append": try AppendChild.run(Array(words.dropFirst()))
         case "rebuild": try RebuildChild.run(Array(words.dropFirst()))
         case "opening": try OpeningChild.run(words[words.count - 1])
+        case "once": try OnceChild.run(Array(words.dropFirst()))
+        case "truncated": try TruncateChild.run(Array(words.dropFirst()))
         case "damaged": try DamageChild.run(Array(words.dropFirst()))
         default: try await SyncChild.run(words)
         }

@@ -22,3 +22,14 @@ package struct NumberedBatch: Hashable, Sendable {
             #"{"first":\#(first),"count":\#(count),"n":\#(position),"text":"\#(filling)"}"#.utf8)
     }
 }
+
+/// What a crash test writes under one key, after its number: a commit of one to four events.
+package struct NumberedWrite: Hashable, Sendable {
+    package let number: Int
+
+    package init(_ number: Int) { self.number = number }
+
+    /// The entities that it makes, an event each.
+    package var ids: [String] { (0...number % 4).map { "\(number)-\($0)" } }
+    package var document: [UInt8] { Array(#"{"n":\#(number)}"#.utf8) }
+}

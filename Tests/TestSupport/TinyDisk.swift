@@ -31,6 +31,14 @@ package final class TinyDisk: Sendable {
     /// Makes it four megabytes large.
     package func grow() -> Bool { Self.run("mount", "-o", "remount,size=4m", path) }
 
+    /// How many bytes nothing uses yet.
+    package var freeBytes: Int {
+        get throws {
+            let attributes = try FileManager.default.attributesOfFileSystem(forPath: path)
+            return attributes[.systemFreeSize] as? Int ?? 0
+        }
+    }
+
     private static func run(_ words: String...) -> Bool {
         (try? Command.run("env", words))?.code == 0
     }

@@ -18,10 +18,10 @@ struct `a damaged data file` {
     func `is reported by verify, or everything in it reads as it did`() throws {
         let store = try ScratchStore()
         var maker = LogMaker(seed: 0x5EED_0D01, isHostile: false)
-        try maker.write(about: 180, to: store.journal)
+        try maker.write(about: 110, to: store.journal)
         // A second generation, and stale pages of the first.
         try store.journal.rebuild(eventsPerStep: 50)
-        try maker.write(about: 110, to: store.journal)
+        try maker.write(about: 70, to: store.journal)
         for bytes in [1500, 2500, 9000] {
             let text = String(repeating: "x", count: bytes)
             try store.write(
@@ -38,13 +38,13 @@ struct `a damaged data file` {
         let table = outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         print("damage, seed \(Self.seed): " + table.joined(separator: ", "))
         #expect(outcomes.values.reduce(0, +) == Self.cases)
-        #expect((outcomes["full"] ?? 0) > 100, "damage of rows is not looked for")
+        #expect((outcomes["rows"] ?? 0) > 100, "damage of rows is not looked for")
     }
 }
 
 extension ScratchStore {
-    /// A line `NUMBER OUTCOME …` for each case; the outcome is the level of verification that
-    /// reported it, `died` when it killed the verifier, `harmless`, `SILENT`, or `unreadable` when
+    /// A line `NUMBER OUTCOME …` for each case; the outcome is the step of a verification that
+    /// reported it, `refused` when it was not opened at all, `died` when it killed the verifier, `harmless`, `SILENT`, or `unreadable` when
     /// it killed the reader after a verification that found nothing.
     fileprivate func outcomesOfDamage(_ cases: Int, seed: Int) throws -> [String] {
         let parts = 2
@@ -65,12 +65,10 @@ extension ScratchStore {
         var next = cases.lowerBound
         while next < cases.upperBound {
             let child = try CrashChild.run("damaged", path, seed, next, cases.upperBound)
-            var isFine = false
+            var state = Substring("begun")
             for line in child.lines {
-                if line.hasSuffix(" begun") {
-                    isFine = false
-                } else if line == "fine" {
-                    isFine = true
+                if line.hasSuffix(" begun") || line == "fine" || line == "reading" {
+                    state = line
                 } else {
                     outcomes.append(String(line))
                     next += 1
@@ -80,7 +78,10 @@ extension ScratchStore {
                 #expect(child.code == 0, "\(child.text.suffix(300)) \(child.complaints)")
                 break
             }
-            outcomes.append("\(next) \(isFine ? "unreadable" : "died") by signal \(signal)")
+            // Whether a fold would have told is seen by the next child, which begins with it.
+            if state == "reading" { continue }
+            outcomes.append(
+                "\(next) \(state == "fine" ? "unreadable" : "died") by signal \(signal)")
             next += 1
         }
         return outcomes

@@ -49,17 +49,19 @@ struct `a process that is killed at any moment` {
         var random = SplitMix64(seed: Self.seed + 100 + part)
         let store = try ScratchStore()
         var maker = LogMaker(seed: Self.seed + part, isHostile: false)
-        try maker.write(about: 120, to: store.journal)
+        try maker.write(about: 200, to: store.journal)
         let new = try store.rows()
         var (killed, halfway) = (0, 0)
+        // Shorter after each child that came to its end: most are to die in the middle.
+        var longest = 25_000
         for round in 0..<20 {
             let place: Comment = "seed \(Self.seed + 100 + part), round \(round)"
             let old = try store.makeRowsOfOtherRules()
             try store.journal.close()
             let eventsPerStep = random.pick([0, 1, 3, 10, 40])
-            let delay = random.once(in: 8) ? -random.below(40_000) - 1 : random.below(25_000)
+            let delay = random.once(in: 8) ? -random.below(40_000) - 1 : random.below(longest)
             let child = try CrashChild.run("rebuild", store.path, eventsPerStep, delay)
-            if child.signal == 9 { killed += 1 }
+            if child.signal == 9 { killed += 1 } else if delay >= 0 { longest -= longest / 3 }
             try #require(child.signal == 9 || child.code == 0, "\(child.text) \(place)")
 
             try store.reopen(readOnly: true)

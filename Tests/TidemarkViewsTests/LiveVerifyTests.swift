@@ -69,7 +69,7 @@ import TidemarkViews
         while !writer.hasEnded, try Journal.verifyStore(at: path, .quick).events < 10 {}
 
         var positions: [UInt64] = []
-        while !writer.hasEnded, positions.count < 50 || Set(positions).count <= 20 {
+        while !writer.hasEnded, positions.count < 50 || positions[positions.count - 1] < 2010 {
             let level = VerifyLevel.allCases[positions.count % 3]
             let result = try Journal.verifyStore(at: path, level)
             #expect(result.findings == [])
@@ -81,9 +81,12 @@ import TidemarkViews
         #expect(ended.code == 0, "\(ended.complaints)")
         #expect(Set(positions).count > 20, "nothing was written meanwhile: \(positions)")
         try store.reopen(isClosed: true)
+        let commits = try store.commits().count { $0.last.rawValue > positions[0] }
+        #expect(commits >= 2000)
         let stats = try store.journal.stats()
         print(
-            "\(positions.count) verifications beside a writer: \(stats.events) events, "
+            "\(positions.count) verifications beside a writer: \(commits) commits meanwhile, "
+                + "\(stats.events) events, "
                 + "\(stats.logBytes) bytes of log, \(stats.fileBytes) bytes of file")
         #expect(stats.fileBytes < 12 * stats.logBytes + 1 << 20)
     }
