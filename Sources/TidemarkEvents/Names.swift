@@ -117,12 +117,25 @@ public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Reads what ``bytes`` wrote.
-    package init?(bytes: some Collection<UInt8>) {
-        guard let zero = bytes.firstIndex(of: 0),
-            let collection = String(validating: bytes[..<zero], as: UTF8.self),
-            let id = String(validating: bytes[bytes.index(after: zero)...], as: UTF8.self)
+    package init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
+
+    /// Reads what ``bytes`` wrote.
+    package init?(bytes: ArraySlice<UInt8>) {
+        guard let zero = bytes.firstIndex(of: 0), let collection = String(utf8: bytes[..<zero]),
+            let id = String(utf8: bytes[(zero + 1)...])
         else { return nil }
         self.init(CollectionName(collection), id)
+    }
+}
+
+extension String {
+    /// The text of UTF-8 bytes, nil where they are none; fast for ASCII, as nearly all names are.
+    package init?(utf8 bytes: ArraySlice<UInt8>) {
+        if bytes.allSatisfy({ $0 < 0x80 }) {
+            self.init(decoding: bytes, as: UTF8.self)
+        } else {
+            self.init(validating: bytes, as: UTF8.self)
+        }
     }
 }
 

@@ -123,7 +123,7 @@ package struct ProtoField: Sendable {
 
     package func string() throws(ProtoError) -> String {
         guard varint == 0 else { throw .wireType(number) }
-        guard let text = String(validating: source[range], as: UTF8.self) else {
+        guard let text = String(utf8: source[range]) else {
             throw .invalidUTF8(number)
         }
         return text

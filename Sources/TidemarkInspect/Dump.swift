@@ -9,7 +9,7 @@ extension Journal {
     /// Walks over the events that a filter allows, in order or backwards, at most `limit` of them.
     ///
     /// Read in pages of their own transactions, so that a slow reader holds no old page of the
-    /// store.
+    /// store; one ahead on another thread, while `body` makes something of the one before.
     ///
     /// - Returns: the events whose bytes are damaged; they were passed over.
     package func dump(
@@ -18,35 +18,56 @@ extension Journal {
     ) throws -> [LogError] {
         var damaged: [LogError] = []
         var left = limit ?? .max
-        var from = reversed ? filter.to : filter.from
+        var ahead: Background<Result<Page, any Error>>?
+        // Whoever closes the store when this is over finds nobody reading.
+        defer { _ = ahead?.value }
         while left > 0 {
-            let page = try page(filter, from: from, reversed: reversed, eventsMax: left)
+            let page: Page
+            if let ahead {
+                page = try ahead.value.get()
+            } else {
+                let first = reversed ? filter.to : filter.from
+                page = try self.page(filter, from: first, reversed: reversed, eventsMax: left)
+            }
+            let following = following(page, filter, reversed: reversed)
+            left -= page.count
+            ahead =
+                left > 0 && following != nil
+                ? Background { [left] in
+                    Result {
+                        try self.page(filter, from: following, reversed: reversed, eventsMax: left)
+                    }
+                }
+                : nil
             for (position, result) in page.events {
                 switch result {
-                case .success(let event):
-                    try body(position, event)
-                    left -= 1
+                case .success(let event): try body(position, event)
                 case .failure(let error):
                     damaged.append(error)
                 }
             }
-            guard let last = page.last, !isPast(last, filter, reversed: reversed) else { break }
-            if reversed, last.rawValue == 1 { break }
-            from = reversed ? Position(last.rawValue - 1) : last.next
+            if following == nil { break }
         }
         return damaged
     }
 
-    private func isPast(_ position: Position, _ filter: EventFilter, reversed: Bool) -> Bool {
-        reversed
-            ? filter.from.map { position <= $0 } ?? false
-            : filter.to.map { position >= $0 } ?? false
+    /// Where the page behind another one begins; nil when there is none.
+    private func following(_ page: Page, _ filter: EventFilter, reversed: Bool) -> Position? {
+        guard let last = page.last else { return nil }
+        if reversed {
+            guard last.rawValue > 1, last > filter.from ?? .start else { return nil }
+            return Position(last.rawValue - 1)
+        }
+        guard last < filter.to ?? Position(.max) else { return nil }
+        return last.next
     }
 
     /// What one short transaction read.
-    private struct Page {
+    private struct Page: Sendable {
         /// The events that the filter allows, and the damaged ones.
         var events: [(Position, Result<Event, LogError>)] = []
+        /// How many of them are not damaged.
+        var count = 0
         /// The last position looked at.
         var last: Position?
     }
@@ -56,7 +77,7 @@ extension Journal {
         _ filter: EventFilter, from: Position?, reversed: Bool, eventsMax: Int
     ) throws -> Page {
         var page = Page()
-        var (frames, events, bytes) = (0, 0, 0)
+        var (frames, bytes) = (0, 0)
         try environment.read { transaction in
             try log.forEachFrame(from: from, reversed: reversed, transaction) { position, frame in
                 page.last = position
@@ -67,20 +88,20 @@ extension Journal {
                         throw LogError(damage: error, at: position)
                     }
                     // What the filter keeps out costs no payload.
-                    let header: Event
-                    do { header = try Event(header: whole.header, payload: []) } catch {
+                    var event: Event
+                    do { event = try Event(header: whole.header, payload: []) } catch {
                         throw LogError(damage: error, at: position)
                     }
-                    if filter.allows(position, header) {
-                        let event = try log.event(whole, at: position, transaction)
+                    if filter.allows(position, event) {
+                        event.payload = try log.payload(whole, at: position, transaction)
                         page.events.append((position, .success(event)))
-                        events += 1
+                        page.count += 1
                         bytes += event.payload.count
                     }
                 } catch let error as LogError {
                     page.events.append((position, .failure(error)))
                 }
-                return frames < 1000 && events < eventsMax && bytes < Self.pageBytesMax
+                return frames < 1000 && page.count < eventsMax && bytes < Self.pageBytesMax
             }
         }
         return page

@@ -12,54 +12,35 @@ package enum EventLine {
     /// A payload stands as it is where it is JSON and holds no control bytes, else as base64. Times
     /// are microseconds since 1970.
     package static func json(_ position: Position, _ event: Event) -> [UInt8] {
-        var line: [UInt8] = []
-        func begin(_ name: String) {
-            line += Array((line.isEmpty ? "{\"" : ",\"").utf8)
-            line += Array(name.utf8)
-            line += Array("\":".utf8)
-        }
-        func number(_ name: String, _ value: some BinaryInteger) {
-            begin(name)
-            line += Array(String(value).utf8)
-        }
-        func reference(_ name: String, _ value: Position?) {
-            if let value, value != .start { number(name, value.rawValue) }
-        }
-        func text(_ name: String, _ value: String?) {
-            guard let value else { return }
-            begin(name)
-            JSON.appendString(value, to: &line)
-        }
-        reference("asOf", event.asOf)
-        reference("call", event.call)
-        reference("cause", event.cause)
-        text("collection", event.collection?.rawValue)
-        text("entity", event.entity)
-        text("idempotencyKey", event.idempotencyKey.map { Base64.encode($0) })
-        text("kind", event.kind.description)
-        reference("mutation", event.mutation)
+        var line = JSONLine(capacity: 360 + event.payload.count)
+        line.reference("asOf", event.asOf)
+        line.reference("call", event.call)
+        line.reference("cause", event.cause)
+        line.text("collection", event.collection?.rawValue)
+        line.text("entity", event.entity)
+        line.text("idempotencyKey", event.idempotencyKey.map { Base64.encode($0) })
+        line.text("kind", event.kind.description)
+        line.reference("mutation", event.mutation)
         if isPrintable(event.payload) {
-            begin("payload")
-            line += event.payload
+            line.json("payload", event.payload)
         } else if !event.payload.isEmpty {
-            text("payloadBase64", Base64.encode(event.payload))
+            line.text("payloadBase64", Base64.encode(event.payload))
         }
-        number("position", position.rawValue)
-        number("recordedAt", event.recordedAt.rawValue)
+        line.number("position", position.rawValue)
+        line.number("recordedAt", event.recordedAt.rawValue)
         if let revision = event.revision {
             if let words = String(validating: revision.rawValue, as: UTF8.self),
                 revision.rawValue.allSatisfy({ $0 >= 0x20 })
             {
-                text("revision", words)
+                line.text("revision", words)
             } else {
-                text("revisionBase64", Base64.encode(revision.rawValue))
+                line.text("revisionBase64", Base64.encode(revision.rawValue))
             }
         }
-        if event.schemaVersion > 0 { number("schemaVersion", event.schemaVersion) }
-        if let time = event.serverTime { number("serverTime", time.rawValue) }
-        reference("sync", event.sync)
-        line.append(UInt8(ascii: "}"))
-        return line
+        if event.schemaVersion > 0 { line.number("schemaVersion", event.schemaVersion) }
+        if let time = event.serverTime { line.number("serverTime", time.rawValue) }
+        line.reference("sync", event.sync)
+        return line.ended
     }
 
     private static func isPrintable(_ payload: [UInt8]) -> Bool {

@@ -1,7 +1,7 @@
 // RecordedRows.swift — what the commits recorded last about each row, by short hashes: enough to
 // tell whether a row is still the one that was written, without folding anything again.
 //
-// Some 20 bytes of memory a row. Two keys of a large store may share a short hash; whoever finds a
+// Some 40 bytes of memory a row. Two keys of a large store may share a short hash; whoever finds a
 // row that is not as recorded has to look whether that is so (RowCheck.swift).
 
 import TidemarkEvents
@@ -24,6 +24,11 @@ struct RecordedRows {
             return View(rawValue: number).map { "\($0)" } ?? "\(number)"
         }
 
+        /// Bits that differ where names do, for finding a place in a table.
+        var mixed: Int {
+            Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 24)
+        }
+
         static func < (left: Name, right: Name) -> Bool { left.number < right.number }
     }
 
@@ -41,22 +46,22 @@ struct RecordedRows {
     /// Whether other rules than today's made any row.
     private(set) var hasForeign = false
     private var knownForeign: Set<[UInt8]> = []
-    private var rows: [Name: Row] = [:]
+    private var rows = RowTable()
 
     subscript(_ name: Name) -> Row? { rows[name] }
 
     /// Takes in the next commit; returns what is wrong with its digests.
     mutating func note(_ record: CommitRecord) -> LogError? {
         last = record.last
-        var number: UInt32 = 0
+        var before: UInt32 = 0
         for digest in record.views {
-            guard digest.view > number, digest.fingerprint.count == 4, digest.digest.count == 16,
+            guard digest.view > before, digest.fingerprint.count == 4, digest.digest.count == 16,
                 !digest.rows.isEmpty, digest.rows.count % 8 == 0
             else {
                 return LogError(
                     .corruptDigest, at: record.last, "the digest of view \(digest.view) is damaged")
             }
-            number = digest.view
+            before = digest.view
             guard let view = View(rawValue: digest.view) else { continue }
             let isForeign = digest.fingerprint != view.fingerprint
             if isForeign, !isKnown(digest.fingerprint, of: view) {
@@ -65,8 +70,9 @@ struct RecordedRows {
                     "the digest of view \(view) names rules that no version has")
             }
             hasForeign = hasForeign || isForeign
-            for hash in digest.shortHashes {
-                rows[Name(digest.view, hash.key)] = isForeign ? .foreign : .value(hash.value)
+            for start in stride(from: 0, to: digest.rows.count, by: 8) {
+                let (key, value) = (number(digest.rows, start), number(digest.rows, start + 4))
+                rows.set(Name(digest.view, key), isForeign ? .foreign : .value(value))
             }
         }
         return nil
@@ -79,13 +85,20 @@ struct RecordedRows {
         return true
     }
 
-    mutating func markFound(_ name: Name) { rows[name] = .found }
+    /// Four bytes, little-endian.
+    private func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
+            | UInt32(bytes[offset + 3]) << 24
+    }
+
+    mutating func markFound(_ name: Name) { rows.set(name, .found) }
 
     /// The rows that should be there and were not found, in order.
     var missing: [Name] {
-        let names = rows.filter { _, row in
-            if case .value(let value) = row { value != 0 } else { false }
+        var names: [Name] = []
+        rows.forEach { name, row in
+            if case .value(let value) = row, value != 0 { names.append(name) }
         }
-        return names.keys.sorted()
+        return names.sorted()
     }
 }

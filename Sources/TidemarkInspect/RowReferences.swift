@@ -49,9 +49,10 @@ struct RowReferences {
                 let isOpen = try row(.open(item.position)) == bytes
                 expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
             }
-            let call = try row(.attempt(key))
+            // The other way round is asked below, of the few attempts that there are.
+            guard let call = entity.attempt?.call else { return }
             expect(
-                call == entity.attempt?.call.bigEndianBytes, entity.attempt?.call,
+                try row(.attempt(key)) == call.bigEndianBytes, call,
                 "\(key) and the outbox differ in whether an attempt is unknown")
         }
         try each(.ledger, Ledger.mutations) { bytes, value in

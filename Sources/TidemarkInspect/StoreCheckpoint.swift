@@ -21,20 +21,18 @@ extension Journal {
         guard check.last == position else {
             throw LogError(.missingEvent, at: position, "the log ends at \(check.last)")
         }
-        while try environment.read({ transaction in try check.step(transaction) }) {}
+        while try check.step(in: environment) {}
         let result = check.finished()
         if let finding = result.findings.first { throw finding }
         return LogCheckpoint(origin: origin, size: position.rawValue, root: result.root)
     }
 
-    /// What a checkpoint calls this log.
+    /// What a checkpoint calls this log: by the id of the store.
     var origin: String {
         get throws {
-            let opened = try read { views in try views.fact("opened") }
-            let payload = opened.flatMap { try? JSONDocument(parsing: $0.payload) }
-            let device = payload?.value("device")?.stringValue ?? ""
-            let isWord = device.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-            return "tidemark/" + (device.isEmpty || !isWord ? Self.unknownName : device)
+            let storeID = try environment.read { transaction in try log.storeID(transaction) } ?? ""
+            let isWord = storeID.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return "tidemark/" + (storeID.isEmpty || !isWord ? Self.unknownName : storeID)
         }
     }
 

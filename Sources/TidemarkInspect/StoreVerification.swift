@@ -90,10 +90,14 @@ extension Journal {
         scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
         do {
+            // Read first: what it says, the log has held ever since.
+            let found = try StoreIdentity.find(in: directory)
             let journal = try Journal.open(at: directory, readOnly: true)
             defer { try? journal.close() }
-            return try journal.verify(
+            var result = try journal.verify(
                 level, against: checkpoints, scratch: scratch, progress: progress)
+            try journal.meet(found, &result)
+            return result
         } catch {
             var result = StoreVerification(level: level)
             result.problems = [try LogError(damageIn: error)]
@@ -117,6 +121,26 @@ extension Journal {
         } catch { return [try LogError(damageIn: error)] }
     }
 
+    /// Compares the log with what is known of it beside it, in identity.json.
+    private func meet(
+        _ found: StoreIdentity.Found, _ result: inout StoreVerification
+    ) throws {
+        do {
+            switch found {
+            case .nothing: break
+            case .unfit(let reason):
+                result.notes.append("\(reason): the log was not compared with what it says")
+            case .whole(let identity):
+                try environment.read { transaction in
+                    try log.checkIdentity(identity, transaction)
+                }
+            }
+        } catch {
+            let finding = try LogError(damageIn: error)
+            if !result.problems.contains(finding) { result.problems.append(finding) }
+        }
+    }
+
     private func verifyLog(
         _ result: inout StoreVerification, _ checkpoints: [LogCheckpoint],
         _ recorded: inout RecordedRows, _ progress: (VerifyProgress) throws -> Void
@@ -129,12 +153,13 @@ extension Journal {
                 log, isQuick ? .frames : .events, checkpoints: checkpoints, transaction)
         }
         var mistakes: [LogError] = []
-        while try environment.read({ transaction in
-            try check.step(transaction) { record in
+        while try check.step(
+            in: environment,
+            commit: { record in
                 guard !isQuick, mistakes.count < 100 else { return }
                 if let mistake = recorded.note(record) { mistakes.append(mistake) }
-            }
-        }) {
+            })
+        {
             try progress(.events(done: check.position, last: check.last))
         }
         let last = check.last
@@ -183,6 +208,10 @@ extension LogError {
         case let error as LogError: self = error
         case let error as ProtoError:
             self.init(.corruptRow, at: .start, "a row is damaged: \(error)")
+        case let error as StoreError where error.code == .rolledBack:
+            self.init(.rolledBack, at: .start, error.detail)
+        case let error as StoreError where error.code == .otherStore:
+            self.init(.otherStore, at: .start, error.detail)
         case let error as StoreError where [.damaged, .lost, .io, .badKey].contains(error.code):
             self.init(.corruptTable, at: .start, "\(error)")
         default: throw error

@@ -26,8 +26,11 @@ package struct BodyReference: Sendable, Hashable {
     /// Reads a reference out of a frame.
     init(parsing encoded: Span<UInt8>) {
         bytes = (0..<8).reduce(0) { $0 | UInt64(encoded[$1]) << (8 * UInt64($1)) }
-        hash = encoded.extracting(8..<Self.encodedBytes).copied()
+        hash = encoded.extracting(Self.hashRange).copied()
     }
+
+    /// Where the hash lies in a reference in a frame.
+    static let hashRange = 8..<encodedBytes
 
     func append(to frame: inout [UInt8]) {
         for index in 0..<8 { frame.append(UInt8(truncatingIfNeeded: bytes >> (8 * index))) }
@@ -40,13 +43,13 @@ package struct BodyReference: Sendable, Hashable {
     }
 }
 
-extension Event {
+extension BodyReference {
     /// The body that the payload of a `request.answered` names instead of holding it.
     ///
-    /// It does so in the members `bodyBytes` and `bodySHA256`. Nil for every other event, and where
-    /// they are not what this version writes.
-    package var namedBody: BodyReference? {
-        guard kind == .requestAnswered, let document = try? JSONDocument(parsing: payload),
+    /// It does so in the members `bodyBytes` and `bodySHA256`. Nil where they are not there, or not
+    /// what this version writes.
+    init?(namedBy payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
             let bytes = document.value("bodyBytes")?.int64Value.flatMap(UInt64.init(exactly:)),
             let digits = document.value("bodySHA256")?.stringValue, digits.utf8.count == 64
         else { return nil }
@@ -59,6 +62,13 @@ extension Event {
             if let left = high { hash.append(left << 4 | value) }
             high = high == nil ? value : nil
         }
-        return BodyReference(bytes: bytes, hash: hash)
+        self.init(bytes: bytes, hash: hash)
+    }
+}
+
+extension Event {
+    /// The body that the payload of a `request.answered` names; nil for every other event.
+    package var namedBody: BodyReference? {
+        kind == .requestAnswered ? BodyReference(namedBy: payload) : nil
     }
 }

@@ -78,30 +78,47 @@ package struct EventFrame: Sendable, Hashable {
         }
     }
 
+    /// Where the parts of a frame lie that was checked.
+    struct Layout {
+        let header: Range<Int>
+        /// The payload, or the reference to it.
+        let payload: Range<Int>
+        let isReference: Bool
+
+        /// Checks a frame's bytes, and looks at nothing behind its prefix but their checksum.
+        init(of bytes: Span<UInt8>) throws(Damage) {
+            guard bytes.count >= prefixBytes else { throw .tooShort(bytes.count) }
+            var crc = CRC32C()
+            crc.update(bytes.extracting(0..<4))
+            crc.update(bytes.extracting(8..<bytes.count))
+            let stored =
+                UInt32(bytes[4]) | UInt32(bytes[5]) << 8 | UInt32(bytes[6]) << 16
+                | UInt32(bytes[7]) << 24
+            // A checksum that holds tells a newer version's frame from a damaged one.
+            guard crc.value == stored else {
+                throw .checksum(stored: stored, computed: crc.value)
+            }
+            guard bytes[0] == format else { throw .newerFormat(bytes[0]) }
+            guard bytes[1] <= 1 else { throw .unknownFlags(bytes[1]) }
+            let headerBytes = Int(bytes[2]) | Int(bytes[3]) << 8
+            let headerEnd = prefixBytes + headerBytes
+            guard headerEnd <= bytes.count else { throw .headerOutOfBounds(headerBytes) }
+            header = prefixBytes..<headerEnd
+            payload = headerEnd..<bytes.count
+            isReference = bytes[1] == 1
+            guard !isReference || payload.count == BodyReference.encodedBytes else {
+                throw .referenceLength(payload.count)
+            }
+        }
+    }
+
     /// Takes a frame apart and checks it.
     package init(parsing bytes: Span<UInt8>) throws(Damage) {
-        guard bytes.count >= Self.prefixBytes else { throw .tooShort(bytes.count) }
-        var crc = CRC32C()
-        crc.update(bytes.extracting(0..<4))
-        crc.update(bytes.extracting(8..<bytes.count))
-        let stored = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[4 + $1]) << (8 * UInt32($1)) }
-        // A checksum that holds tells a newer version's frame from a damaged one.
-        guard crc.value == stored else { throw .checksum(stored: stored, computed: crc.value) }
-        guard bytes[0] == Self.format else { throw .newerFormat(bytes[0]) }
-        guard bytes[1] <= 1 else { throw .unknownFlags(bytes[1]) }
-        let headerBytes = Int(bytes[2]) | Int(bytes[3]) << 8
-        let headerEnd = Self.prefixBytes + headerBytes
-        guard headerEnd <= bytes.count else { throw .headerOutOfBounds(headerBytes) }
-        header = bytes.extracting(Self.prefixBytes..<headerEnd).copied()
-        let rest = bytes.extracting(headerEnd..<bytes.count)
-        if bytes[1] == 1 {
-            guard rest.count == BodyReference.encodedBytes else {
-                throw .referenceLength(rest.count)
-            }
-            payload = .body(BodyReference(parsing: rest))
-        } else {
-            payload = .inline(rest.copied())
-        }
+        let layout = try Layout(of: bytes)
+        header = bytes.extracting(layout.header).copied()
+        let rest = bytes.extracting(layout.payload)
+        payload =
+            layout.isReference ? .body(BodyReference(parsing: rest)) : .inline(rest.copied())
     }
 
     /// How long ``encoded`` is.

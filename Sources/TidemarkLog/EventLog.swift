@@ -164,10 +164,18 @@ package struct EventLog: Sendable {
         do { event = try Event(header: frame.header, payload: []) } catch {
             throw LogError(damage: error, at: position)
         }
-        switch frame.payload {
-        case .inline(let payload): event.payload = payload
-        case .body(let reference): event.payload = try body(reference, at: position, transaction)
-        }
+        event.payload = try payload(frame, at: position, transaction)
         return event
+    }
+
+    /// The payload of a frame, read from the bodies where it is there.
+    package func payload(
+        _ frame: EventFrame, at position: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8] {
+        switch frame.payload {
+        case .inline(let payload): payload
+        case .body(let reference): try body(reference, at: position, transaction)
+        }
     }
 }

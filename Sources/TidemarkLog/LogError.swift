@@ -23,6 +23,10 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case newerFormat
         /// The store's own description is damaged.
         case corruptMeta
+        /// The log has lost its end since, or is another one than identity.json knows.
+        case rolledBack
+        /// The data file and identity.json are of different stores.
+        case otherStore
         /// The pages in which the store keeps its tables are damaged.
         case corruptTable
         /// A view row is not what the log and its commits say.

@@ -30,19 +30,15 @@ package struct MerkleEdge: Sendable, Hashable {
     }
 
     /// The tree with one more event, the one at position `size + 1`.
-    package mutating func append(leaf: Hash) {
-        joined.append(contentsOf: leaf)
+    package mutating func append(leaf: Hash) { append(leaf: leaf.span) }
+
+    /// The tree with one more event, the one at position `size + 1`.
+    package mutating func append(leaf: Span<UInt8>) {
+        joined.append(leaf)
         var trailing = size
-        var input: [UInt8] = []
         while trailing & 1 == 1 {
             // The last two peaks become the node above them.
-            let start = joined.count - 2 * Self.hashBytes
-            if input.isEmpty { input.reserveCapacity(1 + 2 * Self.hashBytes) }
-            input.removeAll(keepingCapacity: true)
-            input.append(0x01)
-            input.append(contentsOf: joined[start...])
-            joined.removeLast(2 * Self.hashBytes)
-            SHA256Digest.append(input.span, to: &joined)
+            SHA256Digest.foldEnd(2 * Self.hashBytes, of: &joined, after: Self.nodePrefix)
             trailing >>= 1
         }
         size += 1
@@ -56,11 +52,15 @@ package struct MerkleEdge: Sendable, Hashable {
         return node
     }
 
+    /// The first byte of what a leaf is the hash of.
+    static let leafPrefix: UInt8 = 0x00
+    private static let nodePrefix: [UInt8] = [0x01]
+
     /// The leaf of one event.
     package static func leaf(position: Position, header: [UInt8], payloadHash: Hash) -> Hash {
         var input: [UInt8] = []
         input.reserveCapacity(1 + 8 + header.count + hashBytes)
-        input.append(0x00)
+        input.append(leafPrefix)
         position.appendBigEndianBytes(to: &input)
         input.append(contentsOf: header)
         input.append(contentsOf: payloadHash)

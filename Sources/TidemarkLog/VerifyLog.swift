@@ -62,8 +62,11 @@ package struct LogCheck {
     private var commits = CommitQueue()
     /// Until the first damage; after it no root can be told right from wrong.
     private var rootsHold = true
-    private var hasEnded = false
     private var bodies = BodyCheck()
+    /// Where to go on; nil when there is nothing more to look at.
+    private var next: Position? = Position(1)
+    /// The range behind the next one, which another thread looks at already.
+    private var ahead: Background<Result<LogRange, any Error>>?
 
     /// Takes the log's end as it is now.
     ///
@@ -93,36 +96,59 @@ package struct LogCheck {
         meetCheckpoints()
     }
 
-    /// Looks at some further megabytes; false when there is nothing more to look at.
+    /// Looks at some further megabytes in one transaction; false when there is nothing more to look
+    /// at.
     ///
     /// - Parameter commit: gets every commit, in order, when it was looked at.
     package mutating func step(
         bytesMax: UInt64 = 4 << 20, _ transaction: borrowing some TableReading & ~Copyable,
         commit: (CommitRecord) throws -> Void = { _ in }
     ) throws -> Bool {
-        guard !hasEnded else { return false }
-        result.findings += try commits.fill(upTo: last, log, transaction)
-        let limit = result.bytes + bytesMax
-        var wantsMore = false
-        do {
-            try transaction.scan(
-                log.log, from: position.next.bigEndianBytes, prefix: [], reversed: false
-            ) { key, value in
-                guard try take(key, value, transaction) else { return false }
-                while let record = commits.first, record.last <= position {
-                    meetRoot(record)
-                    try commit(record)
-                    commits.removeFirst()
-                }
-                wantsMore = result.bytes >= limit || commits.mustBeFilled
-                return !wantsMore && position < last && result.findings.count < findingsMax
-            }
-        } catch let error as LogError {
-            result.findings.append(error)
-            wantsMore = false
+        guard let first = next else { return false }
+        let range = try LogRange(
+            log, depth, from: first, through: last, bytesMax: bytesMax, transaction)
+        try join(range, transaction, commit)
+        return next != nil
+    }
+
+    /// Looks at some thousand further events on two threads, in transactions of their own.
+    ///
+    /// Finds what ``step(bytesMax:_:commit:)`` finds, whichever thread is faster.
+    package mutating func step(
+        in environment: Environment, commit: (CommitRecord) throws -> Void = { _ in }
+    ) throws -> Bool {
+        guard let first = next else { return false }
+        let middle = first.later(by: Self.ownEvents)
+        if ahead == nil { lookAhead(from: middle, environment) }
+        try environment.read { transaction in
+            let end = Position(middle.rawValue - 1)
+            let range = try LogRange(log, depth, from: first, through: min(end, last), transaction)
+            try join(range, transaction, commit)
         }
-        hasEnded = !wantsMore || position >= last || result.findings.count >= findingsMax
-        return !hasEnded
+        guard let range = try ahead?.value.get(), next != nil else { return next != nil }
+        ahead = nil
+        if let following = range.next {
+            lookAhead(from: following.later(by: Self.ownEvents), environment)
+        }
+        try environment.read { transaction in try join(range, transaction, commit) }
+        return next != nil
+    }
+
+    /// How many events one thread joins to those before and looks at some of them, and how many the
+    /// other one only looks at: so both have as much to do.
+    private static let (ownEvents, otherEvents) = (UInt64(2_560), UInt64(5_632))
+
+    private mutating func lookAhead(from first: Position, _ environment: Environment) {
+        guard first <= last else { return }
+        let end = min(first.later(by: Self.otherEvents - 1), last)
+        let (log, depth) = (log, depth)
+        ahead = Background {
+            Result {
+                try environment.read { transaction in
+                    try LogRange(log, depth, from: first, through: end, transaction)
+                }
+            }
+        }
     }
 
     /// What was found; to be asked when there is nothing more to look at.
@@ -158,19 +184,40 @@ package struct LogCheck {
         return result
     }
 
-    /// Looks at the next event; false when the walk can't go on.
-    private mutating func take(
-        _ key: Span<UInt8>, _ value: Span<UInt8>,
-        _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> Bool {
-        guard let found = Position(lent: key) else {
-            throw LogError(
-                .corruptEvent, at: position.next, "a key of \(key.count) bytes is no position")
+    // MARK: Joining what was looked at
+
+    private mutating func join(
+        _ range: LogRange, _ transaction: borrowing some TableReading & ~Copyable,
+        _ commit: (CommitRecord) throws -> Void
+    ) throws {
+        result.bytes += range.bytes
+        var remarks = range.remarks[...]
+        result.findings += try commits.fill(upTo: last, log, transaction)
+        for (index, found) in range.positions.enumerated() where !isFull {
+            meetPosition(found)
+            var leaf = depth == .events
+            while let (owner, remark) = remarks.first, owner == index {
+                remarks.removeFirst()
+                if case .damaged = remark { leaf = false }
+                try meet(remark, transaction)
+            }
+            if leaf { range.appendLeaf(index, to: &edge) }
+            if depth == .events { meetCheckpoints() }
+            while let record = commits.first, record.last <= position {
+                meetRoot(record)
+                try commit(record)
+                commits.removeFirst()
+                result.findings += try commits.fill(upTo: last, log, transaction)
+            }
         }
-        guard found > position else {
-            throw LogError(.corruptEvent, at: found, "it comes after \(position)")
-        }
-        guard found <= last else { return false }
+        if let failure = range.failure, !isFull { result.findings.append(failure) }
+        let mayGoOn = range.failure == nil && !isFull
+        next = mayGoOn ? range.next.flatMap { $0 <= last ? $0 : nil } : nil
+    }
+
+    private var isFull: Bool { result.findings.count >= findingsMax }
+
+    private mutating func meetPosition(_ found: Position) {
         if found != position.next {
             result.findings.append(
                 LogError(.missingEvent, at: position.next, "the next event is \(found)"))
@@ -178,30 +225,27 @@ package struct LogCheck {
         }
         position = found
         result.events += 1
-        result.bytes += UInt64(value.count)
+    }
+
+    private mutating func meet(
+        _ remark: LogRange.Remark, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
         do {
-            let frame = try EventFrame(parsing: value)
-            if depth == .events {
-                edge.append(
-                    leaf: MerkleEdge.leaf(
-                        position: found, header: frame.header, payloadHash: frame.payload.hash))
-                try bodies.check(frame, at: found, log, transaction)
-            }
-        } catch let error as LogError {
-            result.findings.append(error)
-        } catch {
-            result.findings.append(LogError(damage: error, at: found))
-            rootsHold = false
-        }
-        if depth == .events {
-            let bytes = try transaction.withValue(log.log, found.bigEndianBytes) { $0.count }
-            if bytes != value.count {
+            switch remark {
+            case .damaged(let error):
+                rootsHold = false
+                result.findings.append(error)
+            case .unreadable(let error):
+                result.findings.append(error)
+            case .refers(let body, let isAnswer):
+                try bodies.check(body, isAnswer: isAnswer, at: position, log, transaction)
+            case .names(let body):
+                try bodies.check(body, isAnswer: false, at: position, log, transaction)
+            case .notFound:
                 result.findings.append(
-                    LogError(.missingEvent, at: found, "it is not found by its position"))
+                    LogError(.missingEvent, at: position, "it is not found by its position"))
             }
-            meetCheckpoints()
-        }
-        return true
+        } catch let error as LogError { result.findings.append(error) }
     }
 
     private mutating func meetRoot(_ record: CommitRecord) {
@@ -257,11 +301,8 @@ extension EventLog {
 }
 
 extension Position {
-    /// A key of the log, without copying it; nil unless it has eight bytes.
-    fileprivate init?(lent key: Span<UInt8>) {
-        guard key.count == 8 else { return nil }
-        var value: UInt64 = 0
-        for index in 0..<8 { value = value << 8 | UInt64(key[index]) }
-        self.init(value)
+    /// The place so many events later, or the last that there can be.
+    fileprivate func later(by events: UInt64) -> Position {
+        Position(min(rawValue, .max - events) + events)
     }
 }

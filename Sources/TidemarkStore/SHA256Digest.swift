@@ -21,7 +21,24 @@ package enum SHA256Digest {
     package static func append(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
         var hash = SHA256()
         unsafe bytes.withUnsafeBytes { buffer in unsafe hash.update(bufferPointer: buffer) }
-        unsafe hash.finalize().withUnsafeBytes { digest in unsafe output.append(contentsOf: digest)
+        append(hash, to: &output)
+    }
+
+    /// Puts the hash of `prefix` and the last `count` bytes of `bytes` in the place of these.
+    package static func foldEnd(_ count: Int, of bytes: inout [UInt8], after prefix: [UInt8]) {
+        var hash = SHA256()
+        unsafe prefix.withUnsafeBytes { buffer in unsafe hash.update(bufferPointer: buffer) }
+        unsafe bytes.withUnsafeBytes { buffer in
+            unsafe hash.update(
+                bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.suffix(count)))
+        }
+        bytes.removeLast(count)
+        append(hash, to: &bytes)
+    }
+
+    private static func append(_ hash: SHA256, to output: inout [UInt8]) {
+        unsafe hash.finalize().withUnsafeBytes { digest in
+            unsafe output.append(contentsOf: digest)
         }
     }
 }

@@ -1,0 +1,59 @@
+// JSONLine.swift — one JSON object on one line, written member by member.
+
+import TidemarkEvents
+
+/// A line that is being written; names are ASCII words, and come sorted.
+struct JSONLine {
+    private var bytes: [UInt8] = []
+
+    init(capacity: Int) {
+        bytes.reserveCapacity(capacity)
+        bytes.append(UInt8(ascii: "{"))
+    }
+
+    /// The whole line, without its end.
+    var ended: [UInt8] {
+        consuming get {
+            bytes.append(UInt8(ascii: "}"))
+            return bytes
+        }
+    }
+
+    private mutating func begin(_ name: String) {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    mutating func number(_ name: String, _ value: some FixedWidthInteger) {
+        begin(name)
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        let start = bytes.count
+        var rest = UInt64(value.magnitude)
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    /// A position; nothing when there is none.
+    mutating func reference(_ name: String, _ value: Position?) {
+        if let value, value != .start { number(name, value.rawValue) }
+    }
+
+    /// A text; nothing when there is none.
+    mutating func text(_ name: String, _ value: String?) {
+        guard let value else { return }
+        begin(name)
+        JSON.appendString(value, to: &bytes)
+    }
+
+    /// A value that is JSON already.
+    mutating func json(_ name: String, _ value: [UInt8]) {
+        begin(name)
+        bytes.append(contentsOf: value)
+    }
+}

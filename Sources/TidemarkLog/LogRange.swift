@@ -1,0 +1,162 @@
+// LogRange.swift — events that were looked at on their own: all that can be told of them without
+// knowing what came before. LogCheck joins ranges in order, wherever they were looked at.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// What was found in a range of positions.
+struct LogRange: Sendable {
+    /// What has to be said, or looked at, about one event.
+    enum Remark: Sendable {
+        /// The frame can't be read, so there is no leaf.
+        case damaged(LogError)
+        /// The header can't be read.
+        case unreadable(LogError)
+        /// The payload is in the table "bodies"; where it is an answer's, it may name another body.
+        case refers(to: BodyReference, isAnswer: Bool)
+        /// The payload is an answer that names a body.
+        case names(BodyReference)
+        /// The event is not found by its position.
+        case notFound
+    }
+
+    /// What there is, in the order of the log.
+    private(set) var positions: [Position] = []
+    /// By index in ``positions``, in their order; few events have any.
+    private(set) var remarks: [(index: Int, remark: Remark)] = []
+    /// A key that is no later position, which ends the walk.
+    private(set) var failure: LogError?
+    /// The bytes of the frames.
+    private(set) var bytes: UInt64 = 0
+    /// Where to go on; nil when nothing more follows.
+    private(set) var next: Position?
+
+    /// Thirty-two bytes an event; of a damaged one anything.
+    private var leaves: [UInt8] = []
+    private var input: [UInt8] = []
+    private var last = (page: UInt(0), bytes: 0, isLookedUp: true)
+
+    /// Looks at the events from `first` to `end`, or until there were as many bytes.
+    init(
+        _ log: EventLog, _ depth: LogCheck.Depth, from first: Position, through end: Position,
+        bytesMax: UInt64 = .max, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        do {
+            try transaction.scan(
+                log.log, from: first.bigEndianBytes, prefix: [], reversed: false
+            ) { key, value in
+                let found = try position(key, first)
+                next = found
+                guard found <= end, bytes < bytesMax else { return false }
+                next = nil
+                bytes += UInt64(value.count)
+                guard depth == .events else {
+                    checkFrame(found, value)
+                    return true
+                }
+                let beginsPage = key.page != last.page
+                if beginsPage { try lookUpLast(log, transaction) }
+                check(found, value)
+                last = (key.page, value.count, false)
+                if beginsPage { try lookUpLast(log, transaction) }
+                return true
+            }
+        } catch let error as LogError { failure = error }
+        if depth == .events { try lookUpLast(log, transaction) }
+        input = []
+    }
+
+    /// Adds the leaf of the event at an index to a tree.
+    func appendLeaf(_ index: Int, to edge: inout MerkleEdge) {
+        let count = SHA256Digest.byteCount
+        edge.append(leaf: leaves.span.extracting(count * index..<count * (index + 1)))
+    }
+
+    private func position(_ key: Span<UInt8>, _ first: Position) throws(LogError) -> Position {
+        let before = positions.last
+        guard let found = Position(key) else {
+            throw LogError(
+                .corruptEvent, at: before?.next ?? first,
+                "a key of \(key.count) bytes is no position")
+        }
+        if let before, found <= before {
+            throw LogError(.corruptEvent, at: found, "it comes after \(before)")
+        }
+        return found
+    }
+
+    private mutating func remark(_ remark: Remark) {
+        remarks.append((positions.count - 1, remark))
+    }
+
+    // MARK: One event
+
+    private mutating func checkFrame(_ position: Position, _ value: Span<UInt8>) {
+        positions.append(position)
+        do throws(EventFrame.Damage) { _ = try EventFrame.Layout(of: value) } catch {
+            remark(.damaged(LogError(damage: error, at: position)))
+        }
+    }
+
+    private mutating func check(_ position: Position, _ value: Span<UInt8>) {
+        positions.append(position)
+        let layout: EventFrame.Layout
+        do throws(EventFrame.Damage) { layout = try EventFrame.Layout(of: value) } catch {
+            leaves.append(contentsOf: repeatElement(0, count: SHA256Digest.byteCount))
+            return remark(.damaged(LogError(damage: error, at: position)))
+        }
+        let header = value.extracting(layout.header)
+        let payload = value.extracting(layout.payload)
+        Self.makeInput(
+            &input, position, header, payload, isReference: layout.isReference)
+        Self.appendHash(of: input, to: &leaves)
+        let kind: EventKind
+        do throws(ProtoError) {
+            kind = try Event(header: header.copied(), payload: []).kind
+        } catch {
+            return remark(.unreadable(LogError(damage: error, at: position)))
+        }
+        if layout.isReference {
+            let reference = BodyReference(parsing: payload)
+            remark(.refers(to: reference, isAnswer: kind == .requestAnswered))
+        } else if kind == .requestAnswered,
+            let body = BodyReference(namedBy: payload.copied())
+        {
+            remark(.names(body))
+        }
+    }
+
+    /// What ``MerkleEdge/leaf(position:header:payloadHash:)`` hashes.
+    private static func makeInput(
+        _ input: inout [UInt8], _ position: Position, _ header: Span<UInt8>,
+        _ payload: Span<UInt8>, isReference: Bool
+    ) {
+        input.removeAll(keepingCapacity: true)
+        input.append(MerkleEdge.leafPrefix)
+        position.appendBigEndianBytes(to: &input)
+        input.append(header)
+        if isReference {
+            input.append(payload.extracting(BodyReference.hashRange))
+        } else {
+            SHA256Digest.append(payload, to: &input)
+        }
+    }
+
+    private static func appendHash(of input: borrowing [UInt8], to leaves: inout [UInt8]) {
+        SHA256Digest.append(input.span, to: &leaves)
+    }
+
+    /// Looks up the last event so far, unless that was done.
+    ///
+    /// It is done for the first and the last event of each page of the table: when a key of a
+    /// branch page is damaged, the events that it leads astray are those that a page begins with,
+    /// or those that one ends with.
+    private mutating func lookUpLast(
+        _ log: EventLog, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard !last.isLookedUp, let position = positions.last else { return }
+        last.isLookedUp = true
+        let found = try transaction.withValue(log.log, position.bigEndianBytes) { $0.count }
+        if found != last.bytes { remark(.notFound) }
+    }
+}
