@@ -163,9 +163,9 @@ public final class WriteContext {
                 "\"\(key)\" can't name an entity: collection/ID, an ID of 1 to "
                     + "\(EntityKey.idBytesMax) bytes without control characters")
         }
-        let model = try draft.fold.model()
-        guard let collection = model[key.collection] else {
-            let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
+        guard let collection = try draft.fold.knownCollection(key.collection) else {
+            let names = try draft.fold.model().collections.map(\.name.rawValue).joined(
+                separator: ", ")
             throw TidemarkError(
                 .noModel, "the model has no collection \(key.collection); it has \(names)")
         }

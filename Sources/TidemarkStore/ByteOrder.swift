@@ -15,6 +15,17 @@ package enum ByteOrder {
         return order == 0 ? left.count < right.count : order < 0
     }
 
+    /// Whether both are the same bytes.
+    @inline(__always)
+    package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                unsafe Platform.order(left, right, count: left.count) == 0
+            }
+        }
+    }
+
     /// Feeds a byte string to a hasher.
     @inline(__always)
     package static func hash(_ bytes: [UInt8], into hasher: inout Hasher) {

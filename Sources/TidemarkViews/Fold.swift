@@ -6,27 +6,20 @@ import TidemarkRules
 
 /// Folds the events of one commit, on top of rows that are there already.
 package final class Fold {
-    /// The rows written so far, but for those of entities; nil is a row removed.
+    /// The rows written so far, but for those of entities and mutations; nil is a row removed.
     private var changes: [RowKey: [UInt8]?] = [:]
-    /// The entities read or written so far, taken apart.
-    private var entities: [RowKey: Entry] = [:]
-    /// The keys of all rows written, each once, in the order they were written.
-    private var keys = WrittenKeys()
+    private var entities = FoldedEntities()
+    private var mutations = FoldedMutations()
     /// What the event in hand wrote so far: few rows, searched from the last one.
     private var written: [(key: RowKey, value: [UInt8]?)] = []
-    private var writtenEntities: [(key: RowKey, row: EntityRow)] = []
+    private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
+    private var writtenMutations: [(position: Position, row: MutationRow)] = []
     /// Whether any id is another one's alias; false spares the question.
     private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
     private let models: ModelCache
     private var knownModel: SyncModel?
-
-    /// A class, because a table of rows this large is slow to move.
-    private final class Entry {
-        var row: EntityRow
-        var isWritten = false
-        init(_ row: EntityRow) { self.row = row }
-    }
+    private var knownCollection: CollectionModel?
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
     ///
@@ -47,37 +40,27 @@ package final class Fold {
     ///
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
-        defer {
-            written.removeAll(keepingCapacity: true)
-            writtenEntities.removeAll(keepingCapacity: true)
-        }
-        do { try understand(event, position) } catch is JSONError {
-            written.removeAll(keepingCapacity: true)
-            writtenEntities.removeAll(keepingCapacity: true)
-        }
+        defer { forget() }
+        do { try understand(event, position) } catch is JSONError { forget() }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
-        for (key, row) in writtenEntities {
-            let entry = entry(key, orElse: row)
+        for (entry, row) in writtenEntities {
             entry.row = row
-            note(entry, key)
+            entities.note(entry)
         }
-        for (key, value) in written where changes.updateValue(value, forKey: key) == nil {
-            keys.append(key)
-        }
+        for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
+        for (key, value) in written { changes.updateValue(value, forKey: key) }
     }
 
-    private func entry(_ key: RowKey, orElse row: @autoclosure () throws -> EntityRow) rethrows
-        -> Entry
-    {
-        if let entry = entities[key] { return entry }
-        let entry = try Entry(row())
-        entities[key] = entry
-        return entry
+    /// Forgets what the event in hand wrote.
+    private func forget() {
+        if !written.isEmpty { written.removeAll(keepingCapacity: true) }
+        if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
+        if !writtenMutations.isEmpty { writtenMutations.removeAll(keepingCapacity: true) }
     }
 
     /// How many rows are in memory.
-    package var rowCount: Int { changes.count + entities.count }
+    package var rowCount: Int { changes.count + entities.count + mutations.rowCount }
 
     /// The rows written, in the order of their keys.
     package var sortedChanges: RowChanges {
@@ -89,13 +72,13 @@ package final class Fold {
 
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     package func forEachChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        try keys.forEachSorted { key in
-            if key.tree == .rows, let entry = entities[key] {
-                try body(key, entry.row.isEmpty ? nil : entry.row.encoded)
-            } else if let change = changes[key] {
-                try body(key, change)
-            }
-        }
+        try entities.forEachWritten(body)
+        let ledger = changes.sorted { $0.key < $1.key }
+        let mutationsStart = RowKey(.ledger, Ledger.mutations)
+        let middle = ledger.firstIndex { mutationsStart < $0.key } ?? ledger.count
+        for (key, value) in ledger[..<middle] { try body(key, value) }
+        try mutations.forEachWritten(body)
+        for (key, value) in ledger[middle...] { try body(key, value) }
     }
 
     private func understand(_ event: Event, _ position: Position) throws {
@@ -127,7 +110,7 @@ package final class Fold {
 
     // MARK: Rows
 
-    /// A row that is not an entity's.
+    /// A row that is neither an entity's nor a mutation's.
     package func get(_ key: RowKey) throws -> [UInt8]? {
         if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
         if let change = changes[key] { return change }
@@ -136,17 +119,15 @@ package final class Fold {
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
         if key.view == .bindings { hasBindings = true }
-        if key.view == .store { knownModel = nil }
+        if key.view == .store { (knownModel, knownCollection) = (nil, nil) }
         written.append((key, value))
     }
 
     package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
 
     func entity(at place: RowKey) throws -> EntityRow {
-        if let index = writtenEntities.lastIndex(where: { $0.key == place }) {
-            return writtenEntities[index].row
-        }
-        return try loadedEntry(place).row
+        let entry = try entry(place)
+        return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
     }
 
     /// Changes an entity on which nothing is pending where it lies, when that is all an event does.
@@ -154,27 +135,23 @@ package final class Fold {
     /// - Parameter change: cannot fail; answers whether it changed anything.
     /// - Returns: false, and nothing was done, when something is pending on it.
     func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
-        let entry = try loadedEntry(place)
+        let entry = try entry(place)
         guard entry.row.pending.isEmpty else { return false }
-        if change(&entry.row) { note(entry, place) }
+        if change(&entry.row) { entities.note(entry) }
         return true
     }
 
-    private func loadedEntry(_ place: RowKey) throws -> Entry {
-        try entry(
-            place, orElse: try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow())
+    private func entry(_ place: RowKey) throws -> FoldedEntities.Entry {
+        try entities.entry(place) {
+            try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
+        }
     }
 
-    private func note(_ entry: Entry, _ key: RowKey) {
-        if !entry.isWritten { keys.append(key) }
-        entry.isWritten = true
-    }
+    func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
-    func put(_ row: EntityRow, _ key: EntityKey) { put(row, at: .entity(key)) }
-
-    func put(_ row: EntityRow, at place: RowKey) {
+    func put(_ row: EntityRow, at place: RowKey) throws {
         // A row that says nothing is not kept, nor is what little it held.
-        writtenEntities.append((place, row.isEmpty ? EntityRow() : row))
+        writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
     }
 
     /// The id that an entity of the server goes by here: another one once a push has bound them.
@@ -183,14 +160,17 @@ package final class Fold {
         return EntityKey(bytes: bytes) ?? key
     }
 
+    func put(_ row: MutationRow, at position: Position) {
+        writtenMutations.append((position, row))
+    }
+
     func updateMutation(_ position: Position, _ change: (inout MutationRow) -> Void) throws {
-        guard let bytes = try get(.mutation(position)) else { return }
-        var row = try MutationRow(parsing: bytes)
+        let known = writtenMutations.last { $0.position == position }?.row ?? mutations[position]
+        guard
+            var row = try known ?? load(.mutation(position)).map({ try MutationRow(parsing: $0) })
+        else { return }
         change(&row)
-        put(.mutation(position), row.encoded)
-        // What the server refused still waits: for an edit, a retry, or to be given up.
-        let isOpen = row.outcome == nil || row.outcome == .rejected
-        put(.open(position), isOpen ? row.key.bytes : nil)
+        put(row, at: position)
     }
 
     func settle(
@@ -214,9 +194,17 @@ package final class Fold {
         return model
     }
 
+    /// A collection's part of the model, or nil.
+    package func knownCollection(_ name: CollectionName) throws -> CollectionModel? {
+        if let knownCollection, knownCollection.name == name { return knownCollection }
+        guard let collection = try model()[name] else { return nil }
+        knownCollection = collection
+        return collection
+    }
+
     /// A collection's part of the model; the usual one for a collection that it does not name.
     func collection(_ name: CollectionName) throws -> CollectionModel {
-        try model()[name] ?? CollectionModel(name)
+        try knownCollection(name) ?? CollectionModel(name)
     }
 
     // MARK: Store, sync runs, watermarks

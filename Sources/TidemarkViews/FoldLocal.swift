@@ -12,15 +12,14 @@ extension Fold {
         let fields = kind == .update ? try Patch(parsing: event.payload).fieldNames : []
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
-        put(.mutation(position), mutation.encoded)
-        put(.open(position), place.bytes)
+        put(mutation, at: position)
         // An edit re-arms what the server had refused.
         try rearm(&row)
         row.pending.append(
             EntityRow.Pending(position: position, kind: kind, payload: event.payload))
         if kind == .delete { try annihilate(&row, proof: position) }
         try refresh(&row)
-        put(row, at: place)
+        try put(row, at: place)
     }
 
     func discard(_ event: Event, _ position: Position) throws {
@@ -32,14 +31,14 @@ extension Fold {
         row.pending = []
         row.refusal = nil
         try refresh(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     func retry(_ event: Event) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
         try rearm(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     private func rearm(_ row: inout EntityRow) throws {

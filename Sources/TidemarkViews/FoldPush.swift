@@ -15,7 +15,7 @@ extension Fold {
                 mutation.call = position
             }
         }
-        put(row, key)
+        try put(row, key)
     }
 
     func answered(_ event: Event, _ position: Position) throws {
@@ -43,7 +43,7 @@ extension Fold {
             return
         }
         try refresh(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     func failed(_ event: Event, _ position: Position) throws {
@@ -53,7 +53,7 @@ extension Fold {
         endAttempt(&row, key)
         try annihilate(&row, proof: position)
         try refresh(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     func accepted(_ event: Event, _ position: Position) throws {
@@ -91,7 +91,7 @@ extension Fold {
         try annihilate(&row, proof: position)
         try bind(key, event)
         try refresh(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     func rejected(_ event: Event, _ position: Position) throws {
@@ -100,7 +100,7 @@ extension Fold {
         endAttempt(&row, key)
         // Who edited meanwhile has mended it, perhaps: all of it goes again.
         guard !row.pending.contains(where: { $0.position > covers }) else {
-            put(row, key)
+            try put(row, key)
             return
         }
         let refusal = RefusalPayload(event.payload)
@@ -111,7 +111,7 @@ extension Fold {
         row.refusal = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message)
         try refresh(&row)
-        put(row, key)
+        try put(row, key)
     }
 
     /// A server that names what it took differently: the entity keeps its key, the name is an

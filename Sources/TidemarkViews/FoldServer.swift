@@ -21,7 +21,7 @@ extension Fold {
         }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row)
-        put(row, at: place)
+        try put(row, at: place)
     }
 
     private func rebase(
