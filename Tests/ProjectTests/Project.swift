@@ -24,8 +24,8 @@ enum Project {
         }
     }
 
-    /// The Swift files under Sources, Tests and Tools, by path; hidden folders and what protoc
-    /// made are left out.
+    /// The Swift files under Sources, Tests and Tools, by path; hidden folders, what protoc
+    /// made and manifests are left out.
     static func swiftFiles() throws -> [String] {
         try ["Sources", "Tests", "Tools"].flatMap { folder in
             try FileManager.default.subpathsOfDirectory(
@@ -34,6 +34,7 @@ enum Project {
             .map { "\(folder)/\($0)" }
             .filter { path in
                 path.hasSuffix(".swift") && !path.hasSuffix(".pb.swift") && !path.contains("/.")
+                    && !path.hasSuffix("/Package.swift")
             }
         }.sorted()
     }

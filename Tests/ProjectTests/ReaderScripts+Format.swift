@@ -32,7 +32,9 @@ extension ReaderScripts {
                 shown, said, _ = run("verify", copy)
                 assert status == shown == 1, (name, errors, said)
                 found = positions(errors)[0], positions(said.decode())[0]
-                assert found == (position, position), (name, errors, said)
+                # The tool begins with the end that the store is known to have.
+                ends = {"a commit too many": final + 1, "a hole": final + 3}
+                assert found == (position, ends.get(name, position)), (name, errors, said)
             """#
 
     static let besideWriter =

@@ -4,6 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkViews
 
 @Suite(
     .serialized, .enabled(if: SyncTool.isThere, SyncTool.missing),
@@ -28,16 +31,9 @@ struct `when the n-th system call` {
                 isReached = run.isReached
                 expectEnd(run.ended, fault, number)
 
-                if run.ended.code != 0 {
-                    // What died after the store was made left it to be used; else it is made now.
-                    let again = try await SyncTool.run(words)
-                    #expect(
-                        again.code == 0 || again.err.contains("holds a store already"),
-                        "\(fault) \(number): \(again.err)")
-                }
-                let put = try await SyncTool.run("put", store, "tasks/t", "{}")
-                #expect(put.code == 0, "\(fault) \(number): \(put.err)")
-                #expect(try await SyncTool.run("verify", store).code == 0, "\(fault) \(number)")
+                // What died after the store was made left it to be used; else it is made now.
+                let replica = try Replica.open(at: store, model: SyncWorld.usualModel)
+                try expectWhole(replica, put: "t", "\(fault) \(number)")
             }
             #expect((20..<Self.callsMax).contains(number), "\(number) calls were tried")
         }
@@ -64,10 +60,9 @@ struct `when the n-th system call` {
                 }
 
                 // Also takes back the mark of an opening that died.
-                let put = try await SyncTool.run("put", store, "tasks/t\(number)", #"{"a":1}"#)
-                #expect(put.code == 0, "\(fault) \(number): \(put.err)")
+                let replica = try Replica.open(existing: store)
+                try expectWhole(replica, put: "t\(number)", "\(fault) \(number)")
                 acknowledged.insert("tasks/t\(number)")
-                #expect(try await SyncTool.run("verify", store).code == 0, "\(fault) \(number)")
             }
             let list = try await SyncTool.run("list", store).lines
             #expect(acknowledged.isSubset(of: list.map { String($0.prefix { $0 != " " }) }))
@@ -93,6 +88,15 @@ struct `when the n-th system call` {
             #expect(try await SyncTool.run("adopt", store, "--force").code == 0)
             #expect(try await SyncTool.run(words).code == 0)
         }
+    }
+
+    /// Writes to a store that was opened after a fault, verifies it and closes it.
+    private func expectWhole(_ replica: Replica, put id: String, _ place: Comment) throws {
+        try replica.write { tx in
+            _ = try tx.put(EntityKey("tasks", id), Array(#"{"a":1}"#.utf8))
+        }
+        #expect(try replica.journal.verify().findings == [], place)
+        try replica.close()
     }
 
     private func expectEnd(_ ended: Command, _ fault: FaultShim.Fault, _ number: Int) {

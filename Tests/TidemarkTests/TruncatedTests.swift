@@ -33,7 +33,7 @@ struct `a data file that is cut off while it is open` {
         #expect(outcomes.count > 1, "no cut did any harm")
     }
 
-    /// What became of a store of which a child kept so many bytes, and whether that killed the child.
+    /// What became of a store of which a child kept so many bytes; whether that killed the child.
     private static func outcome(keeping bytes: Int) throws -> (String, hasDied: Bool) {
         let folder = try SyncFolder()
         defer { folder.delete() }

@@ -44,8 +44,9 @@ struct `a damaged data file` {
 
 extension ScratchStore {
     /// A line `NUMBER OUTCOME …` for each case; the outcome is the step of a verification that
-    /// reported it, `refused` when it was not opened at all, `died` when it killed the verifier, `harmless`, `SILENT`, or `unreadable` when
-    /// it killed the reader after a verification that found nothing.
+    /// reported it, `refused` when it was not opened at all, `died` when it killed the verifier,
+    /// `harmless`, `SILENT`, or `unreadable` when it killed the reader after a verification that
+    /// found nothing.
     fileprivate func outcomesOfDamage(_ cases: Int, seed: Int) throws -> [String] {
         let parts = 2
         let all = Mutex<[String]>([])

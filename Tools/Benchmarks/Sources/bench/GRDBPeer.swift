@@ -1,5 +1,5 @@
-// GRDBPeer.swift — what a Swift developer would build instead: SQLite in WAL mode, synchronous FULL,
-// an entity table with one index, an outbox and a change log, written in one transaction.
+// GRDBPeer.swift — what a Swift developer would build instead: SQLite in WAL mode, synchronous
+// FULL, an entity table with one index, an outbox and a change log, written in one transaction.
 
 import Foundation
 import GRDB
@@ -33,7 +33,7 @@ final class GRDBPeer: Sendable {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
         pool = try DatabasePool(path: directory + "/peer.sqlite")
-        // A pool sets NORMAL, which may lose the last commits; what is compared is to be as durable.
+        // A pool sets NORMAL, which may lose the last commits; what is compared must be durable.
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(db, sql: "PRAGMA synchronous")

@@ -35,7 +35,8 @@ struct Options {
         FileHandle.standardError.write(
             Data(
                 """
-                usage: bench [--scale 0.1] [--rounds 3] [--only P1,P2] [--directory DIR] [--json FILE]
+                usage: bench [--scale 0.1] [--rounds 3] [--only P1,P2]
+                             [--directory DIR] [--json FILE]
 
                 """.utf8))
         exit(2)
