@@ -208,6 +208,9 @@ extension LogError {
         case let error as LogError: self = error
         case let error as ProtoError:
             self.init(.corruptRow, at: .start, "a row is damaged: \(error)")
+        case let error as StoreError where error.code == .newerFormat:
+            // One flipped bit of the format looks the same.
+            self.init(.newerFormat, at: .start, "\(error.detail); use a newer tidemark")
         case let error as StoreError where error.code == .rolledBack:
             self.init(.rolledBack, at: .start, error.detail)
         case let error as StoreError where error.code == .otherStore:

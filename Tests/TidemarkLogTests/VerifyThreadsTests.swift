@@ -20,7 +20,7 @@ import TidemarkStore
 
     private func onTwoThreads() throws -> (result: LogVerification, commits: [Position]) {
         var check = try scratch.environment.read { transaction in
-            try LogCheck(scratch.log, transaction)
+            try LogCheck(scratch.log, .events, transaction)
         }
         var commits: [Position] = []
         while try check.step(in: scratch.environment, commit: { commits.append($0.last) }) {}
@@ -49,7 +49,7 @@ import TidemarkStore
         #expect(damaged.findings.map(\.position) == [Position(number)])
 
         try scratch.environment.write { transaction in
-            try transaction.delete(scratch.log.log, key)
+            _ = try transaction.delete(scratch.log.log, key)
         }
         let gone = try onTwoThreads().result
         #expect(gone == (try scratch.verify()))
@@ -59,7 +59,7 @@ import TidemarkStore
     @Test func `goes on behind a gap that is longer than a range`() throws {
         try scratch.environment.write { transaction in
             for number in 3_000..<16_000 as Range<UInt64> {
-                try transaction.delete(scratch.log.log, Position(number).bigEndianBytes)
+                _ = try transaction.delete(scratch.log.log, Position(number).bigEndianBytes)
             }
             let far = Position(UInt64.max - 1).bigEndianBytes
             try transaction.put(scratch.log.log, far, EventFrame(sampleEvent(1)).encoded)
