@@ -23,6 +23,12 @@ final class TransactionState {
                 + "collect what to write first, then write after the closure.")
     }
 
+    /// Stops the process when this is no time or place to write.
+    func checkWrite() {
+        checkThread()
+        checkNothingLent()
+    }
+
     func lend() { lentCount += 1 }
     func takeBack() { lentCount -= 1 }
 

@@ -70,6 +70,30 @@ enum Bounds {
         }
     }
 
+    /// Removes `key`, in a writing transaction; false when it wasn't there.
+    func delete(_ table: Table, _ key: [UInt8]) throws(StoreError) -> Bool {
+        try checkWrite(key, [], during: "delete")
+        let code = unsafe key.withUnsafeBytes { bytes in
+            var name = unsafe MDB_val(bytes)
+            return unsafe mdb_del(raw, table.handle, &name, nil)
+        }
+        switch code {
+        case 0: return true
+        case MDB_NOTFOUND: return false
+        default: throw failure(code, during: "delete")
+        }
+    }
+
+    /// Throws `badKey` for what can't be stored; stops the process where nothing may be written.
+    func checkWrite(
+        _ key: [UInt8], _ value: [UInt8], during: String
+    ) throws(StoreError) {
+        state?.checkWrite()
+        guard Bounds.keyBytes.contains(key.count), value.count < Bounds.valueBytes else {
+            throw badKey(during: during, bytes: key.count)
+        }
+    }
+
     /// An error from LMDB; a writing transaction remembers it.
     func failure(_ number: Int32, during: String) -> StoreError {
         let error = StoreError.lmdb(number, during: during)

@@ -7,7 +7,7 @@ import CLMDB
 /// After any error that one of its methods threw it can only be aborted: it is, whatever the
 /// closure does then. It commits when the closure returns.
 @safe package struct WriteTransaction: ~Copyable, TableReading {
-    private let reader: TreeReader
+    let reader: TreeReader
     private let state: TransactionState
 
     init(_ raw: OpaquePointer, _ state: TransactionState) {
@@ -38,24 +38,12 @@ import CLMDB
     /// Removes `key`; false when it wasn't there.
     @discardableResult
     package borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StoreError) -> Bool {
-        checkWrite()
-        guard Bounds.keyBytes.contains(key.count) else {
-            throw reader.badKey(during: "delete", bytes: key.count)
-        }
-        let code = unsafe key.withUnsafeBytes { bytes in
-            var name = unsafe MDB_val(bytes)
-            return unsafe mdb_del(reader.raw, table.handle, &name, nil)
-        }
-        switch code {
-        case 0: return true
-        case MDB_NOTFOUND: return false
-        default: throw reader.failure(code, during: "delete")
-        }
+        try reader.delete(table, key)
     }
 
     /// Removes every key of the table; the table stays.
     package borrowing func clear(_ table: Table) throws(StoreError) {
-        checkWrite()
+        state.checkWrite()
         let code = unsafe mdb_drop(reader.raw, table.handle, 0)
         guard code == 0 else { throw reader.failure(code, during: "clear") }
     }
@@ -104,10 +92,7 @@ import CLMDB
     private borrowing func store(
         _ table: Table, _ key: [UInt8], _ value: [UInt8], flags: UInt32, during: String
     ) throws(StoreError) {
-        checkWrite()
-        guard Bounds.keyBytes.contains(key.count), value.count < Bounds.valueBytes else {
-            throw reader.badKey(during: during, bytes: key.count)
-        }
+        try reader.checkWrite(key, value, during: during)
         let code = unsafe key.withUnsafeBytes { keyBytes in
             unsafe value.withUnsafeBytes { valueBytes in
                 var name = unsafe MDB_val(keyBytes)
@@ -116,11 +101,6 @@ import CLMDB
             }
         }
         guard code == 0 else { throw reader.failure(code, during: during) }
-    }
-
-    private borrowing func checkWrite() {
-        state.checkThread()
-        state.checkNothingLent()
     }
 
     /// LMDB's handle of the table of that name, made when it doesn't exist yet.

@@ -36,7 +36,7 @@ struct FoldedEntities {
     }
 
     private var entries: [HashedKey: Entry] = [:]
-    private var written: [(key: RowKey, entry: Entry)] = []
+    private var written: [Entry] = []
     /// The one asked for last: it is asked for several times while an event is folded.
     private var last: Entry?
 
@@ -61,13 +61,17 @@ struct FoldedEntities {
     mutating func note(_ entry: Entry) {
         guard !entry.isWritten else { return }
         entry.isWritten = true
-        written.append((entry.key, entry))
+        written.append(entry)
     }
 
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        for (key, entry) in written.sorted(by: { ByteOrder.precedes($0.key.bytes, $1.key.bytes) }) {
-            try body(key, entry.row.isEmpty ? nil : entry.row.encoded)
+        // Numbers are sorted, which are moved without counting references.
+        let order = written.indices.sorted {
+            ByteOrder.precedes(written[$0].key.bytes, written[$1].key.bytes)
+        }
+        for entry in order.lazy.map({ written[$0] }) {
+            try body(entry.key, entry.row.isEmpty ? nil : entry.row.encoded)
         }
     }
 }

@@ -79,9 +79,7 @@ extension Journal {
                 return left > 0 && fold.rowCount < rowsMax
             }
             step.hasBindings = fold.hasBindings
-            try fold.forEachChange { key, value in
-                try views.write(key, value, target, transaction)
-            }
+            try views.write(target, transaction) { write in try fold.forEachChange(write) }
         }
         if step.done == step.last {
             var state = ViewTables.State()

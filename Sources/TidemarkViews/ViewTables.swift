@@ -86,19 +86,27 @@ package struct ViewTables: Sendable {
     package func write(
         _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws {
-        for (key, value) in changes { try write(key, value, generation, transaction) }
+        try write(generation, transaction) { write in
+            for (key, value) in changes { try write(key, value) }
+        }
     }
 
-    /// Writes one row into one generation, or removes it.
+    /// Writes the rows that `rows` hands over, best in the order of their keys, into one
+    /// generation; nil removes one.
     package func write(
-        _ key: RowKey, _ value: [UInt8]?, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction
+        _ generation: Generation, _ transaction: borrowing WriteTransaction,
+        _ rows: ((RowKey, [UInt8]?) throws -> Void) throws -> Void
     ) throws {
-        let table = table(key.tree, generation)
-        if let value {
-            try transaction.put(table, key.bytes, value)
-        } else {
-            _ = try transaction.delete(table, key.bytes)
+        try transaction.withSorted(table(.rows, generation)) { entities in
+            try transaction.withSorted(table(.ledger, generation)) { ledger in
+                try rows { key, value in
+                    if key.tree == .rows {
+                        try entities.write(key.bytes, value)
+                    } else {
+                        try ledger.write(key.bytes, value)
+                    }
+                }
+            }
         }
     }
 
