@@ -5,7 +5,7 @@ import TidemarkStore
 
 /// Events as they will be stored, with their leaves of the Merkle tree.
 package struct PreparedEvents: Sendable {
-    /// One event's frame, what it refers to if its payload is stored beside the log, its leaf.
+    /// One event's frame and leaf; and its payload with a reference if it lies beside the log.
     struct Item: Sendable {
         var frame: [UInt8]
         var body: (reference: BodyReference, bytes: [UInt8])?

@@ -1,5 +1,6 @@
 // TransactionTests.swift — what a transaction stores, and what it leaves when it fails.
 
+import TestSupport
 import Testing
 import TidemarkStore
 
@@ -30,6 +31,47 @@ import TidemarkStore
         #expect(deleted == [true, false])
         #expect(try environment.value(environment.rows, [1]) == nil)
         #expect(try environment.value(environment.rows, [2]) == [20])
+    }
+
+    @Test func `a sorted writer stores and removes the same as one by one, in any order`() throws {
+        let (one, other) = (environment.rows, environment.events)
+        var random = SplitMix64(seed: 0x50F7_ED00)
+        var keys: [[UInt8]] = []
+        for round in 0..<12 {
+            keys = (0..<600).map { _ in
+                (0..<2).map { _ in UInt8.random(in: 0...255, using: &random) }
+            }
+            if round % 2 == 0 { keys.sort { $0.lexicographicallyPrecedes($1) } }
+            let changes = keys.map { key in
+                let count = Int.random(in: 0...900, using: &random)
+                return (key, count < 300 ? nil : [UInt8](repeating: key[0], count: count))
+            }
+            try environment.write { transaction in
+                for (key, value) in changes {
+                    if let value {
+                        try transaction.put(one, key, value)
+                    } else {
+                        try transaction.delete(one, key)
+                    }
+                }
+                try transaction.withSorted(other) { writer in
+                    for (key, value) in changes { try writer.write(key, value) }
+                }
+            }
+        }
+
+        func rows(_ table: Table) throws -> [[[UInt8]]] {
+            try environment.read { transaction in
+                var rows: [[[UInt8]]] = []
+                try transaction.scan(table, from: nil, prefix: [], reversed: false) { key, value in
+                    rows.append([key.copied(), value.copied()])
+                    return true
+                }
+                return rows
+            }
+        }
+        #expect(try rows(one).count > 1000)
+        #expect(try rows(one) == rows(other))
     }
 
     @Test func `a write sees its own changes, a read the last commit`() throws {

@@ -10,9 +10,9 @@ struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the log, one event a line.",
         discussion: """
-            -o json prints lines that conform to Schemas/dump.schema.json. Positions are written
-            @12 or 12, times 2026-11-21 or 2026-11-21T11:09:00Z. Exit code 1 when an event is
-            damaged; the others are printed all the same.
+            -o json prints lines that conform to Schemas/dump.schema.json. Positions are
+            written @12 or 12, times 2026-11-21 or 2026-11-21T11:09:00Z. Exit code 1 when
+            an event is damaged; the others are printed all the same.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {

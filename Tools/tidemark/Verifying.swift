@@ -11,14 +11,15 @@ struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Proves that a store is what was written.",
         discussion: """
-            Recomputes every checksum and the Merkle root of every commit, and compares every view
-            row with what the commits recorded. --quick looks at checksums and counts only; --deep
-            also folds the log again, in a temporary directory, and compares every row with that.
-            --checkpoint proves that an older `tidemark checkpoint` is a prefix of the log: only
-            that shows a log that was cut or rolled back with everything it says about itself.
+            Recomputes every checksum and the Merkle root of every commit, and compares
+            every view row with what the commits recorded. --quick looks at checksums and
+            counts only; --deep also folds the log again, in a temporary directory, and
+            compares every row with that. --checkpoint proves that an older `tidemark
+            checkpoint` is a prefix of the log: only that shows a log that was cut or
+            rolled back with everything it says about itself.
 
-            A writer may go on meanwhile. Nothing in the store changes. Exit code 1 with a line
-            for each finding when something differs.
+            A writer may go on meanwhile. Nothing in the store changes. Exit code 1 with a
+            line for each finding when something differs.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -88,9 +89,9 @@ struct CheckpointCommand: ParsableCommand {
         commandName: "checkpoint",
         abstract: "Prints the log's size and root, to be kept elsewhere.",
         discussion: """
-            The text is the body of a C2SP tlog-checkpoint: which log, how many events, their
-            Merkle root in base64, an empty line. `tidemark verify --checkpoint` proves later that
-            the log still begins with these events.
+            The text is the body of a C2SP tlog-checkpoint: which log, how many events,
+            their Merkle root in base64, an empty line. `tidemark verify --checkpoint`
+            proves later that the log still begins with these events.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -110,9 +111,9 @@ struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Folds the log again and replaces every view row.",
         discussion: """
-            The log itself is not touched. The old rows are served until it is done. --check
-            changes nothing: it folds in a temporary directory, compares every row, and ends with
-            exit code 1 when one differs.
+            The log itself is not touched. The old rows are served until it is done.
+            --check changes nothing: it folds in a temporary directory, compares every
+            row, and ends with exit code 1 when one differs.
             """)
 
     @OptionGroup var store: StoreArgument
