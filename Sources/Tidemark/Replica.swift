@@ -42,8 +42,8 @@ public final class Replica: Sendable {
     /// first.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - rebuilding: told again and again how far it is while the tables are folded anew, which an
-    ///     opening does first when they were made by another version's rules. A process that dies
+    ///   - rebuilding: told again and again how far it is while the tables are folded anew, which
+    ///     an opening does first when another version's rules made them. A process that dies
     ///     meanwhile begins again at its next opening; half-made tables are never handed out.
     /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
     ///   entities.

@@ -4,8 +4,8 @@ import TidemarkEvents
 
 /// A commit that was asked for, and what became of it.
 class CommitRequest: @unchecked Sendable {
-    // @unchecked because: until it is finished only the thread whose turn it is to write touches it,
-    // afterwards only the caller, who waits for that turn or is woken after it.
+    // @unchecked because: until it is finished only the thread whose turn it is to write touches
+    // it, afterwards only the caller, who waits for that turn or is woken after it.
     let now: Timestamp
     private(set) var isFinished = false
     private var failure: (any Error)?
