@@ -71,11 +71,11 @@ package struct EventLog: Sendable {
         var position = first
         for item in events.items {
             if let body = item.body { try store(body.bytes, as: body.reference, transaction) }
-            try transaction.append(log, position.bigEndianBytes, item.frame)
+            try transaction.append(log, position.bigEndianBytes, item.frame.encoded)
             position = position.next
         }
-        precondition(events.edge.size == position.rawValue - 1, "events prepared for another place")
         edge = events.edge
+        precondition(edge.size == position.rawValue - 1, "events prepared for another place")
         let record = CommitRecord(
             first: first, last: Position(edge.size), root: edge.root, views: views)
         try transaction.append(commits, record.last.bigEndianBytes, record.encoded)

@@ -1,52 +1,59 @@
-// PreparedEvents.swift — the part of appending that needs no transaction: frames and leaves.
+// PreparedEvents.swift — the part of appending that needs no transaction: frames, and the tree.
 
 package import TidemarkEvents
 import TidemarkStore
 
-/// Events as they will be stored, with their leaves of the Merkle tree.
+/// Events as they will be stored, and the Merkle tree with them.
 package struct PreparedEvents: Sendable {
-    /// One event's frame and leaf; and its payload with a reference if it lies beside the log.
+    /// One event's frame; and its payload with a reference if it lies beside the log.
     struct Item: Sendable {
-        var frame: [UInt8]
+        var frame: EventFrame
         var body: (reference: BodyReference, bytes: [UInt8])?
-        var leaf: Hash
     }
 
-    private(set) var items: [Item]
-    /// The right edge of the tree with them.
-    private(set) var edge: MerkleEdge
+    private enum Tree: Sendable {
+        case ready(MerkleEdge)
+        /// Being hashed on a thread of its own.
+        case hashing(Background<MerkleEdge>)
+    }
+
+    let items: [Item]
+    private let tree: Tree
+
+    /// The right edge of the tree with them; waits for it.
+    var edge: MerkleEdge {
+        switch tree {
+        case .ready(let edge): edge
+        case .hashing(let edge): edge.value
+        }
+    }
 
     /// From how many events on a second thread is worth its start.
     private static let countForTwo = 128
 
-    /// Encodes and hashes events that will follow those of an edge; many of them on two threads.
+    /// Makes the frames of events that will follow those of an edge; many of them are hashed
+    /// meanwhile, and while they are stored.
     package init(_ events: [Event], after edge: MerkleEdge) {
-        self.edge = edge
-        let last = Position(edge.size)
-        let middle = events.count < Self.countForTwo ? events.count : events.count / 2
-        let rest =
-            middle == events.count
-            ? nil
-            : Background {
-                Self.items(events[middle...], after: Position(last.rawValue + UInt64(middle)))
-            }
-        items = Self.items(events[..<middle], after: last)
-        for item in items { self.edge.append(leaf: item.leaf) }
-        guard let rest else { return }
-        for item in rest.value { self.edge.append(leaf: item.leaf) }
-        items += rest.value
+        let items = events.map { event in
+            let frame = EventFrame(event)
+            guard case .body(let reference) = frame.payload else { return Item(frame: frame) }
+            return Item(frame: frame, body: (reference, event.payload))
+        }
+        self.items = items
+        tree =
+            items.count < Self.countForTwo
+            ? .ready(Self.edge(items, after: edge))
+            : .hashing(Background { Self.edge(items, after: edge) })
     }
 
-    private static func items(_ events: ArraySlice<Event>, after last: Position) -> [Item] {
-        var position = last
-        return events.map { event in
-            position = position.next
-            let frame = EventFrame(event)
-            var body: (reference: BodyReference, bytes: [UInt8])?
-            if case .body(let reference) = frame.payload { body = (reference, event.payload) }
-            let leaf = MerkleEdge.leaf(
-                position: position, header: frame.header, payloadHash: frame.payload.hash)
-            return Item(frame: frame.encoded, body: body, leaf: leaf)
+    private static func edge(_ items: [Item], after edge: MerkleEdge) -> MerkleEdge {
+        var edge = edge
+        for item in items {
+            edge.append(
+                leaf: MerkleEdge.leaf(
+                    position: Position(edge.size + 1), header: item.frame.header,
+                    payloadHash: item.frame.payload.hash))
         }
+        return edge
     }
 }

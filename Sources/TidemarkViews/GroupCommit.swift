@@ -140,13 +140,12 @@ private struct GroupCommit {
     private mutating func commitMany(
         _ draft: Draft, _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
-        let (events, changes, edge) = (draft.events, draft.changes, edge)
-        let prepared = Background { PreparedEvents(events, after: edge) }
+        let changes = draft.changes
+        let prepared = PreparedEvents(draft.events, after: edge)
         let digests = Background { ViewDigest.of(changes) }
         try journal.views.write(changes, generation, transaction)
         return try journal.log.append(
-            prepared.value, bodies: draft.bodies, views: digests.value, edge: &self.edge,
-            transaction)
+            prepared, bodies: draft.bodies, views: digests.value, edge: &edge, transaction)
     }
 
     private func write(

@@ -39,7 +39,6 @@ import TidemarkEvents
         #expect(together.edge == edge)
         #expect(together.edge.size == UInt64(before + count))
         #expect(together.items.map(\.frame) == single.map(\.frame))
-        #expect(together.items.map(\.leaf) == single.map(\.leaf))
         #expect(together.items.map { $0.body?.reference } == single.map { $0.body?.reference })
         #expect(together.items.map { $0.body?.bytes } == single.map { $0.body?.bytes })
         #expect(together.items.count { $0.body != nil } == count / 50)
