@@ -4,17 +4,20 @@
 @_spi(Measuring) public import Tidemark
 package import TidemarkEvents
 import TidemarkLog
+import TidemarkStore
 import TidemarkViews
 
 /// What the benchmarks call that no app does.
 @_spi(Measuring) public enum Measuring {
-    /// Appends one commit of events that no view reads, with these payloads, which must be JSON.
+    /// Appends one commit to the log alone: of events that no view reads, with these payloads, which
+    /// must be JSON.
     public static func append(_ payloads: [[UInt8]], to replica: Replica) throws {
-        try replica.journal.write(at: replica.dependencies.now()) { draft in
-            for payload in payloads {
-                try draft.append(
-                    checked: Event(.serverDescribed, recordedAt: draft.now, json: payload))
-            }
+        let journal = replica.journal
+        let now = replica.dependencies.now()
+        try journal.environment.write { transaction in
+            var edge = try journal.log.edge(transaction)
+            let events = payloads.map { Event(.serverDescribed, recordedAt: now, json: $0) }
+            _ = try journal.log.append(events, views: [], edge: &edge, transaction)
         }
     }
 
