@@ -20,11 +20,11 @@ extension Journal {
     /// writes of this process wait for it.
     ///
     /// - Parameters:
-    ///   - rowsPerStep: how many rows a step makes at most: some 1,000 bytes of memory each.
+    ///   - rowsPerStep: how many rows a step makes at most; each takes some 700 bytes of memory.
     ///   - eventsPerStep: how many events a step folds at most.
     ///   - progress: called again and again; what it throws cuts the rebuild short.
     package func rebuild(
-        rowsPerStep: Int = 100_000, eventsPerStep: Int = .max,
+        rowsPerStep: Int = 150_000, eventsPerStep: Int = .max,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         let target = try environment.write { transaction in
