@@ -9,8 +9,8 @@ import TidemarkViews
 
 /// What the benchmarks call that no app does.
 @_spi(Measuring) public enum Measuring {
-    /// Appends one commit to the log alone: of events that no view reads, with these payloads, which
-    /// must be JSON.
+    /// Appends one commit to the log alone: of events that no view reads, with these payloads,
+    /// which must be JSON.
     public static func append(_ payloads: [[UInt8]], to replica: Replica) throws {
         let journal = replica.journal
         let now = replica.dependencies.now()

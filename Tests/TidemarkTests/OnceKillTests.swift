@@ -25,9 +25,11 @@ struct `a write under a key, by a process that is killed` {
         var (repeated, made) = (0, 0)
         for round in 0..<Self.rounds {
             let place: Comment = "seed \(Self.seed), round \(round)"
+            // Most die at any moment, some just after the commit or just before it.
+            let delay = round % 10 == 0 ? 0 : round % 10 == 5 ? -1 : 1 + random.below(15_000)
             let child = try Command.run(
                 try #require(KintoCrash.executable),
-                ["once", path, "\(asked.count)", "\(1 + random.below(15_000))"],
+                ["once", path, "\(asked.count)", "\(delay)"],
                 environment: ["SWIFT_BACKTRACE": "enable=no"])
             try #require(child.signal == 9, "\(child.text) \(child.complaints) \(place)")
             let writes = OnceWrite.said(in: child.text)
@@ -54,8 +56,8 @@ struct `a write under a key, by a process that is killed` {
         print(
             "killed \(Self.rounds) times, seed \(Self.seed): of \(asked.count) writes the last one "
                 + "was there \(repeated) times, and was made \(made) times by asking again")
-        #expect(repeated > 0, "no child was killed between a commit and its acknowledgement")
-        #expect(made > 0, "no child was killed before a commit")
+        #expect(repeated >= Self.rounds / 10, "killed between a commit and its acknowledgement")
+        #expect(made >= Self.rounds / 10, "killed before a commit")
     }
 
     /// The first events of commits under a key, in order; checks that the others follow them.
