@@ -56,11 +56,11 @@ let package = Package(
             name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         module("TidemarkStore", ["CLMDB", "CZstd", crypto]),
         module("TidemarkEvents"),
-        module("TidemarkLog", ["TidemarkStore", "TidemarkEvents", crypto]),
+        module("TidemarkLog", ["TidemarkStore", "TidemarkEvents"]),
         module("TidemarkRules", ["TidemarkEvents"]),
         module(
             "TidemarkViews",
-            ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents", crypto]),
+            ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
         module(
             "TidemarkSync",
             ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),

@@ -22,3 +22,32 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+extension Base64 {
+    /// Reads what ``encode(_:)`` writes, and nothing else.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text.utf8 where character != UInt8(ascii: "=") {
+            guard let value = value(of: character) else { return nil }
+            bits = bits << 6 | value
+            count += 1
+            if count % 4 != 1 {
+                bytes.append(UInt8(truncatingIfNeeded: bits >> (6 - 2 * UInt32((count - 1) % 4))))
+            }
+        }
+        return encode(bytes) == text ? bytes : nil
+    }
+
+    private static func value(of character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character) - 97 + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character) - 48 + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

@@ -33,23 +33,12 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads ``description``; nil unless it is 32 hexadecimal digits in lower case.
     public init?(_ text: String) {
-        let digits = text.utf8.compactMap { digit -> UInt8? in
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: nil
-            }
-        }
-        guard digits.count == text.utf8.count, digits.count == 2 * Self.byteCount else {
-            return nil
-        }
-        bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        guard let bytes = Hexadecimal.decode(text) else { return nil }
+        self.init(bytes: bytes)
     }
 
     /// Thirty-two hexadecimal digits; what to keep until the write is acknowledged.
-    public var description: String {
-        bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    }
+    public var description: String { Hexadecimal.encode(bytes) }
 
     /// When the key was made, to the millisecond.
     public var madeAt: Timestamp {

@@ -70,9 +70,8 @@ struct RecordedRows {
                     "the digest of view \(view) names rules that no version has")
             }
             hasForeign = hasForeign || isForeign
-            for start in stride(from: 0, to: digest.rows.count, by: 8) {
-                let (key, value) = (number(digest.rows, start), number(digest.rows, start + 4))
-                rows.set(Name(digest.view, key), isForeign ? .foreign : .value(value))
+            digest.forEachShortHash { row in
+                rows.set(Name(digest.view, row.key), isForeign ? .foreign : .value(row.value))
             }
         }
         return nil
@@ -83,12 +82,6 @@ struct RecordedRows {
         guard view.isFingerprint(fingerprint) else { return false }
         knownForeign.insert(fingerprint)
         return true
-    }
-
-    /// Four bytes, little-endian.
-    private func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-        UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
-            | UInt32(bytes[offset + 3]) << 24
     }
 
     mutating func markFound(_ name: Name) { rows.set(name, .found) }

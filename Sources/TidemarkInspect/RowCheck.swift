@@ -62,7 +62,7 @@ final class RowCheck {
         try journal.views.scan(tree, generation, transaction) { bytes, value in
             let key = RowKey(tree, bytes)
             rows += 1
-            guard before.lexicographicallyPrecedes(bytes) else {
+            guard ByteOrder.precedes(before, bytes) else {
                 findings.append(LogError(.corruptTable, at: .start, "\(key) is out of order"))
                 return false
             }
@@ -129,8 +129,10 @@ final class RowCheck {
                 return true
             }
         }
+        var keyed: UInt64 = 0
         try journal.log.forEach(transaction) { position, event in
-            for key in RowKey.possible(for: event, at: position) {
+            if event.idempotencyKey.flatMap(IdempotencyKey.init(bytes:)) != nil { keyed += 1 }
+            for key in RowKey.possible(for: event, at: position, keyed: keyed) {
                 histories[RecordedRows.Name(key)]?.keys.insert(key)
             }
             return true
@@ -168,10 +170,15 @@ final class RowCheck {
 
 extension RowKey {
     /// Keys of rows that an event may have written; of the rows that may be removed again, all.
-    fileprivate static func possible(for event: Event, at position: Position) -> [RowKey] {
+    ///
+    /// - Parameter keyed: how many events up to this one carry an idempotency key.
+    fileprivate static func possible(
+        for event: Event, at position: Position, keyed: UInt64
+    ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
         keys.append(.decision(position, 0))
         if let key = event.key { keys += [.entity(key), .attempt(key)] }
+        if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys.append(.watermark(name, scope: "")) }
         return keys + [.store("opened"), .store("model"), .gate("server")]
     }

@@ -37,9 +37,7 @@ package struct StoreVerification: Sendable {
     package var findings: [String] { problems.map { "\($0)" } }
 
     /// The Merkle root over all events, as hexadecimal digits.
-    package var root: String {
-        log.root.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    }
+    package var root: String { Hexadecimal.encode(log.root) }
 }
 
 /// How far a verification has come.

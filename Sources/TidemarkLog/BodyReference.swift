@@ -38,9 +38,7 @@ package struct BodyReference: Sendable, Hashable {
     }
 
     /// The hash in 64 lower-case hexadecimal digits.
-    package var digits: String {
-        hash.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    }
+    package var digits: String { Hexadecimal.encode(hash) }
 }
 
 extension BodyReference {
@@ -51,17 +49,9 @@ extension BodyReference {
     init?(namedBy payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload),
             let bytes = document.value("bodyBytes")?.int64Value.flatMap(UInt64.init(exactly:)),
-            let digits = document.value("bodySHA256")?.stringValue, digits.utf8.count == 64
+            let hash = document.value("bodySHA256")?.stringValue.flatMap(Hexadecimal.decode),
+            hash.count == SHA256Digest.byteCount
         else { return nil }
-        var hash: Hash = []
-        var high: UInt8?
-        for character in digits {
-            guard let value = character.hexDigitValue.map(UInt8.init), !character.isUppercase else {
-                return nil
-            }
-            if let left = high { hash.append(left << 4 | value) }
-            high = high == nil ? value : nil
-        }
         self.init(bytes: bytes, hash: hash)
     }
 }

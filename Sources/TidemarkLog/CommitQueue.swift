@@ -33,7 +33,7 @@ struct CommitQueue {
         try transaction.scan(
             log.commits, from: next.bigEndianBytes, prefix: [], reversed: false
         ) { key, value in
-            guard let end = Position(bigEndianBytes: key.copied()), end >= next else {
+            guard let end = Position(key), end >= next else {
                 findings.append(
                     LogError(.corruptCommit, at: next, "a commit's key is no later position"))
                 isBroken = true

@@ -6,7 +6,7 @@
 //   47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=    their Merkle root
 //                                                   an empty line; signatures may follow
 
-package import TidemarkEvents
+import TidemarkEvents
 
 /// What a log was at one of its sizes.
 package struct LogCheckpoint: Sendable, Hashable {
@@ -55,34 +55,5 @@ package struct LogCheckpoint: Sendable, Hashable {
             throw Mistake(description: "line 3 is no SHA-256 in base64")
         }
         self.root = root
-    }
-}
-
-extension Base64 {
-    /// Reads what ``encode(_:)`` writes, and nothing else.
-    package static func decode(_ text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for character in text.utf8 where character != UInt8(ascii: "=") {
-            guard let value = value(of: character) else { return nil }
-            bits = bits << 6 | value
-            count += 1
-            if count % 4 != 1 {
-                bytes.append(UInt8(truncatingIfNeeded: bits >> (6 - 2 * UInt32((count - 1) % 4))))
-            }
-        }
-        return encode(bytes) == text ? bytes : nil
-    }
-
-    private static func value(of character: UInt8) -> UInt32? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character) - 97 + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character) - 48 + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
     }
 }

@@ -107,8 +107,12 @@ struct LogRange: Sendable {
         }
         let header = value.extracting(layout.header)
         let payload = value.extracting(layout.payload)
-        Self.makeInput(
-            &input, position, header, payload, isReference: layout.isReference)
+        MerkleEdge.beginLeaf(position, header, in: &input)
+        if layout.isReference {
+            input.append(payload.extracting(BodyReference.hashRange))
+        } else {
+            SHA256Digest.append(payload, to: &input)
+        }
         Self.appendHash(of: input, to: &leaves)
         let kind: EventKind
         do throws(ProtoError) {
@@ -126,22 +130,7 @@ struct LogRange: Sendable {
         }
     }
 
-    /// What ``MerkleEdge/leaf(position:header:payloadHash:)`` hashes.
-    private static func makeInput(
-        _ input: inout [UInt8], _ position: Position, _ header: Span<UInt8>,
-        _ payload: Span<UInt8>, isReference: Bool
-    ) {
-        input.removeAll(keepingCapacity: true)
-        input.append(MerkleEdge.leafPrefix)
-        position.appendBigEndianBytes(to: &input)
-        input.append(header)
-        if isReference {
-            input.append(payload.extracting(BodyReference.hashRange))
-        } else {
-            SHA256Digest.append(payload, to: &input)
-        }
-    }
-
+    /// Apart, so that both may be parts of one range.
     private static func appendHash(of input: borrowing [UInt8], to leaves: inout [UInt8]) {
         SHA256Digest.append(input.span, to: &leaves)
     }

@@ -52,23 +52,28 @@ package struct MerkleEdge: Sendable, Hashable {
         return node
     }
 
-    /// The first byte of what a leaf is the hash of.
-    static let leafPrefix: UInt8 = 0x00
+    private static let leafPrefix: UInt8 = 0x00
     private static let nodePrefix: [UInt8] = [0x01]
 
     /// The leaf of one event.
     package static func leaf(position: Position, header: [UInt8], payloadHash: Hash) -> Hash {
         var input: [UInt8] = []
-        input.reserveCapacity(1 + 8 + header.count + hashBytes)
-        input.append(leafPrefix)
-        position.appendBigEndianBytes(to: &input)
-        input.append(contentsOf: header)
+        beginLeaf(position, header.span, in: &input)
         input.append(contentsOf: payloadHash)
         return SHA256Digest.of(input)
     }
 
+    /// Makes `input` what a leaf is the hash of, but for the payload's hash, which is to follow.
+    static func beginLeaf(_ position: Position, _ header: Span<UInt8>, in input: inout [UInt8]) {
+        input.removeAll(keepingCapacity: true)
+        input.reserveCapacity(1 + 8 + header.count + hashBytes)
+        input.append(leafPrefix)
+        position.appendBigEndianBytes(to: &input)
+        input.append(header)
+    }
+
     package static func node(_ left: Hash, _ right: Hash) -> Hash {
-        SHA256Digest.of(([0x01] + left + right).span)
+        SHA256Digest.of((nodePrefix + left + right).span)
     }
 
     private static let hashBytes = SHA256Digest.byteCount

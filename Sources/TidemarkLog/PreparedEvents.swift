@@ -28,8 +28,8 @@ package struct PreparedEvents: Sendable {
         }
     }
 
-    /// From how many events on a second thread is worth its start.
-    private static let countForTwo = 128
+    /// From how many events on a thread of its own is worth its start.
+    package static let countForThread = 128
 
     /// Makes the frames of events that will follow those of an edge; many of them are hashed
     /// meanwhile, and while they are stored.
@@ -41,7 +41,7 @@ package struct PreparedEvents: Sendable {
         }
         self.items = items
         tree =
-            items.count < Self.countForTwo
+            items.count < Self.countForThread
             ? .ready(Self.edge(items, after: edge))
             : .hashing(Background { Self.edge(items, after: edge) })
     }

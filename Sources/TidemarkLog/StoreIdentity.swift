@@ -11,7 +11,6 @@
 //   open         null after a clean close; else {"pid", "attempts"}, the process that had it open
 //                and how many openings in a row died before they were through
 
-import Crypto
 package import TidemarkEvents
 package import TidemarkStore
 
@@ -119,7 +118,7 @@ package struct StoreIdentity: Sendable, Hashable {
         let members: [(String, JSONValue)] = [
             ("account", .init(account)), ("device", .init(device)),
             ("format", .init(Self.format)), ("initialised", .bool(isInitialised)), ("open", open),
-            ("position", .init(position.rawValue)), ("root", .string(Self.hex(root))),
+            ("position", .init(position.rawValue)), ("root", .string(Hexadecimal.encode(root))),
             ("storeID", .string(storeID)),
         ]
         let lines = members.map { name, value in
@@ -132,7 +131,7 @@ package struct StoreIdentity: Sendable, Hashable {
         guard let storeID = object["storeID"]?.stringValue,
             let isInitialised = object["initialised"]?.boolValue,
             let position = object["position"]?.int64Value, position >= 0,
-            let root = object["root"]?.stringValue.flatMap(Self.bytes(hex:)),
+            let root = object["root"]?.stringValue.flatMap({ Hexadecimal.decode($0.lowercased()) }),
             root.count == (position == 0 ? 0 : 32),
             let account = Self.optionalText(object["account"]),
             let device = Self.optionalText(object["device"]), let open = object["open"]
@@ -160,21 +159,7 @@ package struct StoreIdentity: Sendable, Hashable {
     /// The name of a device by a number that its system gives it; nil when that is empty.
     package static func device(machine: String) -> String? {
         guard !machine.isEmpty else { return nil }
-        return hex(Array(SHA256.hash(data: Array("tidemark\(machine)".utf8)).prefix(16)))
-    }
-
-    /// The lower-case hexadecimal form of a hash.
-    package static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }.joined()
-    }
-
-    private static func bytes(hex text: String) -> [UInt8]? {
-        let digits = text.utf8.map { UInt8(String(UnicodeScalar($0)), radix: 16) }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-        let numbers = digits.compactMap(\.self)
-        return stride(from: 0, to: numbers.count, by: 2).map { numbers[$0] << 4 | numbers[$0 + 1] }
+        return Hexadecimal.encode(SHA256Digest.of(Array("tidemark\(machine)".utf8)).prefix(16))
     }
 }
 

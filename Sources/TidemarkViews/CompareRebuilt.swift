@@ -1,7 +1,6 @@
 // CompareRebuilt.swift — folding the log again, into a store of its own beside the live one, and
 // comparing: each commit with the digests it recorded, and in the end each row with the live one.
 
-import Crypto
 package import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
@@ -269,22 +268,20 @@ package struct RowHash: Hashable, Sendable {
 extension ViewDigest {
     /// The rows that the commit wrote in this view, in key order.
     package var shortHashes: [RowHash] {
-        func number(_ start: Int) -> UInt32 {
-            (0..<4).reduce(0) { $0 | UInt32(rows[start + $1]) << (8 * UInt32($1)) }
-        }
-        return stride(from: 0, to: rows.count - rows.count % 8, by: 8).map {
-            RowHash(key: number($0), value: number($0 + 4))
-        }
+        var hashes: [RowHash] = []
+        hashes.reserveCapacity(rows.count / 8)
+        forEachShortHash { hashes.append($0) }
+        return hashes
     }
-}
 
-extension View {
-    /// Whether a fingerprint is that of the view in one of its versions, past or to come.
-    package func isFingerprint(_ bytes: [UInt8]) -> Bool {
-        bytes == fingerprint
-            || (1...1000).contains { version in
-                let hash = SHA256.hash(data: Array("\(self)/\(version)".utf8))
-                return hash.prefix(4).elementsEqual(bytes)
-            }
+    /// Walks over ``shortHashes`` without making them all.
+    package func forEachShortHash(_ body: (RowHash) -> Void) {
+        func number(_ start: Int) -> UInt32 {
+            UInt32(rows[start]) | UInt32(rows[start + 1]) << 8 | UInt32(rows[start + 2]) << 16
+                | UInt32(rows[start + 3]) << 24
+        }
+        for start in stride(from: 0, to: rows.count - rows.count % 8, by: 8) {
+            body(RowHash(key: number(start), value: number(start + 4)))
+        }
     }
 }

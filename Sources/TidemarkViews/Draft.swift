@@ -60,6 +60,9 @@ package final class Draft {
     func end() {
         changes = fold.sortedChanges
         hasBindings = fold.hasBindings
-        current = nil
+        drop()
     }
+
+    /// Lets go of the transaction and makes nothing; the draft can't be used after.
+    func drop() { current = nil }
 }

@@ -2,7 +2,7 @@
 //
 //   'k' 0            the queue: number of the oldest key, number of the next, what was forgotten
 //   'k' 1 number     a key, in the order they came
-//   'k' 2 key        its event and its number
+//   'k' 2 key        the event that carried it
 //
 // A key that has expired is forgotten when a later one comes, the oldest first, two at a time; so
 // the queue shrinks as fast as it grows and no write pays for many.

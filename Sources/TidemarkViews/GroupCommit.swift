@@ -121,38 +121,20 @@ private struct GroupCommit {
         guard !draft.events.isEmpty else { return }
         if isNew { try journal.views.setState(ViewTables.State(), transaction) }
         isNew = false
-        let record =
-            draft.events.count < Self.countForTwo
-            ? try journal.log.append(
-                PreparedEvents(draft.events, after: edge), bodies: draft.bodies,
-                views: try write(draft, transaction), edge: &edge, transaction)
-            : try commitMany(draft, transaction)
+        let changes = draft.changes
+        // A large commit's events and rows are hashed on threads of their own meanwhile.
+        let prepared = PreparedEvents(draft.events, after: edge)
+        let digests =
+            draft.events.count < PreparedEvents.countForThread
+            ? nil : Background { ViewDigest.of(changes) }
+        try journal.views.write(changes, generation, transaction)
+        let record = try journal.log.append(
+            prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
+            edge: &edge, transaction)
         last = (record, request.now)
         if draft.hasBindings { hasBindings = true }
         events += draft.events.count
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
-    }
-
-    /// From how many events on a second thread is worth its start.
-    private static let countForTwo = 128
-
-    /// Hashes a large commit's events and rows on threads of their own while the rows are written.
-    private mutating func commitMany(
-        _ draft: Draft, _ transaction: borrowing WriteTransaction
-    ) throws -> CommitRecord {
-        let changes = draft.changes
-        let prepared = PreparedEvents(draft.events, after: edge)
-        let digests = Background { ViewDigest.of(changes) }
-        try journal.views.write(changes, generation, transaction)
-        return try journal.log.append(
-            prepared, bodies: draft.bodies, views: digests.value, edge: &edge, transaction)
-    }
-
-    private func write(
-        _ draft: Draft, _ transaction: borrowing WriteTransaction
-    ) throws -> [ViewDigest] {
-        try journal.views.write(draft.changes, generation, transaction)
-        return ViewDigest.of(draft.changes)
     }
 
     private func draft(
@@ -162,8 +144,11 @@ private struct GroupCommit {
             try withoutActuallyEscaping(load) { load in
                 let fold = Fold(models: journal.models, hasBindings: hasBindings, load: load)
                 let draft = Draft(now: request.now, after: Position(edge.size), fold)
-                defer { draft.end() }
-                do { try request.run(draft) } catch { throw BodyFailure(error: error) }
+                do { try request.run(draft) } catch {
+                    draft.drop()
+                    throw BodyFailure(error: error)
+                }
+                draft.end()
                 return draft
             }
         }

@@ -10,10 +10,16 @@ extension View {
     package var fingerprint: [UInt8] { Self.fingerprints[Int(rawValue)] }
 
     /// By the view's number.
-    private static let fingerprints: [[UInt8]] = [[]] + allCases.map(\.computedFingerprint)
+    private static let fingerprints: [[UInt8]] =
+        [[]] + allCases.map { $0.fingerprint(ofVersion: $0.version) }
 
-    private var computedFingerprint: [UInt8] {
+    private func fingerprint(ofVersion version: Int) -> [UInt8] {
         Array(SHA256Digest.of(Array("\(self)/\(version)".utf8)).prefix(4))
+    }
+
+    /// Whether a fingerprint is that of the view in one of its versions, past or to come.
+    package func isFingerprint(_ bytes: [UInt8]) -> Bool {
+        bytes == fingerprint || (1...1000).contains { fingerprint(ofVersion: $0) == bytes }
     }
 
     /// The fingerprints of all views together.

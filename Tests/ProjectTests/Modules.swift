@@ -14,10 +14,10 @@ let modules: [String: Module] = [
         imports: ["CLMDB", "CZstd", "Crypto", "Glibc", "Musl", "Darwin", "Synchronization"],
         onlyIn: ["Foundation": ["Platform.swift", "Thread.swift"]]),
     "Sources/TidemarkEvents": Module(imports: ["Foundation", "FoundationEssentials"]),
-    "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents", "Crypto"]),
+    "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents"]),
     "Sources/TidemarkRules": Module(imports: ["TidemarkEvents"]),
     "Sources/TidemarkViews": Module(
-        imports: ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents", "Crypto"]),
+        imports: ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
     "Sources/TidemarkSync": Module(
         imports: [
             "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", "HTTPTypes",
