@@ -16,6 +16,15 @@ package enum Base: Sendable, Hashable {
         if case .live(let document) = self { document } else { nil }
     }
 
+    /// The document as it is, or as it last was.
+    package var lastDocument: JSONDocument? {
+        switch self {
+        case .absent: nil
+        case .live(let document): document
+        case .deleted(let last): last
+        }
+    }
+
     package var isLive: Bool { document != nil }
 }
 
@@ -31,11 +40,20 @@ package struct PendingChange: Sendable, Hashable {
     package var change: Change
     /// Whether an attempt to push it may have reached the server without our knowing.
     package var mayHaveArrived: Bool
+    /// Whether the server refused it.
+    package var isRefused: Bool
+    /// When it was made, by the server's clock, where that was known.
+    package var editedAt: Timestamp?
 
-    package init(_ position: Position, _ change: Change, mayHaveArrived: Bool = false) {
+    package init(
+        _ position: Position, _ change: Change, mayHaveArrived: Bool = false,
+        isRefused: Bool = false, editedAt: Timestamp? = nil
+    ) {
         self.position = position
         self.change = change
         self.mayHaveArrived = mayHaveArrived
+        self.isRefused = isRefused
+        self.editedAt = editedAt
     }
 
     /// The change as a patch of top-level fields; nil for a deletion.
@@ -50,9 +68,21 @@ package struct PendingChange: Sendable, Hashable {
         }
     }
 
+    /// The fields that changes touch, each once, in the order of the changes.
+    package static func fields(
+        _ changes: [PendingChange], except serverFields: Set<String>
+    ) -> [String] {
+        var seen: Set<ExactString> = []
+        return changes.flatMap { $0.patch(except: serverFields)?.fieldNames ?? [] }
+            .filter { seen.insert(ExactString($0)).inserted }
+    }
+
     package var isDeletion: Bool { change == .delete }
 
     package var isCreation: Bool { if case .create = change { true } else { false } }
+
+    /// Whether it changes nothing: another one carries what it did.
+    package var isEmpty: Bool { change == .update(Patch()) }
 }
 
 /// What pending changes make of a base.

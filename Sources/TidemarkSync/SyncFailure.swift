@@ -20,6 +20,11 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case apiDeprecated
     /// The server sent something that is not of its protocol.
     case malformed(String)
+    /// The rule of that name, which is to decide the collection's conflicts, was not handed over
+    /// when the replica was opened.
+    case ruleMissing(String)
+    /// The app's rule of that name threw, or answered with what can't be a document.
+    case ruleFailed(String, String)
     /// The task was cancelled.
     case cancelled
 
@@ -35,6 +40,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "forbidden"
         case .apiDeprecated: "apiDeprecated"
         case .malformed: "malformed"
+        case .ruleMissing: "ruleMissing"
+        case .ruleFailed: "ruleFailed"
         case .cancelled: "cancelled"
         }
     }
@@ -52,6 +59,12 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "the credentials do not allow this; ask for access and sync again"
         case .apiDeprecated: "the server no longer speaks this API; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .ruleMissing(let name):
+            "both sides changed an entity, and the app's rule \"\(name)\" that is to decide is not "
+                + "known here; sync with the app, which opens the replica with it"
+        case .ruleFailed(let name, let detail):
+            "both sides changed an entity, and the app's rule \"\(name)\" failed to decide"
+                + detail.asDetail + "; nothing is lost, mend the rule and sync again"
         case .cancelled: "cancelled"
         }
     }
@@ -60,7 +73,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var isTransient: Bool {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests: true
-        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .cancelled: false
+        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
+            .ruleFailed, .cancelled:
+            false
         }
     }
 

@@ -25,6 +25,8 @@ struct AnswerRecord: Sendable {
     var bodies: [[UInt8]] = []
     /// The server's clock, as it wrote it.
     var date: String?
+    /// Microseconds since the device's boot, when it was read.
+    var uptime: Int64?
     var isFailure = false
 }
 
@@ -39,9 +41,17 @@ package struct SyncRecorder: Sendable {
     private var unlogged: [ReadExchange] = []
     /// Collections of whose list something was passed over, because more is known of it: their
     /// cursor stays, so that the next list brings it again.
-    private var stale: Set<CollectionName> = []
+    var stale: Set<CollectionName> = []
+    /// Collections of which a word of the server was not taken, because their rule did not answer.
+    package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
+    /// The rules of the app.
+    let rules: [ConflictRule]
 
-    package init(trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime) {
+    package init(
+        trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime,
+        rules: [ConflictRule] = []
+    ) {
+        self.rules = rules
         self.trigger = trigger
         self.seed = seed
         self.uptime = uptime
@@ -95,7 +105,10 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             describe(&payload)
-            payload.add("Date", unlogged.last?.answer.date)
+            if let answer = unlogged.last?.answer, answer.date != nil {
+                payload.add("Date", answer.date)
+                payload.add("answerUptime", answer.uptime)
+            }
         }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))
@@ -145,15 +158,19 @@ package struct SyncRecorder: Sendable {
         let call = try log(exchange, start, draft)
         var ids: [JSONValue] = []
         var places: [JSONValue] = []
+        var taken = 0
         for (record, isNew) in zip(page.records, news) {
             ids.append(.string(record.id))
-            guard isNew else {
+            guard isNew,
+                let position = try say(
+                    record.event(
+                        collection, start, call: call, asOf: exchange.asOf, mutation: nil,
+                        draft.now), draft)
+            else {
                 places.append("=")
                 continue
             }
-            let position = try draft.append(
-                record.event(
-                    collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now))
+            taken += 1
             places.append(.number(JSONNumber(Int(position.rawValue))))
         }
         if !ids.isEmpty {
@@ -175,7 +192,7 @@ package struct SyncRecorder: Sendable {
                     .pullCompleted, recordedAt: draft.now, collection: collection, sync: start,
                     call: call, revision: cursor, json: payload.bytes))
         }
-        return news.count { $0 }
+        return taken
     }
 
     private mutating func isNews(
@@ -210,15 +227,15 @@ package struct SyncRecorder: Sendable {
         let row = try draft.fold.entity(key)
         if let record, !record.isDeleted {
             guard row.baseState != .live || row.revision != record.revision else { return }
-            try draft.append(
+            try say(
                 record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
-                    draft.now))
+                    draft.now), draft)
         } else if row.baseState == .live {
-            try draft.append(
+            try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-                    asOf: exchange.asOf))
+                    asOf: exchange.asOf), draft)
         }
     }
 
@@ -274,18 +291,19 @@ package struct SyncRecorder: Sendable {
                 payload = builder.bytes
             }
             try draft.append(event(.pushAccepted, json: payload, revision: record.revision))
-            try draft.append(
+            try say(
                 record.event(
-                    key.collection, start, call: call, asOf: call, mutation: mutation, draft.now))
+                    key.collection, start, call: call, asOf: call, mutation: mutation, draft.now),
+                draft)
         case .absent, .conflict(nil):
-            try draft.append(
+            try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-                    asOf: call))
+                    asOf: call), draft)
         case .conflict(let record?):
-            try draft.append(
+            try say(
                 record.event(
-                    key.collection, start, call: call, asOf: call, mutation: nil, draft.now))
+                    key.collection, start, call: call, asOf: call, mutation: nil, draft.now), draft)
         case .refused(let refusal): try refused(key, covers: covers, refusal, call: call, draft)
         case .failure, .page, .unchanged: break
         }

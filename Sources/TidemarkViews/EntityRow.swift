@@ -25,6 +25,8 @@ package struct EntityRow: Sendable, Hashable {
         package var mayHaveArrived = false
         /// Whether the server refused it; it waits for an edit, a retry or to be discarded.
         package var isRefused = false
+        /// When it was made, by the server's clock, where the collection's policy asks for it.
+        package var editedAt: Timestamp?
     }
 
     /// A push that was sent and whose outcome is not known.
@@ -108,7 +110,8 @@ package struct EntityRow: Sendable, Hashable {
                 let isCarried = attempt.map { item.position <= $0.covers } ?? false
                 result.append(
                     PendingChange(
-                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried))
+                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried,
+                        isRefused: item.isRefused, editedAt: item.editedAt))
             }
             return result
         }
@@ -132,6 +135,7 @@ extension EntityRow {
             inner.bytes(3, item.payload)
             inner.flag(4, item.mayHaveArrived)
             inner.flag(5, item.isRefused)
+            inner.signed(6, item.editedAt?.rawValue ?? 0)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -167,6 +171,16 @@ extension EntityRow {
 }
 
 extension EntityRow.Pending {
+    /// Says the same in another form, which was never sent.
+    mutating func rewrite(as change: PendingChange.Change) {
+        switch change {
+        case .create(let document): (kind, payload) = (.create, document.bytes)
+        case .update(let patch): (kind, payload) = (.update, patch.encoded)
+        case .delete: (kind, payload) = (.delete, [])
+        }
+        mayHaveArrived = false
+    }
+
     fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init(position: .start, kind: .update, payload: [])
         var reader = ProtoReader(bytes)
@@ -177,6 +191,7 @@ extension EntityRow.Pending {
             case 3: payload = try field.bytes()
             case 4: mayHaveArrived = try field.flag()
             case 5: isRefused = try field.flag()
+            case 6: editedAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
