@@ -34,6 +34,8 @@ package struct PendingChange: Sendable, Hashable {
         case create(JSONDocument)
         case update(Patch)
         case delete
+        /// Nothing any more: a later one, written anew, carries what it did.
+        case carried
     }
 
     package var position: Position
@@ -65,6 +67,7 @@ package struct PendingChange: Sendable, Hashable {
                 set: patch.set.filter { !serverFields.contains($0.name) },
                 unset: patch.unset.filter { !serverFields.contains($0) })
         case .delete: nil
+        case .carried: Patch()
         }
     }
 
@@ -80,9 +83,6 @@ package struct PendingChange: Sendable, Hashable {
     package var isDeletion: Bool { change == .delete }
 
     package var isCreation: Bool { if case .create = change { true } else { false } }
-
-    /// Whether it changes nothing: another one carries what it did.
-    package var isEmpty: Bool { change == .update(Patch()) }
 }
 
 /// What pending changes make of a base.
@@ -117,6 +117,7 @@ package enum Current: Sendable, Hashable {
                 bytes = patch.applied(to: try JSONDocument(parsing: before))
             case .delete:
                 bytes = nil
+            case .carried: continue
             }
         }
         self = bytes.map(Current.document) ?? .none

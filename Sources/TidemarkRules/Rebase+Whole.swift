@@ -25,8 +25,13 @@ extension Rebase {
         guard case .document(let bytes)? = try? Current(pending, on: old),
             let whole = try? JSONDocument(parsing: bytes)
         else {
-            // Deleted here: the deletion stays.
-            if isNews, pending[last].isDeletion { conflict(last, [], .localWins) }
+            if pending[last].isDeletion {
+                // Deleted here: the deletion stays.
+                if isNews { conflict(last, [], .localWins) }
+            } else {
+                // Changes of nothing: there is no document to keep whole.
+                meet(new, from: old.document)
+            }
             return
         }
         let difference = Patch(from: new, to: whole, except: serverFields)
@@ -66,7 +71,7 @@ extension Rebase {
     }
 
     private mutating func carry(_ change: PendingChange.Change, _ indices: [Int]) {
-        for index in indices { rewritten[index] = .update(Patch()) }
+        for index in indices { rewritten[index] = .carried }
         if let last = indices.last { rewritten[last] = change }
     }
 
@@ -84,27 +89,18 @@ extension Rebase {
         pending[index].patch(except: serverFields)?.fieldNames ?? []
     }
 
-    // MARK: Changes that carry nothing
-
-    /// Whether a later change carries what this one did.
-    func isCarried(_ index: Int) -> Bool {
-        pending[index].isEmpty && index < pending.count - 1
-    }
-
-    /// Lets changes that carry nothing share the fate of the one that carries them.
-    mutating func settleEmpty() {
-        var isReported = false
+    /// Lets changes that another one carries share its fate.
+    mutating func settleCarried() {
         for index in pending.indices.dropLast().reversed()
-        where isCarried(index) && verdicts[index] == .stays {
+        where pending[index].change == .carried && verdicts[index] == .stays {
             switch verdicts[index + 1] {
             case .stays: continue
             case .arrived, .coalesced: verdicts[index] = .coalesced
             case .superseded:
                 let fields = conflicts.first { $0.position == pending[index + 1].position }?.fields
                 conflict(index, fields ?? [], .serverWins)
-                isReported = true
             }
         }
-        if isReported { conflicts.sort { $0.position < $1.position } }
+        conflicts.sort { $0.position < $1.position }
     }
 }

@@ -99,7 +99,7 @@ package struct Rebase: Sendable, Hashable {
         {
             become(document, from: old, to: new)
         }
-        settleEmpty()
+        settleCarried()
     }
 
     /// The changes that stay, in the form that they have from now on.
@@ -129,7 +129,7 @@ package struct Rebase: Sendable, Hashable {
 
     // MARK: The server has the entity
 
-    private mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
+    mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
         var reference = old
         let settled = arrivedPrefix(new, from: old)
         if settled > 0 {
@@ -168,7 +168,9 @@ package struct Rebase: Sendable, Hashable {
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
             }
-            if isThere, touched.isDisjoint(with: patch.exactNames), !isCarried(index) {
+            if isThere, touched.isDisjoint(with: patch.exactNames),
+                pending[index].change != .carried
+            {
                 verdicts[index] = .arrived
                 if let known = reference {
                     reference = try? JSONDocument(parsing: patch.applied(to: known))
@@ -274,8 +276,8 @@ extension PendingChange {
             case .delete:
                 result.append(false)
                 isGone = true
-            case .create:
-                // The entity's existence is its own trace.
+            case .create, .carried:
+                // The entity's existence is its own trace; what is carried leaves the other's.
                 result.append(false)
             case .update(let patch):
                 result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))

@@ -17,6 +17,8 @@ package struct EntityRow: Sendable, Hashable {
             case create = 1
             case update = 2
             case delete = 3
+            /// A later one, written anew, carries what it did.
+            case carried = 4
         }
         package var position: Position
         package var kind: Kind
@@ -106,6 +108,7 @@ package struct EntityRow: Sendable, Hashable {
                 case .create: change = .create(try JSONDocument(parsing: item.payload))
                 case .update: change = .update(try Patch(parsing: item.payload))
                 case .delete: change = .delete
+                case .carried: change = .carried
                 }
                 let isCarried = attempt.map { item.position <= $0.covers } ?? false
                 result.append(
@@ -177,6 +180,7 @@ extension EntityRow.Pending {
         case .create(let document): (kind, payload) = (.create, document.bytes)
         case .update(let patch): (kind, payload) = (.update, patch.encoded)
         case .delete: (kind, payload) = (.delete, [])
+        case .carried: (kind, payload) = (.carried, [])
         }
         mayHaveArrived = false
     }

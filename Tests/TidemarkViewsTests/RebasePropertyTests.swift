@@ -111,7 +111,11 @@ import TidemarkRules
                 all.followed(by: change.patch(except: serverFields) ?? Patch())
             }
 
-            let rebase = Rebase(pending, from: random.base(), to: .live(new), policy)
+            // What is changed of nothing is not seen, and not kept whole.
+            let isWhole = !ConflictPolicy.changewise.contains(policy)
+            let old = isWhole ? .live(random.document()) : random.base()
+
+            let rebase = Rebase(pending, from: old, to: .live(new), policy)
 
             guard case .document(let bytes) = try Current(rebase.kept, on: .live(new)) else {
                 Issue.record("seed \(seed), round \(round): the entity is gone")

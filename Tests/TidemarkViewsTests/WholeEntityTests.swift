@@ -28,7 +28,7 @@ import TidemarkViews
         #expect(rebase.verdicts == [.stays, .stays])
         #expect(
             try document(rebase) == ["id": "7", "last_modified": 2, "a": 2, "b": 1, "d": 2])
-        #expect(rebase.kept[0].isEmpty && !rebase.kept[1].isEmpty)
+        #expect(rebase.kept[0].change == .carried && rebase.kept[1].change != .carried)
         // What of the server's is overwritten can be found in the log.
         #expect(
             rebase.conflicts
