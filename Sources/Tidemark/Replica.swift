@@ -79,7 +79,8 @@ public final class Replica: Sendable {
     ///   registered, and others.
     public static func open(
         existing directory: String, account: String? = nil, rules: [ConflictRule] = [],
-        waitSeconds: Double = 0, dependencies: Dependencies = .live, rebuilding: (OpeningProgress) -> Void = { _ in }
+        waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rebuilding: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: false,
@@ -95,7 +96,8 @@ public final class Replica: Sendable {
     /// Opens a store and closes it again when `prepare` fails.
     private static func opened(
         at directory: String, create: Bool, _ opening: StoreOpening, _ rules: [ConflictRule],
-        _ dependencies: Dependencies, _ rebuilding: (OpeningProgress) -> Void, _ prepare: (Replica) throws -> Void
+        _ dependencies: Dependencies, _ rebuilding: (OpeningProgress) -> Void,
+        _ prepare: (Replica) throws -> Void
     ) throws -> Replica {
         try TidemarkError.mapped {
             let journal = try Journal.open(at: directory, create: create, opening: opening) {

@@ -51,7 +51,8 @@ package enum RFC3339 {
     package static func parse(_ text: String) -> Timestamp? {
         var rest = Array(text.utf8)[...]
         guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2),
-            rest.skip("-"), let day = rest.number(2), rest.skip("T") || rest.skip("t") || rest.skip(" "),
+            rest.skip("-"), let day = rest.number(2),
+            rest.skip("T") || rest.skip("t") || rest.skip(" "),
             let hour = rest.number(2), rest.skip(":"), let minute = rest.number(2), rest.skip(":"),
             let second = rest.number(2),
             let whole = Timestamp(
@@ -84,7 +85,8 @@ extension ArraySlice<UInt8> {
         guard !digits.isEmpty else { return nil }
         removeFirst(digits.count)
         return (0..<6).reduce(0) { value, place in
-            value * 10 + (place < digits.count ? Int64(digits[digits.startIndex + place] - 0x30) : 0)
+            value * 10
+                + (place < digits.count ? Int64(digits[digits.startIndex + place] - 0x30) : 0)
         }
     }
 
