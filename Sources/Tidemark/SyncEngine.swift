@@ -67,10 +67,13 @@ public actor SyncEngine {
     ///
     /// A run whose callers are all cancelled ends at the next step; the log stays whole.
     ///
+    /// - Parameter full: whether every collection is listed whole, and not only what changed.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin, and
     ///   whatever the storage throws.
-    public func sync(_ trigger: SyncTrigger = .userRequested) async throws -> SyncOutcome {
-        let run = join(trigger)
+    public func sync(
+        _ trigger: SyncTrigger = .userRequested, full: Bool = false
+    ) async throws -> SyncOutcome {
+        let run = join(trigger, full)
         let task = run.task
         return try await withTaskCancellationHandler {
             try await task.value
@@ -85,11 +88,13 @@ public actor SyncEngine {
         var task: Task<SyncOutcome, any Error>
         var callers = 1
         var hasBegun = false
+        var isFull = false
     }
 
-    private func join(_ trigger: SyncTrigger) -> Run {
+    private func join(_ trigger: SyncTrigger, _ full: Bool) -> Run {
         if let index = runs.indices.last, !runs[index].hasBegun {
             runs[index].callers += 1
+            if full { runs[index].isFull = true }
             return runs[index]
         }
         let before = runs.last?.task
@@ -99,7 +104,7 @@ public actor SyncEngine {
             _ = await before?.result
             return try await self.run(trigger, number)
         }
-        let run = Run(number: number, task: task)
+        let run = Run(number: number, task: task, isFull: full)
         runs.append(run)
         return run
     }
@@ -114,8 +119,10 @@ public actor SyncEngine {
     public nonisolated var status: AsyncStream<EngineStatus> { broadcast.subscribe() }
 
     private func run(_ trigger: SyncTrigger, _ number: Int) async throws -> SyncOutcome {
+        var isFull = false
         if let index = runs.firstIndex(where: { $0.number == number }) {
             runs[index].hasBegun = true
+            isFull = runs[index].isFull
         }
         defer { runs.removeAll { $0.number == number } }
         do {
@@ -127,7 +134,7 @@ public actor SyncEngine {
                 transport: transport, limits: limits, credentials: credentials,
                 dependencies: replica.dependencies, rules: replica.rules,
                 progress: { broadcast.send(.syncing($0)) })
-            let outcome = try await driver.run(trigger: trigger.name)
+            let outcome = try await driver.run(trigger: trigger.name, isFull: isFull)
             broadcast.send(.idle(outcome))
             return outcome
         } catch {

@@ -24,6 +24,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case notFound
         /// There is such an entity already.
         case alreadyExists
+        /// The issue does not take that answer.
+        case invalidAnswer
         /// The idempotency key is so old that nobody knows whether its write was made.
         case keyExpired
         /// The store belongs to another server.

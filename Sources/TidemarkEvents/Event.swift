@@ -34,7 +34,7 @@ public struct Event: Hashable, Sendable {
     ///
     /// What is as of an earlier position never replaces what is as of a later one.
     public var asOf: Position?
-    /// The entity's last change by the server's clock.
+    /// By the server's clock: the entity's last change, or, of an edit made here, when it was made.
     public var serverTime: Timestamp?
     /// The entity's version, or the cursor of a pull, as the server wrote it.
     public var revision: Revision?

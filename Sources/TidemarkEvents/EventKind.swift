@@ -71,6 +71,8 @@ extension EventKind {
     public static let localRetried = EventKind(rawValue: 15)
     /// What a rule of the app answered; the server's word that it was asked about comes next.
     public static let ruleAnswered = EventKind(rawValue: 24)
+    /// The user answered an issue; its cause is the event that raised it.
+    public static let issueAnswered = EventKind(rawValue: 16)
     /// A sync run began; its position is the run's id.
     public static let syncStarted = EventKind(rawValue: 30)
     /// A sync run ended, and how.

@@ -1,5 +1,5 @@
-// HTTPDate.swift — dates as HTTP writes them (RFC 9110, section 5.6.7), of the one form that servers
-// send.
+// HTTPDate.swift — dates as HTTP writes them (RFC 9110, section 5.6.7), of the one form that
+// servers send.
 
 /// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {

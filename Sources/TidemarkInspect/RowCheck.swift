@@ -176,10 +176,15 @@ extension RowKey {
         for event: Event, at position: Position, keyed: UInt64
     ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
-        keys.append(.decision(position, 0))
+        keys += [.decision(position, 0), .lost(position, 0)]
         if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
-        if let name = event.collection { keys.append(.watermark(name, scope: "")) }
+        if let name = event.collection { keys += [.watermark(name, scope: ""), .held(name)] }
+        if event.kind == .serverUnreadable, let name = event.collection,
+            let payload = UnreadablePayload(event.payload)
+        {
+            keys.append(.unreadable(name, payload.name))
+        }
         return keys + [.store("opened"), .store("model"), .gate("server"), .gate("clock")]
     }
 }

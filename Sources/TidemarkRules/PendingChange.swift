@@ -85,6 +85,35 @@ package struct PendingChange: Sendable, Hashable {
     package var isCreation: Bool { if case .create = change { true } else { false } }
 }
 
+extension PendingChange {
+    /// For changes that took effect together: which of them left no trace, because every field they
+    /// touched was changed again by a later one.
+    package static func overtaken(_ changes: some BidirectionalCollection<PendingChange>) -> [Bool]
+    {
+        var later: Set<ExactString> = []
+        var isGone = false
+        var result: [Bool] = []
+        for change in changes.reversed() {
+            if isGone {
+                result.append(true)
+                continue
+            }
+            switch change.change {
+            case .delete:
+                result.append(false)
+                isGone = true
+            case .create, .carried:
+                // The entity's existence is its own trace; what is carried leaves the other's.
+                result.append(false)
+            case .update(let patch):
+                result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))
+                later.formUnion(patch.exactNames)
+            }
+        }
+        return result.reversed()
+    }
+}
+
 /// What pending changes make of a base.
 package enum Current: Sendable, Hashable {
     /// There is no such entity.

@@ -259,37 +259,8 @@ package struct Rebase: Sendable, Hashable {
     }
 }
 
-extension PendingChange {
-    /// For changes that took effect together: which of them left no trace, because every field they
-    /// touched was changed again by a later one.
-    package static func overtaken(_ changes: some BidirectionalCollection<PendingChange>) -> [Bool]
-    {
-        var later: Set<ExactString> = []
-        var isGone = false
-        var result: [Bool] = []
-        for change in changes.reversed() {
-            if isGone {
-                result.append(true)
-                continue
-            }
-            switch change.change {
-            case .delete:
-                result.append(false)
-                isGone = true
-            case .create, .carried:
-                // The entity's existence is its own trace; what is carried leaves the other's.
-                result.append(false)
-            case .update(let patch):
-                result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))
-                later.formUnion(patch.exactNames)
-            }
-        }
-        return result.reversed()
-    }
-}
-
 extension Patch {
-    fileprivate var exactNames: [ExactString] { fieldNames.map(ExactString.init) }
+    var exactNames: [ExactString] { fieldNames.map(ExactString.init) }
 
     fileprivate func without(_ fields: [String]) -> Patch {
         let left = Set(fields.map(ExactString.init))

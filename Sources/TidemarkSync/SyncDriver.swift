@@ -91,11 +91,12 @@ package struct SyncDriver: Sendable {
     ) async throws -> Bool {
         guard let call = step.call else {
             if case .complete(let list) = step {
-                let swept = try await log(&recorder) { recorder, draft in
+                let absent = try await log(&recorder) { recorder, draft in
                     let absent = try list.absentAtEnd(draft.fold.entity)
-                    return try recorder.complete(list, absent, draft)
+                    try recorder.complete(list, absent, draft)
+                    return absent
                 }
-                machine.completed(sweeping: swept)
+                machine.completed(list, absent)
             }
             return true
         }

@@ -195,7 +195,13 @@ package struct SyncMachine: Sendable {
     }
 
     /// Takes note that a list was noted as complete.
-    package mutating func completed(sweeping count: Int) { outcome.counts.pulled += count }
+    mutating func completed(_ list: Listing, _ absent: Absent) {
+        if absent.isHeld {
+            outcome.held[list.collection.name] = absent.ids.count
+        } else {
+            outcome.counts.pulled += absent.ids.count
+        }
+    }
 
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         if case .describe = step, !failure.stopsRun {

@@ -8,6 +8,9 @@ public struct SyncOutcome: Sendable, Hashable {
     public var failure: SyncFailure?
     /// Collections that could not be synced, each with the reason; the others were.
     public var paused: [CollectionName: SyncFailure] = [:]
+    /// Collections of which a whole list did not name more than half: how many entities are kept
+    /// until the user says what is to become of them.
+    public var held: [CollectionName: Int] = [:]
     /// What was done.
     public var counts = SyncCounts()
     /// Mutations that are still in the outbox: neither acknowledged nor refused.
@@ -20,7 +23,7 @@ public struct SyncOutcome: Sendable, Hashable {
 
     /// Whether both sides are equal as far as this run could see.
     public var isSynced: Bool {
-        failure == nil && paused.isEmpty && pending == 0 && refused == 0
+        failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
     }
 }
 

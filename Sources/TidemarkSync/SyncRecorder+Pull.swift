@@ -93,12 +93,10 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// - Returns: how many of them are taken for deleted.
-    mutating func complete(_ list: Listing, _ absent: Absent, _ draft: Draft) throws -> Int {
-        guard list.movesCursor || !absent.ids.isEmpty else { return 0 }
+    mutating func complete(_ list: Listing, _ absent: Absent, _ draft: Draft) throws {
+        guard list.movesCursor || !absent.ids.isEmpty else { return }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
-        return absent.isHeld ? 0 : absent.ids.count
     }
 
     private mutating func appendCompleted(
@@ -118,7 +116,8 @@ extension SyncRecorder {
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
-                sync: start, call: call, serverTime: list.serverTime, revision: cursor,
+                sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
+                revision: cursor,
                 json: payload.bytes))
         guard !absent.isHeld else { return }
         for id in absent.ids {

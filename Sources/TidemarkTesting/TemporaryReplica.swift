@@ -29,7 +29,8 @@ extension Replica {
             dependencies: dependencies)
     }
 
-    /// Closes a store that ``temporary(model:remote:rules:dependencies:)`` made and deletes its folder.
+    /// Closes a store that ``temporary(model:remote:rules:dependencies:)`` made, and deletes its
+    /// folder.
     ///
     /// - Throws: ``TidemarkError`` when it can't be closed, and what the file system says.
     public func deleteTemporary() throws {

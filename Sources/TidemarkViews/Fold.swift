@@ -93,6 +93,7 @@ package final class Fold {
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
         case .ruleAnswered: try ruleAnswered(event, position)
+        case .issueAnswered: try issueAnswered(event)
         case .syncStarted:
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)

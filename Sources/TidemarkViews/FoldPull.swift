@@ -12,6 +12,11 @@ extension Fold {
         row.epoch = payload.epoch ?? before?.epoch
         row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
         put(place, row.encoded)
+        if !payload.held.isEmpty {
+            put(.held(collection), position.bigEndianBytes)
+        } else if payload.isFull, try get(.held(collection)) != nil {
+            put(.held(collection), nil)
+        }
     }
 
     /// How far a collection has been pulled.
@@ -74,6 +79,8 @@ package struct UnreadableRow: Sendable, Hashable {
     /// SHA-256 of the bytes, in hexadecimal digits.
     package var digest: String
     package var problem: String
+    /// Whether the user has seen it.
+    package var isDismissed = false
 
     package init(position: Position, digest: String, problem: String) {
         self.position = position
@@ -86,6 +93,7 @@ package struct UnreadableRow: Sendable, Hashable {
         writer.position(1, position)
         writer.string(2, digest)
         writer.string(3, problem)
+        writer.flag(4, isDismissed)
         return writer.bytes
     }
 
@@ -97,6 +105,7 @@ package struct UnreadableRow: Sendable, Hashable {
             case 1: position = try field.position()
             case 2: digest = try field.string()
             case 3: problem = try field.string()
+            case 4: isDismissed = try field.flag()
             default: continue
             }
         }

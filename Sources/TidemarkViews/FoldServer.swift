@@ -83,8 +83,9 @@ extension Fold {
                 ruleVersion: ruled?.payload.version ?? UInt64(Rebase.version),
                 result: conflict.result.rawValue,
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
-                fields: conflict.fields)
+                fields: conflict.fields, base: row.basePosition)
             put(.decision(position, index), decision.encoded)
+            if conflict.result == .serverWins { put(.lost(position, index), key.bytes) }
         }
         row.pending = kept
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.

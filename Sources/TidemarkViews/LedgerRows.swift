@@ -102,11 +102,14 @@ package struct DecisionRow: Sendable, Hashable {
     package var inputs: [Position]
     /// The fields that it was about; empty for the whole entity.
     package var fields: [String]
+    /// The event with what the server had said before, if it had said anything.
+    package var base: Position?
 
     package init(
         key: EntityKey, rule: String, ruleVersion: UInt64, result: String, inputs: [Position],
-        fields: [String]
+        fields: [String], base: Position? = nil
     ) {
+        self.base = base
         self.key = key
         self.rule = rule
         self.ruleVersion = ruleVersion
@@ -123,6 +126,7 @@ package struct DecisionRow: Sendable, Hashable {
         writer.string(4, result)
         for input in inputs { writer.position(5, input) }
         for field in fields { writer.message(6, field.utf8) }
+        writer.position(7, base)
         return writer.bytes
     }
 
@@ -140,6 +144,7 @@ package struct DecisionRow: Sendable, Hashable {
             case 4: result = try field.string()
             case 5: inputs.append(try field.position())
             case 6: fields.append(try field.string())
+            case 7: base = try field.position()
             default: continue
             }
         }

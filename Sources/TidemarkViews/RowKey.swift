@@ -6,6 +6,8 @@
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'g' name                                 schedule
+//   ledger  'h' collection 0                         issues (entities held back from a sweep)
+//   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  'q' collection 0 name                    issues (what could not be read)
@@ -71,8 +73,18 @@ package struct RowKey: Hashable, Comparable, Sendable {
         RowKey(.ledger, alias.bytes(after: Ledger.bindings))
     }
     package static func decision(_ position: Position, _ index: Int) -> RowKey {
-        let low = [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
-        return RowKey(.ledger, Ledger.decisions + position.bigEndianBytes + low)
+        RowKey(.ledger, Ledger.decisions + place(position, index))
+    }
+    /// A conflict that the local side lost, by the place of its decision.
+    package static func lost(_ position: Position, _ index: Int) -> RowKey {
+        RowKey(.ledger, Ledger.lost + place(position, index))
+    }
+    private static func place(_ position: Position, _ index: Int) -> [UInt8] {
+        position.bigEndianBytes
+            + [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
+    }
+    package static func held(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, Ledger.held + EntityKey.prefix(of: collection))
     }
     package static func gate(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.gates + name.utf8)
@@ -118,7 +130,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
-        case UInt8(ascii: "q"): return .issues
+        case UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"): return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -142,7 +154,9 @@ package enum Ledger {
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
     package static let gates = Array("g".utf8)
+    package static let held = Array("h".utf8)
     package static let keys = Array("k".utf8)
+    package static let lost = Array("i".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
     package static let unreadable = Array("q".utf8)

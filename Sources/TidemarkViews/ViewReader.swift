@@ -66,6 +66,14 @@ package final class ViewReader {
 
     package func row(_ key: RowKey) throws -> [UInt8]? { try load(key) }
 
+    /// Walks over the ledger's rows under a prefix, in the order of their keys.
+    func forEachRow(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws {
+        try walk(.ledger, prefix, nil, false) { key, value in
+            try body(key, value)
+            return true
+        }
+    }
+
     /// The event at a position, or nil.
     package func event(at position: Position) throws -> Event? { try loadEvent(position) }
 

@@ -17,7 +17,7 @@ struct `the schemas` {
         let ended = try workshop.python(SchemaScripts.lines, golden, "first", "second", "nasty")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "20 kinds of lines, as many of them as the page has")
+        #expect(ended.lines.last == "22 kinds of lines, as many of them as the page has")
     }
 
     @Test func `a line with something more, less or else does not conform`() throws {
@@ -36,7 +36,7 @@ struct `the schemas` {
         let ended = try workshop.python(SchemaScripts.goodModels, "help")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "1 of the help, 2 of the schema, 6 more")
+        #expect(ended.lines.last == "1 of the help, 2 of the schema, 11 more")
     }
 
     @Test func `a model that does not conform is refused by the tool, which names the place`()
@@ -107,6 +107,14 @@ private enum SchemaScripts {
             kinds = {event["kind"]: event for event in events if "schemaVersion" not in event}
             assert {kinds.pop("kind-110")["position"], kinds.pop("kind-9999")["position"]}
             assert any("payloadBase64" in event for event in events)
+            # No program here has a rule of an app's.
+            kinds["rule.answered"] = {
+                "kind": "rule.answered", "position": 9, "recordedAt": 1, "sync": 1, "call": 7,
+                "collection": "tasks", "entity": "t1"}
+            # Nor does anything go wrong here that somebody would answer.
+            kinds["issue.answered"] = {
+                "kind": "issue.answered", "position": 9, "recordedAt": 1, "cause": 7,
+                "collection": "tasks"}
             # The examples of the page, each in a line that was printed.
             shown = set()
             page = open(root + "/Schemas/FORMAT.md", encoding="utf-8").read()
@@ -189,6 +197,23 @@ private enum SchemaScripts {
             # What a later version writes under a kind of this one is its own matter.
             later = {**usual, "kind": "sync.started", "payload": ["?"]}
             assert not lines.is_valid(later) and lines.is_valid({**later, "schemaVersion": 1})
+            answered = {**usual, "kind": "rule.answered", "sync": 1, "call": 1,
+                        "collection": "c", "entity": "e"}
+            said = {"rule": "r", "version": 1, "inputs": "0" * 64, "answer": "local"}
+            assert lines.is_valid({**answered, "payload": said})
+            for more in [
+                {"answer": "both"}, {"answer": {}}, {"answer": {"document": 1}}, {"inputs": "0"},
+                {"version": "1"}, {"rule": ""}, {"more": 1}]:
+                refuse({**answered, "payload": {**said, **more}}, more)
+            for name in {*answered, "payload"} - {"kind"}:
+                line = {**answered, "payload": said}
+                refuse({key: line[key] for key in line if key != name}, "without", name)
+            # The time by the server is that of an edit, not of what is done about it.
+            edit = {**usual, "collection": "c", "entity": "e"}
+            for kind, is_edit in ("deleted", True), ("discarded", False), ("retried", False):
+                line = {**edit, "kind": "local." + kind}
+                assert lines.is_valid(line)
+                assert lines.is_valid({**line, "serverTime": 5}) == is_edit, kind
             assert count > 500, count
             """#
 
@@ -206,7 +231,11 @@ private enum SchemaScripts {
             more = [
                 collection(name="a" * 100), collection(name="é ü\u2028"), collection(pageSize=1.0),
                 collection(references={"": "tasks"}), remote(region="x", bucket=""),
-                remote(origin="https://[::1]:8888/base/")]
+                remote(origin="https://[::1]:8888/base/"),
+                collection(conflict="overwriteIfSynced"), collection(conflict={"custom": "é"}),
+                collection(conflict={"preferNewer": {"field": "at", "marginSeconds": 5}}),
+                collection(conflict={"preferNewer": {"field": "at"}}),
+                collection(conflict={"mergeFields": "serverWins"})]
             for model in [*found, *model_schema["examples"], *more]:
                 errors = [error.message for error in models.iter_errors(model)]
                 assert not errors, (model, errors)
@@ -237,6 +266,16 @@ private enum SchemaScripts {
                 (place + ".lastChange", collection(lastChange=[])),
                 (place + ".conflict", collection(conflict="newest")),
                 (place + ".conflict", collection(conflict=None)),
+                (place + ".conflict", collection(conflict={})),
+                (place + ".conflict", collection(conflict={"newest": 1})),
+                (place + ".conflict", collection(conflict={
+                    "custom": "x", "mergeFields": "localWins"})),
+                (place + ".conflict.custom", collection(conflict={"custom": ""})),
+                (place + ".conflict.mergeFields", collection(conflict={"mergeFields": "x"})),
+                (place + ".conflict.preferNewer", collection(conflict={"preferNewer": "at"})),
+                (place + ".conflict.preferNewer.field", collection(conflict={"preferNewer": {}})),
+                (place + ".conflict.preferNewer.marginSeconds", collection(
+                    conflict={"preferNewer": {"field": "at", "marginSeconds": 86401}})),
                 (place + ".references", collection(references=["tasks"])),
                 (place + ".references.f", collection(references={"f": ""})),
                 (place + ".references.f", collection(references={"f": None})),

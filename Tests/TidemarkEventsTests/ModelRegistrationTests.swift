@@ -138,7 +138,8 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
             "collections[0].conflict.preferNewer", "\"margin\" is none"
         ),
         (
-            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","marginSeconds":-1}}}]}"#,
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","#
+                + #""marginSeconds":-1}}}]}"#,
             "collections[0].conflict.preferNewer.marginSeconds", "0 to 86400"
         ),
         (#"{"collections":[{"name":"a","policy":"x"}]}"#, "collections[0]", "\"policy\" is none"),

@@ -15,10 +15,36 @@ import TidemarkViews
     func `both sides are equal in the end, and every edit has its outcome`(_ seed: UInt64)
         async throws
     {
+        try await simulate(seed % 2 == 0 ? SyncWorld() : SyncWorld.paging(2), seed)
+    }
+
+    @Test(arguments: [
+        ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 1),
+        .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields(.serverWins),
+        .mergeFields(.localWins), .custom("any"),
+    ])
+    func `so it is by every conflict policy`(_ policy: ConflictPolicy) async throws {
+        for seed in 101...103 as ClosedRange<UInt64> {
+            var world = SyncWorld.usualModel
+            for index in world.collections.indices { world.collections[index].conflict = policy }
+            try await simulate(SyncWorld(model: world), seed)
+        }
+    }
+
+    /// Decides by what it is asked, so that it says the same on both devices.
+    private static let rule = ConflictRule(name: "any") { question in
+        switch question.canonical.count % 4 {
+        case 0: .server
+        case 1: .local
+        default: .document(Array(#"{"x":\#(question.canonical.count % 5)}"#.utf8))
+        }
+    }
+
+    private func simulate(_ world: SyncWorld, _ seed: UInt64) async throws {
         let random = SyncRandom(seed: seed)
-        let world = seed % 2 == 0 ? SyncWorld() : SyncWorld.paging(2)
-        try await SyncDevice.with(world, seed: seed) { phone in
-            try await SyncDevice.with(world, seed: seed + 1000) { laptop in
+        let rules = [Self.rule]
+        try await SyncDevice.with(world, seed: seed, rules: rules) { phone in
+            try await SyncDevice.with(world, seed: seed + 1000, rules: rules) { laptop in
                 for device in [phone, laptop] { Self.spoil(device, random) }
                 for _ in 1...24 {
                     let device = random.chance(50) ? phone : laptop

@@ -14,14 +14,16 @@ struct `the tool's sync` {
     private let me = [Remote.usualCredentialsVariable: "me:secret"]
 
     /// A server that listens, and a store that is to be synced with it.
-    private func withServer(_ body: (SyncWorld, String) async throws -> Void) async throws {
-        let world = SyncWorld()
+    private func withServer(
+        _ world: SyncWorld = SyncWorld(), _ body: (SyncWorld, String) async throws -> Void
+    ) async throws {
         // Above the other tests, who may keep every thread of theirs busy.
         let listener = try await Task(priority: .high) {
             try await LoopbackServer.start(world.server)
         }.value
         do {
-            try await SyncFolder.withStore(remote: listener.origin) { _, store in
+            try await SyncFolder.withStore(remote: listener.origin, model: world.model) {
+                _, store in
                 try await body(world, store)
             }
         } catch {
@@ -73,6 +75,27 @@ struct `the tool's sync` {
                 try await SyncTool.run("outbox", store).lines.map {
                     $0.split(separator: " ").prefix(5).joined(separator: " ")
                 }.first == "@3 local.created lists/bad rejected by")
+        }
+    }
+
+    @Test func `ends with 1 and names the rule that only the app has`() async throws {
+        try await withServer(.notes(.custom("longest"))) { world, store in
+            world.rivalPuts("notes/a", #"{"title":"old"}"#)
+            _ = try await SyncTool.run("sync", store, environment: me)
+            _ = try await SyncTool.run("patch", store, "notes/a", #"{"title":"mine"}"#)
+            world.rivalPuts("notes/a", #"{"title":"theirs"}"#)
+
+            let result = try await SyncTool.run(
+                "sync", store, "--until-quiet", environment: me)
+
+            #expect(result.code == 1 && result.err == "")
+            #expect(result.lines.first == "not synced: 1 pending")
+            #expect(
+                result.lines.last
+                    == "  notes: both sides changed an entity, and the app's rule \"longest\" that "
+                    + "is to decide is not known here; sync with the app, which opens the replica "
+                    + "with it")
+            #expect(try await SyncTool.run("verify", store).code == 0)
         }
     }
 

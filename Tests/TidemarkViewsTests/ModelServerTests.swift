@@ -1,5 +1,5 @@
-// ModelServerTests.swift — every policy against a model of a server: whatever happens on both sides,
-// they are equal in the end, and every mutation has exactly one outcome.
+// ModelServerTests.swift — every policy against a model of a server: whatever happens on both
+// sides, they are equal in the end, and every mutation has exactly one outcome.
 
 import TestSupport
 import Testing
@@ -186,8 +186,9 @@ private struct ModelServer {
             }
             answers += server.answers
         }
-        #expect(outcomes.isSuperset(of: [.accepted, .superseded, .coalesced, .annihilated])
-            || policy == .localWins || policy == .mergeFields(.localWins))
+        #expect(
+            outcomes.isSuperset(of: [.accepted, .superseded, .coalesced, .annihilated])
+                || policy == .localWins || policy == .mergeFields(.localWins))
         #expect((answers > 0) == (policy == .custom("rule")))
     }
 }

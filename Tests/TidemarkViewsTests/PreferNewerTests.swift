@@ -1,5 +1,5 @@
-// PreferNewerTests.swift — the newer side wins: the cases of Toggl's resolver, by their ids, and the
-// times that a server's field may hold.
+// PreferNewerTests.swift — the newer side wins: the cases of Toggl's resolver, by their ids, and
+// the times that a server's field may hold.
 
 import Testing
 import TidemarkEvents

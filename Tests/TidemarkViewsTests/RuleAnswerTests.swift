@@ -16,7 +16,8 @@ import TidemarkViews
     ]
 
     private func answer(_ json: String, version: Int = 3) -> Event {
-        .about(.ruleAnswered, "tasks/1", #"{"rule":"mine","version":\#(version),"answer":\#(json)}"#)
+        .about(
+            .ruleAnswered, "tasks/1", #"{"rule":"mine","version":\#(version),"answer":\#(json)}"#)
     }
 
     /// The fold after the server's word, with the answer that stands before it.

@@ -43,7 +43,8 @@ extension ConflictPolicy {
         .mergeFields(.serverWins), .mergeFields(.localWins), .custom("rule"),
     ]
     /// One of each kind, and of each side.
-    static let examples: [ConflictPolicy] = changewise + [.overwriteUnlessDirty, .overwriteIfSynced]
+    static let examples: [ConflictPolicy] =
+        changewise + [.overwriteUnlessDirty, .overwriteIfSynced]
 }
 
 extension Rebase {

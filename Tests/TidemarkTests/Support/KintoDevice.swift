@@ -16,11 +16,15 @@ struct KintoDevice: Sendable {
     let engine: SyncEngine
     let transport = KintoTransport()
 
-    init(_ name: String, at directory: String, _ model: SyncModel, _ client: KintoClient) throws {
+    init(
+        _ name: String, at directory: String, _ model: SyncModel, _ client: KintoClient,
+        rules: [ConflictRule] = []
+    ) throws {
         let remote = Remote.kinto(origin: client.origin, bucket: client.bucket)
         self.name = name
         replica = try Replica.open(
-            at: directory, model: model, remote: remote, dependencies: .counting(name))
+            at: directory, model: model, remote: remote, rules: rules,
+            dependencies: .counting(name))
         let user = name
         engine = try SyncEngine(replica, remote: remote, transport: transport) {
             .basic(user: user, password: "secret")

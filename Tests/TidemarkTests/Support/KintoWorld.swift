@@ -37,8 +37,8 @@ struct KintoWorld: Sendable {
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-    func device(_ name: String) throws -> KintoDevice {
-        try KintoDevice(name, at: path(name), model, client)
+    func device(_ name: String, rules: [ConflictRule] = []) throws -> KintoDevice {
+        try KintoDevice(name, at: path(name), model, client, rules: rules)
     }
 
     // MARK: What must hold

@@ -70,12 +70,13 @@ struct SyncFolder: Sendable {
 
     /// A folder for the time of a test, with a model file and the store `store` made by the tool.
     static func withStore<R>(
-        remote: String? = nil, _ body: (SyncFolder, _ store: String) async throws -> R
+        remote: String? = nil, model: SyncModel = SyncWorld.usualModel,
+        _ body: (SyncFolder, _ store: String) async throws -> R
     ) async throws -> R {
         let folder = try SyncFolder()
         defer { folder.delete() }
         let model = ModelRegistration(
-            model: SyncWorld.usualModel,
+            model: model,
             remote: remote.map { .kinto(origin: $0, bucket: "b") })
         try Data(model.encoded).write(to: URL(filePath: folder / "model.json"))
         let made = try await SyncTool.run(

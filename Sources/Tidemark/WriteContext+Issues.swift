@@ -1,0 +1,105 @@
+// WriteContext+Issues.swift — what follows from the answer to an issue: edits like any other.
+
+import TidemarkEvents
+import TidemarkViews
+
+/// The events that an issue is about, read before it is answered.
+struct IssueSides: Sendable {
+    /// The losing mutation.
+    var mutation: Event?
+    /// The entity as the server had it before.
+    var base: [UInt8]?
+    /// The `pull.completed` that held entities back.
+    var completed: Event?
+
+    init(_ issue: IssueRow, _ views: ViewReader) throws {
+        switch issue.kind {
+        case .conflict:
+            mutation = try issue.mutation.flatMap { try views.event(at: $0) }
+            let before = try views.decision(issue.position, issue.index)?.base
+            let event = try before.flatMap { try views.event(at: $0) }
+            if event?.kind == .serverUpserted { base = event?.payload }
+        case .absent: completed = try views.event(at: issue.position)
+        case .rejected, .unreadable: break
+        }
+    }
+}
+
+extension WriteContext {
+    func settle(_ issue: IssueRow, _ sides: IssueSides, _ answer: IssueAnswer) throws {
+        if issue.kind == .rejected {
+            guard let key = issue.key else { return }
+            switch answer {
+            case .retry, .keepMine: try retry(key)
+            case .discard, .keepTheirs: try discard(key)
+            }
+            return
+        }
+        let payload = IssueAnswerPayload(
+            issue.kind, index: issue.index, name: issue.name, answer: answer.rawValue)
+        let position = try draft.append(
+            Event(
+                .issueAnswered, recordedAt: draft.now, key: issue.key,
+                collection: issue.collection, cause: issue.position, json: payload.encoded))
+        switch issue.kind {
+        case .conflict where answer == .keepMine:
+            if let key = issue.key { try redo(key, issue.fields, sides) }
+        case .absent:
+            guard let completed = sides.completed else { return }
+            for id in PullCompletedPayload(completed.payload).held {
+                try settleAbsent(
+                    EntityKey(issue.collection, id), completed, cause: position, answer)
+            }
+        case .conflict, .unreadable, .rejected: break
+        }
+    }
+
+    /// Makes an edit again that had lost: as far as it lost, on the entity as it is now.
+    private func redo(_ key: EntityKey, _ fields: [String], _ sides: IssueSides) throws {
+        guard let lost = sides.mutation else { return }
+        let isThere = try document(key) != nil
+        switch lost.kind {
+        case .localDeleted:
+            if isThere { try delete(key) }
+        case .localCreated:
+            let made = try JSONDocument(parsing: lost.payload)
+            if isThere {
+                try patch(key, Patch(settingAllOf: made).limited(to: fields))
+            } else {
+                try create(key, lost.payload)
+            }
+        default:
+            let edit = try Patch(parsing: lost.payload)
+            if isThere {
+                try patch(key, edit.limited(to: fields))
+            } else {
+                let before = try JSONDocument(parsing: sides.base ?? Array("{}".utf8))
+                try create(key, edit.applied(to: before))
+            }
+        }
+    }
+
+    /// Takes an entity for deleted that a whole list did not name; or makes it anew.
+    private func settleAbsent(
+        _ key: EntityKey, _ completed: Event, cause: Position, _ answer: IssueAnswer
+    ) throws {
+        let row = try draft.fold.entity(key)
+        let asOf = completed.asOf ?? cause
+        guard row.baseState == .live, row.asOf.map({ $0 <= asOf }) ?? true else { return }
+        let mine = row.document
+        try draft.append(
+            Event(
+                .serverDeleted, recordedAt: draft.now, key: key, cause: cause, asOf: asOf))
+        guard answer == .keepMine, let mine, try document(key) == nil else { return }
+        try create(key, mine)
+    }
+}
+
+extension Patch {
+    /// The patch of those fields alone; the whole of it when none is named.
+    fileprivate func limited(to fields: [String]) -> Patch {
+        guard !fields.isEmpty else { return self }
+        return Patch(
+            set: set.filter { fields.contains($0.name) }, unset: unset.filter(fields.contains))
+    }
+}

@@ -1,0 +1,208 @@
+// FoldIssues.swift — what the user answered to an issue; and the issues that are open.
+//
+//   rejected    entities whose mutations the server refused         rows of the outbox
+//   conflict    conflicts that the local side lost                  'i'
+//   absent      entities that a whole list did not name, too many   'h'
+//   unreadable  what the server sent as an entity, and is none      'q'
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// What an issue is about.
+package enum IssueKind: String, Sendable, CaseIterable {
+    case rejected, conflict, absent, unreadable
+}
+
+/// `issue.answered`: `{"issue":…,"index":…,"name":…,"answer":…}`.
+package struct IssueAnswerPayload: Sendable, Hashable {
+    package var kind: IssueKind
+    /// Which of the conflicts that one event brought about.
+    package var index = 0
+    /// What an unreadable record goes by.
+    package var name = ""
+    package var answer: String
+
+    package init(_ kind: IssueKind, index: Int = 0, name: String = "", answer: String) {
+        self.kind = kind
+        self.index = index
+        self.name = name
+        self.answer = answer
+    }
+
+    package init?(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
+            let kind = document.value("issue")?.stringValue.flatMap(IssueKind.init)
+        else { return nil }
+        self.kind = kind
+        index = document.value("index")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+        name = document.value("name")?.stringValue ?? ""
+        answer = document.value("answer")?.stringValue ?? ""
+    }
+
+    package var encoded: [UInt8] {
+        var object: JSONObject = ["issue": .string(kind.rawValue)]
+        if index > 0 { object["index"] = .number(JSONNumber(index)) }
+        if !name.isEmpty { object["name"] = .string(name) }
+        object["answer"] = .string(answer)
+        return JSONValue.object(object).encoded()
+    }
+}
+
+extension Fold {
+    /// Closes the issue that the user answered; what follows from the answer are events of their
+    /// own.
+    func issueAnswered(_ event: Event) throws {
+        guard let payload = IssueAnswerPayload(event.payload), let cause = event.cause else {
+            return
+        }
+        switch payload.kind {
+        case .conflict:
+            let place = RowKey.lost(cause, payload.index)
+            if try get(place) != nil { put(place, nil) }
+        case .absent:
+            guard let collection = event.collection else { return }
+            if try get(.held(collection)) == cause.bigEndianBytes { put(.held(collection), nil) }
+        case .unreadable:
+            guard let collection = event.collection else { return }
+            try readAnswered(collection, payload)
+        case .rejected: break  // what was refused is sent again or given up by its own event
+        }
+    }
+
+    private func readAnswered(
+        _ collection: CollectionName, _ payload: IssueAnswerPayload
+    ) throws {
+        let place = RowKey.unreadable(collection, payload.name)
+        guard let bytes = try get(place) else { return }
+        guard payload.answer == "retry" else {
+            var row = try UnreadableRow(parsing: bytes)
+            row.isDismissed = true
+            put(place, row.encoded)
+            return
+        }
+        // What is to be read again has to be listed again, and only a whole list does.
+        put(place, nil)
+        let mark = RowKey.watermark(collection, scope: "")
+        guard var row = try get(mark).map({ try WatermarkRow(parsing: $0) }) else { return }
+        row.epoch = nil
+        row.fullAt = nil
+        put(mark, row.encoded)
+    }
+}
+
+/// An open issue.
+package struct IssueRow: Sendable, Hashable {
+    package var kind: IssueKind
+    /// The event that raised it, and which of its conflicts it is.
+    package var position: Position
+    package var index = 0
+    package var collection: CollectionName
+    package var entity: String?
+    /// The fields in conflict; empty for a whole entity.
+    package var fields: [String] = []
+    /// The losing mutation.
+    package var mutation: Position?
+    /// Why, in words of the server or of ours.
+    package var message = ""
+    /// What an unreadable record goes by.
+    package var name = ""
+    /// How many entities it is about, and how many the collection had.
+    package var count = 1
+    package var known = 0
+
+    package var key: EntityKey? { entity.map { EntityKey(collection, $0) } }
+}
+
+extension ViewReader {
+    /// The open issues, in the order in which they were raised.
+    package func issues() throws -> [IssueRow] {
+        let all = try refusals() + lostConflicts() + heldBack() + unreadable()
+        return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
+    }
+
+    private func refusals() throws -> [IssueRow] {
+        var issues: [IssueRow] = []
+        var seen: Set<EntityKey> = []
+        try forEachMutation(openOnly: true) { position, mutation in
+            guard mutation.outcome == .rejected, seen.insert(mutation.key).inserted,
+                let refusal = try entity(mutation.key)?.refusal
+            else { return true }
+            var issue = IssueRow(
+                kind: .rejected, position: refusal.position, collection: mutation.key.collection,
+                entity: mutation.key.id)
+            issue.mutation = position
+            issue.fields = mutation.fields
+            issue.message =
+                refusal.status == 0 ? refusal.message : "\(refusal.status) \(refusal.message)"
+            issues.append(issue)
+            return true
+        }
+        return issues
+    }
+
+    private func lostConflicts() throws -> [IssueRow] {
+        var issues: [IssueRow] = []
+        try forEachRow(Ledger.lost) { key, _ in
+            guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)),
+                key.count == 11
+            else { return }
+            let index = Int(key[9]) << 8 | Int(key[10])
+            guard let decision = try decision(position, index) else { return }
+            var issue = IssueRow(
+                kind: .conflict, position: position, index: index,
+                collection: decision.key.collection, entity: decision.key.id)
+            issue.fields = decision.fields
+            issue.mutation = decision.inputs.first
+            issue.message = "the server's side won by \(decision.rule)"
+            issues.append(issue)
+        }
+        return issues
+    }
+
+    private func heldBack() throws -> [IssueRow] {
+        var issues: [IssueRow] = []
+        try forEachRow(Ledger.held) { key, value in
+            guard let collection = CollectionName(prefix: key.dropFirst()),
+                let position = Position(bigEndianBytes: value[...]),
+                let event = try event(at: position)
+            else { return }
+            let payload = PullCompletedPayload(event.payload)
+            var issue = IssueRow(kind: .absent, position: position, collection: collection)
+            issue.count = payload.held.count
+            issue.known = payload.knownCount
+            issue.message =
+                "a whole list did not name \(issue.count) of \(issue.known) entities"
+            issues.append(issue)
+        }
+        return issues
+    }
+
+    private func unreadable() throws -> [IssueRow] {
+        var issues: [IssueRow] = []
+        try forEachRow(Ledger.unreadable) { key, value in
+            let row = try UnreadableRow(parsing: value)
+            guard !row.isDismissed, let place = EntityKey(bytes: key.dropFirst()) else { return }
+            // What could be read later is no issue any more.
+            if let heard = try entity(place)?.basePosition, heard > row.position { return }
+            var issue = IssueRow(
+                kind: .unreadable, position: row.position, collection: place.collection)
+            issue.name = place.id
+            issue.message = row.problem
+            issues.append(issue)
+        }
+        return issues
+    }
+
+    /// A decision by its place.
+    package func decision(_ position: Position, _ index: Int) throws -> DecisionRow? {
+        try row(.decision(position, index)).map { try DecisionRow(parsing: $0) }
+    }
+}
+
+extension CollectionName {
+    /// Reads what ``EntityKey/prefix(of:)`` wrote.
+    fileprivate init?(prefix bytes: ArraySlice<UInt8>) {
+        guard bytes.last == 0, let text = String(utf8: bytes.dropLast()) else { return nil }
+        self.init(text)
+    }
+}

@@ -1,0 +1,94 @@
+// Issues.swift — `tidemark issues` and `answer`: what is left for a person to decide.
+
+import ArgumentParser
+import Tidemark
+import TidemarkInspect
+import TidemarkViews
+
+struct Issues: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints what is left for a person to decide.",
+        discussion: """
+            rejected    the server refused it; it waits, and what depends on it
+            conflict    both sides changed the same, and the server's side won
+            absent      a whole list did not name more than half of a collection
+            unreadable  the server sent what is no entity
+
+            The first word of each line is the issue's name, for `tidemark answer`.
+            Exit code 1 when there is any. -o json prints one object a line.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var format: OutputOption
+
+    func run() throws {
+        let issues = try store.read { journal in
+            try journal.read { views in try views.issues().map { SyncIssue($0) } }
+        }
+        for issue in issues {
+            if format.isJSON { Terminal.write(issue.json) } else { Terminal.write(cut(issue.text)) }
+        }
+        guard !issues.isEmpty else {
+            if !format.isJSON { Terminal.say("there are no issues") }
+            return
+        }
+        throw Exit.findings
+    }
+}
+
+struct Answer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Decides an issue.",
+        discussion: """
+            rejected    retry or keepMine sends it again, discard or keepTheirs gives it up
+            conflict    keepMine makes the edit again that lost, keepTheirs leaves it so
+            absent      keepMine creates the entities there, keepTheirs deletes them here
+            unreadable  retry reads the collection again, discard is done with it
+
+            Prints the position of the first event. The next sync does the rest.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var patience: WaitOption
+    @Argument(help: "The name of an issue, as `tidemark issues` prints it: @41 or @41.1.")
+    var issue: String
+    @Argument(help: "retry, discard, keepMine or keepTheirs.")
+    var answer: String
+
+    func run() throws {
+        guard let id = SyncIssue.ID(issue) else {
+            throw UsageError("\"\(issue)\" names no issue; write @12, as `tidemark issues` does")
+        }
+        guard let answer = IssueAnswer(rawValue: answer) else {
+            let names = IssueAnswer.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("\"\(answer)\" is none of \(names)")
+        }
+        let replica = try store.open(patience)
+        let before = try replica.read { $0.position }
+        try replica.answer(id, answer)
+        try replica.close()
+        Terminal.write("\(before.next) \(id) \(answer.rawValue)")
+    }
+}
+
+extension SyncIssue {
+    fileprivate var json: [UInt8] {
+        var object: JSONObject = [
+            "issue": .string("\(id)"), "kind": .string(kind.rawValue),
+            "collection": .string(collection.rawValue),
+        ]
+        if let key { object["id"] = .string(key.id) }
+        object["fields"] = .array(fields.map(JSONValue.string))
+        object["message"] = .string(message)
+        object["answers"] = .array(answers.map { .string($0.rawValue) })
+        return JSONValue.object(object).encoded()
+    }
+
+    fileprivate var text: String {
+        var line =
+            "\(id)".padded(to: 6) + " \(kind.rawValue)".padded(to: 12)
+            + " \(key.map { "\($0)" } ?? collection.rawValue)".padded(to: 18) + " \(message)"
+        if !fields.isEmpty { line += "  (" + fields.joined(separator: ", ") + ")" }
+        return line
+    }
+}
