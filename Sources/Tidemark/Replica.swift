@@ -46,8 +46,9 @@ public final class Replica: Sendable {
     ///   - model: what is synced and by which rules; logged when it differs from the last one.
     ///   - remote: the server to be synced with, if it is known already; a store stays with the
     /// first.
-    ///   - rules: the app's own rules, for collections whose conflicts are `custom`; without its
-    ///     rule such a collection is paused as soon as there is a conflict.
+    ///   - rules: the app's own rules, each with a name of its own, for collections whose
+    ///     conflicts are `custom`; without its rule such a collection is paused as soon as there
+    ///     is a conflict.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - rebuilding: told again and again how far it is while the tables are folded anew, which

@@ -22,7 +22,8 @@ public enum ConflictPolicy: Sendable, Hashable {
     /// `field` of the server's document holds the time of its last change: RFC 3339, or seconds
     /// or, from 10^11 on, milliseconds since 1970. The local change wins when the server's is less
     /// than `marginSeconds` newer than it; a tie, a time that is not known, and a deletion by the
-    /// server go to the server.
+    /// server go to the server. A server's clock is known to the second only, so a margin of 0
+    /// gives what is about as old to the server.
     case preferNewer(field: String, marginSeconds: Int)
     /// An entity with changes that the server has not refused stays whole as it is here, and is
     /// sent whole; one whose changes were refused becomes the server's.

@@ -13,12 +13,17 @@ extension Dependencies {
             makeID: { UUID().uuidString.lowercased() },
             random: { UInt64.random(in: .min ... .max) },
             uptime: {
-                Uptime(
-                    bootID: bootID,
-                    microseconds: Int64(ProcessInfo.processInfo.systemUptime * 1_000_000))
+                Uptime(bootID: bootID, microseconds: Int64(secondsSinceBoot * 1_000_000))
             },
             deviceID: { deviceID },
             sleep: { duration in try await Task.sleep(for: duration) })
+    }
+
+    /// Asleep or awake: on Linux what ProcessInfo says stands still while the device sleeps.
+    private static var secondsSinceBoot: Double {
+        let text = try? String(contentsOfFile: "/proc/uptime", encoding: .utf8)
+        let seconds = text?.prefix { $0 != " " }.description
+        return seconds.flatMap(Double.init) ?? ProcessInfo.processInfo.systemUptime
     }
 
     /// A hash of Linux's number of the machine, which itself is to be kept to the machine.

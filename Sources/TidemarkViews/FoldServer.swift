@@ -28,6 +28,11 @@ extension Fold {
     ///
     /// - Parameter position: where the event will stand, at the earliest.
     package func conflict(_ event: Event, at position: Position) throws -> RuledConflict? {
+        // What can't be understood changes nothing, and is in no conflict.
+        do { return try understoodConflict(event, position) } catch is JSONError { return nil }
+    }
+
+    private func understoodConflict(_ event: Event, _ position: Position) throws -> RuledConflict? {
         guard event.mutation == nil, let named = event.key else { return nil }
         let key = try resolve(named)
         let collection = try collection(key.collection)
@@ -35,7 +40,7 @@ extension Fold {
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
-            isDeletion || JSON.isObject(event.payload)
+            isDeletion || event.checked.isObject
         else { return nil }
         let (changes, old) = (try row.changes, try row.baseValue)
         let new = try Base(event, isDeletion)

@@ -169,7 +169,9 @@ struct LogMaker {
         _ call: Call, _ status: Int, _ draft: Draft, _ more: String = ""
     ) throws {
         var event = event(.requestAnswered, call, draft)
-        event.payload = Array("{\"status\":\(status)\(more)}".utf8)
+        let date = "Sat, 21 Nov 2026 12:05:4\(call.position.rawValue % 10) GMT"
+        event.payload = Array(
+            "{\"status\":\(status),\"Date\":\"\(date)\",\"uptime\":9\(more)}".utf8)
         try draft.append(event)
     }
 
@@ -209,6 +211,18 @@ extension LogMaker {
             document == nil ? .serverDeleted : .serverUpserted, recordedAt: draft.now, key: key,
             sync: run, call: call?.position, asOf: asOf, revision: revision(key), json: document)
         change(&event)
+        // Where a rule of the app is to decide, it did.
+        if try draft.fold.conflict(event, at: draft.nextPosition) != nil {
+            let answers = [
+                #""server""#, #""local""#, #"{"document":{"a":7,"m":1}}"#,
+                String(decoding: document ?? Array("null".utf8), as: UTF8.self),
+            ]
+            let answer = answers[Int(draft.nextPosition.rawValue) % answers.count]
+            event.cause = try draft.append(
+                Event(
+                    .ruleAnswered, recordedAt: draft.now, key: key, sync: run,
+                    json: Array("{\"rule\":\"rule\",\"version\":2,\"answer\":\(answer)}".utf8)))
+        }
         try draft.append(event)
     }
 
@@ -231,7 +245,9 @@ extension LogMaker {
     private mutating func sync(_ draft: Draft) throws {
         let kind: EventKind = run == nil ? .syncStarted : .syncFinished
         let position = try draft.append(
-            Event(kind, recordedAt: draft.now, sync: run, json: Array("{}".utf8)))
+            Event(
+                kind, recordedAt: draft.now, sync: run,
+                json: Array(#"{"begunAt":5,"bootID":"a","uptime":3}"#.utf8)))
         run = run == nil ? position : nil
     }
 
@@ -258,7 +274,10 @@ extension LogMaker {
     private func append(
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, _ draft: Draft
     ) throws {
-        try draft.append(Event(kind, recordedAt: draft.now, key: key, json: json))
+        var event = Event(kind, recordedAt: draft.now, key: key, json: json)
+        let now = try draft.fold.serverNow(draft.now, bootID: "a", uptime: 10)
+        if draft.nextPosition.rawValue % 2 == 0 { event.serverTime = now }
+        try draft.append(event)
     }
 
     private static let payloads = [
@@ -266,6 +285,9 @@ extension LogMaker {
         #"{"set":1}"#, #"{"set":{},"unset":[]}"#, #"{"status":404}"#, #"{"status":"x"}"#,
         #"{"status":412,"retryAfter":-9223372036854775808}"#, #"{"mayHaveArrived":false}"#,
         #"{"serverID":"tasks"}"#, #"{"serverID":"1"}"#, #"{"serverID":""}"#, #"{"a":1,"a":2}"#,
+        #"{"answer":"local"}"#, #"{"version":-1,"answer":{"document":{"a":1}}}"#,
+        #"{"begunAt":-9223372036854775808,"bootID":"","uptime":9223372036854775807}"#,
+        #"{"status":200,"Date":"Sat, 21 Nov 2026 12:05:44 GMT","uptime":-9223372036854775808}"#,
     ]
 
     /// An event of any kind, about anything, with references to anywhere.

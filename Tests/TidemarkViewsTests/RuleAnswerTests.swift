@@ -116,6 +116,8 @@ import TidemarkViews
         #expect(
             try conflict(.about(.serverUpserted, "tasks/1", #"{"a":9}"#, mutation: 4)) == nil)
         #expect(try conflict(.about(.serverDeleted, "tasks/2", asOf: 9)) == nil)
+        #expect(try conflict(.about(.serverUpserted, "tasks/1", #"{"a":9,"a":8}"#)) == nil)
+        #expect(try conflict(.about(.serverUpserted, "tasks/1", "[9]")) == nil)
         try memory.apply([.about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 4)])
         let later = Fold { memory.rows[$0] }
         #expect(
