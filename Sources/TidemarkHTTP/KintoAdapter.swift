@@ -36,7 +36,9 @@ public struct KintoAdapter: ServerAdapter {
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        let collection = call.collection
+        guard let collection = call.collection else {
+            throw .client(status: 0, "a call that the adapter does not know")
+        }
         let records = base + KintoPath.escape(collection.name.rawValue) + "/records"
         switch call {
         case .list(_, let after, let page?):
@@ -61,6 +63,8 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: records + "/" + KintoPath.escape(id),
                 headers: [.ifMatch: "\"\(revision)\""])
+        case .describe, .fetch, .batch:
+            throw .client(status: 0, "a call that the adapter does not know")
         }
     }
 

@@ -22,6 +22,7 @@ extension KintoAdapter {
                 }
             case .create, .update, .delete:
                 if let answer = try Self.written(status, body) { return answer }
+            case .describe, .fetch, .batch: break
             }
             return .failure(.client(status: status, Self.message(body)))
         } catch {

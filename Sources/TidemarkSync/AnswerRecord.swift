@@ -23,7 +23,9 @@ extension AnswerRecord {
             payload.add("retryAfter", failure.retryAfterSeconds)
             bodies = payload.answerBody(response.body)
         case .refused, .conflict: bodies = payload.answerBody(response.body)
-        case .page, .unchanged, .record, .deleted, .absent: break
+        case .page, .unchanged, .record, .records, .stored, .deleted, .absent, .description,
+            .cursorExpired, .conflictUnknown, .batch:
+            break
         }
         self.init(payload: payload.bytes, bodies: bodies, date: head.headerFields[.date])
     }

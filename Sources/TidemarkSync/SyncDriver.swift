@@ -143,7 +143,7 @@ package struct SyncDriver: Sendable {
         let sentAt = dependencies.now()
         let (answer, record) = await exchange(call, request, proof)
         var exchange = ReadExchange(
-            key: nil, collection: call.collection.name, request: request, sentAt: sentAt,
+            key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
             asOf: asOf, answer: record, settles: nil)
         let before = recorder
         switch (step, answer) {
@@ -226,7 +226,7 @@ public struct SyncProgress: Sendable, Hashable {
         case .list, .finish: phase = .pulling
         case .push: phase = .pushing
         }
-        collection = step.call?.collection.name ?? ""
+        collection = step.call?.collection?.name ?? ""
         counts = outcome.counts
     }
 }

@@ -188,7 +188,7 @@ package struct SyncMachine: Sendable {
     }
 
     private mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
-        switch (failure, step.call?.collection.name) {
+        switch (failure, step.call?.collection?.name) {
         case (.forbidden, let name?), (.client, let name?), (.malformed, let name?):
             // The others can still be synced.
             outcome.paused[name] = failure

@@ -8,7 +8,7 @@ package import TidemarkViews
 /// A read that was sent and answered; logged only together with what it brought.
 struct ReadExchange: Sendable {
     var key: EntityKey?
-    var collection: CollectionName
+    var collection: CollectionName?
     var request: ServerRequest
     var sentAt: Timestamp
     /// The log's last position when it was sent.
@@ -287,7 +287,9 @@ package struct SyncRecorder: Sendable {
                 record.event(
                     key.collection, start, call: call, asOf: call, mutation: nil, draft.now))
         case .refused(let refusal): try refused(key, covers: covers, refusal, call: call, draft)
-        case .failure, .page, .unchanged: break
+        case .failure, .page, .unchanged, .description, .cursorExpired, .records, .stored,
+            .conflictUnknown, .batch:
+            break
         }
     }
 
