@@ -244,6 +244,8 @@ private enum SchemaScripts {
                 ("remote.origin", remote(origin="http://@localhost")),
                 ("remote.adapter", remote(adapter=...)), ("remote.adapter", remote(adapter="")),
                 ("remote.bucket", remote(bucket=...)), ("remote.bucket", remote(bucket=1)),
+                ("remote.home", remote(adapter="caldav")), ("remote.home", remote(adapter="carddav")),
+                ("remote.home", remote(home=1)),
                 ("remote.credentialsVariable", remote(credentialsVariable="")),
                 ("remote.x", remote(x={})),
             ]:
