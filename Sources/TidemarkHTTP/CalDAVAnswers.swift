@@ -11,7 +11,9 @@ extension CalDAVAdapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
-            if let failure = Self.failure(response) { return .failure(failure) }
+            if let failure = Self.failure(response) ?? Self.stranger(call, status, body) {
+                return .failure(failure)
+            }
             switch call {
             case .list(let collection, let after, let page):
                 let isFirst = (after?.description ?? "").isEmpty && (page ?? "").isEmpty
@@ -40,10 +42,28 @@ extension CalDAVAdapter {
         case 401: return .unauthorized
         case 408: return .timeout("408")
         case 429: return .tooManyRequests(retryAfterSeconds: wait)
+        case 511: return .foreign("511: the network asks to sign in")
         case 500...599: return .server(status: status, retryAfterSeconds: wait)
         case 200..<300, 400..<500: return nil
-        default: return .malformed("status \(status)")
+        default: return .foreign("status \(status)")
         }
+    }
+
+    /// A success that no such server gives: a page, most likely of the network that asks to sign in.
+    ///
+    /// An item begins with BEGIN, what follows a write is nothing or XML of WebDAV.
+    private static func stranger(
+        _ call: ServerCall, _ status: Int, _ body: [UInt8]
+    ) -> SyncFailure? {
+        guard (200..<300).contains(status), status != 207 else { return nil }
+        let isMarkup = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+        switch call {
+        case .list, .describe, .batch: break
+        case .fetch(_, let ids) where ids.count > 1: break
+        case .delete where (try? Multistatus(parsing: body)) != nil: return nil
+        default: if !isMarkup { return nil }
+        }
+        return .foreign("\(status) with a body that is not of CalDAV")
     }
 
     /// An answer that is no success and not about an item.
@@ -65,7 +85,8 @@ extension CalDAVAdapter {
         guard let token = answer.syncToken, !token.isEmpty, token.utf8.count <= 1024 else {
             throw .malformed("a list without a sync token of at most 1024 bytes")
         }
-        var page = ListPage(records: [], next: nil, cursor: Revision(token))
+        var page = ListPage(
+            records: [], next: nil, cursor: Revision(token), movesCursor: true)
         for response in answer.responses {
             switch target(of: response.href, in: collection) {
             // The list was cut off; what is left comes after the new token.
@@ -159,6 +180,10 @@ extension CalDAVAdapter {
         let status = response.status.code
         switch (call, status) {
         case (.delete, 200), (.delete, 204):
+            let parts = (try? Multistatus(parsing: body))?.responses ?? []
+            guard parts.allSatisfy({ (200..<300).contains($0.status ?? 200) }) else {
+                throw .malformed("a deletion that went wrong")
+            }
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))
         case (.create, 200), (.create, 201), (.create, 204), (.update, 200), (.update, 201),
             (.update, 204):

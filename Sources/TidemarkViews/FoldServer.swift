@@ -13,8 +13,12 @@ extension Fold {
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
-        // The answer to our own write is not another side's change: what is pending stays on it.
-        if event.mutation == nil, !row.pending.isEmpty {
+        // The answer to our own write is not another side's change: what is pending stays on it. So
+        // does the version that our write was taken as, in the server's words.
+        let isOwn =
+            event.mutation != nil
+            || (row.isAssumed && row.revision != nil && row.revision == event.revision)
+        if !isOwn, !row.pending.isEmpty {
             let new: Base =
                 isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
             try rebase(&row, onto: new, key, event, position)

@@ -88,7 +88,8 @@ import TidemarkSync
 
         #expect(
             caldav.page(body)
-                == ListPage(records: [], next: nil, cursor: Revision("t<!DOCTYPE&2")))
+                == ListPage(
+                    records: [], next: nil, cursor: Revision("t<!DOCTYPE&2"), movesCursor: true))
     }
 
     @Test func `a long list is read whole`() {

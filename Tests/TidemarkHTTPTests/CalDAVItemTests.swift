@@ -158,8 +158,20 @@ import TidemarkSync
             #expect(
                 caldav.failure(to: call, 503, "", [.retryAfter: "30"])
                     == .server(status: 503, retryAfterSeconds: 30))
-            for status in [100, 301, 304, 600] {
-                #expect(caldav.answer(to: call, status, Radicale.empty).isMalformed)
+            for status in [100, 301, 304, 511, 600] {
+                #expect(caldav.failure(to: call, status, Radicale.empty)?.name == "foreign")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "<html>Welcome to the hotel</html>", "\n <!DOCTYPE html>", "<?xml version='1.0'?><html/>",
+        "<",
+    ])
+    func `a sign-in page is neither an item nor a success`(_ page: String) {
+        for call in caldav.all {
+            for status in [200, 201, 203] {
+                #expect(caldav.failure(to: call, status, page)?.name == "foreign")
             }
         }
     }

@@ -62,6 +62,55 @@ extension `with a real CalDAV server` {
             }
         }
 
+        @Test(arguments: ["lists", "tasks"])
+        func `what the server made of a write is no conflict with an edit made since`(
+            _ collection: String
+        ) async throws {
+            try await RadicaleWorld.run { world in
+                let a = try world.device("a")
+                let key = "\(collection)/x"
+                try a.write(key, "one")
+                try await a.sync()
+                try a.write(key, "two")
+
+                try await world.settle(a)
+
+                try await world.expectEqual(a)
+                #expect(try await world.summary(key) == "two")
+                #expect(try a.fates(key) == ["accepted", "accepted"])
+                #expect(try a.decisions(key) == [])
+            }
+        }
+
+        @Test func `names that differ only in how an accent is written are two items`() async throws
+        {
+            try await RadicaleWorld.run { world in
+                let (a, b) = (try world.device("a"), try world.device("b"))
+                let names = ["caf%C3%A9", "cafe%CC%81"]
+                for name in names {
+                    let item = RadicaleItem(uid: name, summary: name)
+                    try await world.client.put("tasks/\(name).ics", item.text)
+                }
+                try await world.settle(a, b)
+                for device in [a, b] {
+                    #expect(
+                        try device.replica.read { store in
+                            var count = 0
+                            try store.forEachDocument(in: "tasks") { _, _, _ in
+                                count += 1
+                                return true
+                            }
+                            return count
+                        } == 2)
+                }
+
+                try await world.client.delete("tasks/\(names[1]).ics")
+                try await world.settle(a, b)
+
+                try await world.expectEqual(a, b)
+            }
+        }
+
         @Test func `a sync with nothing new on either side is one small event`() async throws {
             try await RadicaleWorld.run { world in
                 let a = try world.device("a")
@@ -126,6 +175,32 @@ extension `with a real CalDAV server` {
                     #expect(try await world.summary(key) == "three")
                     #expect(try a.fates(key) == ["accepted"])
                 }
+            }
+        }
+
+        @Test(arguments: ["one", nil], ["two", nil])
+        func
+            `a calendar that is brought back to what it was under its token is not taken for unchanged`(
+                _ before: String?, _ written: String?
+            ) async throws
+        {
+            guard before != nil || written != nil else { return }
+            try await RadicaleWorld.run { world in
+                let (a, b) = (try world.device("a"), try world.device("b"))
+                if let before { try await world.client.write("tasks/t", before) }
+                try await world.settle(a, b)
+                try a.carryOut(written, on: "tasks/t")
+                try await a.sync()
+
+                if let before {
+                    try await world.client.write("tasks/t", before)
+                } else {
+                    try await world.client.remove("tasks/t")
+                }
+                try await world.settle(a, b)
+
+                try await world.expectEqual(a, b)
+                #expect(try await world.summary("tasks/t") == before)
             }
         }
 

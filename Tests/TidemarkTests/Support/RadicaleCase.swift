@@ -27,7 +27,7 @@ struct RadicaleCase: Sendable {
             RadicaleCase(key: "\(collection)/created-there", client: "c", end: "c"),
             RadicaleCase(
                 key: "\(collection)/created-edited", b: ["b", "b2"], end: "b2",
-                fatesOfB: [.coalesced, .accepted]),
+                fatesOfB: [.accepted, .accepted]),
             RadicaleCase(
                 key: "\(collection)/created-deleted", b: ["b", nil],
                 fatesOfB: [.annihilated, .annihilated]),
