@@ -48,8 +48,9 @@ public struct CalDAVAdapter: ServerAdapter {
         self.content = content
     }
 
-    /// Items are fetched fifty at a time, and written one by one. A token may come back with the
-    /// state that it stands for; Radicale's are hashes of it.
+    /// Items are fetched fifty at a time, and written one by one.
+    ///
+    /// A token may come back with the state that it stands for: Radicale's are hashes of it.
     public var traits: ServerTraits { ServerTraits(entitiesPerFetchMax: 50, cursorIsState: true) }
 
     /// The request for a call; see the table at the top of the file.

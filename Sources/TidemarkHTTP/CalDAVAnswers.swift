@@ -42,6 +42,8 @@ extension CalDAVAdapter {
         case 401: return .unauthorized
         case 408: return .timeout("408")
         case 429: return .tooManyRequests(retryAfterSeconds: wait)
+        // Waiting mends no report that a server does not have.
+        case 501: return .client(status: 501, "not implemented")
         case 511: return .foreign("511: the network asks to sign in")
         case 500...599: return .server(status: status, retryAfterSeconds: wait)
         case 200..<300, 400..<500: return nil

@@ -59,6 +59,31 @@ extension `with a real CalDAV server` {
                 guard case .failure(.client(404, _)) = nowhere else { throw Unexpected(nowhere) }
             }
         }
+
+        @Test func `an address book is spoken to in its own words`() async throws {
+            try await RadicaleWorld.run { world in
+                let people = CollectionModel("people")
+                let dav = Caller(world, .contacts)
+                try await world.client.send("MKCOL", "people/", Self.addressBook)
+                let ann =
+                    #"{"id":"ann","data":"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:ann\r\nFN:Ann\r\n"#
+                    + #"N:;Ann;;;\r\nEND:VCARD\r\n"}"#
+
+                let made = try await dav.ask(.create(people, id: "ann", body: Array(ann.utf8)))
+                guard case .stored("ann", let etag?) = made else { throw Unexpected(made) }
+                let list = try await dav.ask(.list(people, after: nil, page: nil))
+                guard case .page(let page) = list else { throw Unexpected(list) }
+                #expect(page.references == [ServerReference(id: "ann", revision: etag)])
+                let read = try await dav.ask(.read(people, id: "ann"))
+                guard case .record(let record) = read else { throw Unexpected(read) }
+                #expect(
+                    try await dav.ask(.fetch(people, ids: ["ann", "bob"])) == .records([record]))
+            }
+        }
+
+        private static let addressBook =
+            #"<mkcol xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><set><prop>"#
+            + "<resourcetype><collection/><C:addressbook/></resourcetype></prop></set></mkcol>"
     }
 }
 
@@ -74,9 +99,10 @@ private struct Caller {
     let adapter: CalDAVAdapter
     let origin: String
 
-    init(_ world: RadicaleWorld) {
+    init(_ world: RadicaleWorld, _ content: CalDAVAdapter.Content = .events) {
         origin = world.client.origin
-        adapter = CalDAVAdapter(origin: origin, home: "/\(world.client.user)/")
+        adapter = CalDAVAdapter(
+            origin: origin, home: "/\(world.client.user)/", content: content)
     }
 
     func ask(_ call: ServerCall) async throws -> ServerAnswer {
