@@ -1,4 +1,4 @@
-// CalDAVAdapter.swift — calls of a CalDAV or CardDAV server with sync tokens (RFC 4791, 6352, 6578).
+// CalDAVAdapter.swift — calls of CalDAV and CardDAV servers with sync tokens (RFC 6578).
 //
 //   list    REPORT HOME/COLLECTION/   sync-collection: the token, names and ETags; Depth: 0
 //                                     next page (507 of the collection) and cursor: the new token

@@ -51,7 +51,7 @@ extension CalDAVAdapter {
         }
     }
 
-    /// A success that no such server gives: a page, most likely of the network that asks to sign in.
+    /// A success that no such server gives: most likely a page of the network that asks to sign in.
     ///
     /// An item begins with BEGIN, what follows a write is nothing or XML of WebDAV.
     private static func stranger(

@@ -249,8 +249,9 @@ public struct ServerTraits: Sendable, Hashable {
     public var entitiesPerFetchMax: Int
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
-    /// Whether a cursor stands for a state and not for a time, so that it comes back with the state:
-    /// what was learned of an entity since the cursor is asked after where a list does not name it.
+    /// Whether a cursor stands for a state and not for a time, and comes back with the state.
+    ///
+    /// What was learned of an entity since the cursor is then asked after, unless a list names it.
     public var cursorIsState: Bool
 
     /// The traits of a server that can do none of it.

@@ -91,8 +91,8 @@ package struct SyncMachine: Sendable {
     /// The entities of which something was learned since the collection's cursor was noted: by
     /// writing or reading them.
     ///
-    /// A server whose cursor stands for a state says nothing of them once another client has brought
-    /// that state back.
+    /// A server whose cursor stands for a state says nothing of them once another client has
+    /// brought that state back.
     private func ahead(_ collection: CollectionName, _ views: ViewReader) throws -> [String] {
         guard traits.cursorIsState, let mark = try views.watermark(collection) else { return [] }
         var ids: [String] = []

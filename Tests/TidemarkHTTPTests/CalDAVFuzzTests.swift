@@ -1,4 +1,4 @@
-// CalDAVFuzzTests.swift — answers that are cut off, damaged or hostile: always a value, never worse.
+// CalDAVFuzzTests.swift — answers that are cut off, damaged or hostile: always a value.
 
 import HTTPTypes
 import TestSupport
@@ -96,7 +96,8 @@ import TidemarkSync
         let count = 5000
         let items = (0..<count).map { number in
             "<response><href>/base/demo/tasks/u\(number).ics</href><propstat><prop><getetag>\"e"
-                + "\(number)\"</getetag></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
+                + "\(number)\"</getetag></prop><status>HTTP/1.1 200 OK</status></propstat>"
+                + "</response>"
         }
         let page = caldav.page(
             #"<multistatus xmlns="DAV:"><sync-token>t</sync-token>"# + items.joined()

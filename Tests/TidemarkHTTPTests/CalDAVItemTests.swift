@@ -119,7 +119,8 @@ import TidemarkSync
         }
         let invalid =
             #"<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns"><s:message>No UID"#
-            + #"</s:message><c:valid-calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/></d:error>"#
+            + #"</s:message><c:valid-calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/>"#
+            + "</d:error>"
 
         #expect(
             caldav.answer(to: caldav.create, 409, Radicale.noUIDConflict)

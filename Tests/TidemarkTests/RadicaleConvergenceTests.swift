@@ -1,4 +1,4 @@
-// RadicaleConvergenceTests.swift — two replicas and a plain client on a server with tokens and ETags.
+// RadicaleConvergenceTests.swift — two replicas and a plain client of calendars.
 
 import HTTPTypes
 import Testing
@@ -180,7 +180,7 @@ extension `with a real CalDAV server` {
 
         @Test(arguments: ["one", nil], ["two", nil])
         func
-            `a calendar that is brought back to what it was under its token is not taken for unchanged`(
+            `a calendar that is brought back to its token's state is not taken for unchanged`(
                 _ before: String?, _ written: String?
             ) async throws
         {

@@ -1,4 +1,4 @@
-// RadicaleWireTests.swift — what other CalDAV servers do and Radicale does not, put into its answers.
+// RadicaleWireTests.swift — what other CalDAV servers do, put into Radicale's answers.
 
 import HTTPTypes
 import Synchronization

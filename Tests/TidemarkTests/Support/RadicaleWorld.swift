@@ -1,5 +1,5 @@
-// RadicaleWorld.swift — calendars of its own on a real Radicale, replicas beside them, and what must
-// hold of all of them when everything is synced.
+// RadicaleWorld.swift — calendars of its own on a real Radicale, replicas beside them, and what
+// must hold of all of them when everything is synced.
 
 import Foundation
 import HTTPTypes
