@@ -10,6 +10,16 @@ extension Remote {
         Remote(origin: origin, adapter: "kinto", parameters: ["bucket": bucket])
     }
 
+    /// The calendars below a path of a CalDAV server, such as `/user/`.
+    public static func caldav(origin: String, home: String) -> Remote {
+        Remote(origin: origin, adapter: "caldav", parameters: ["home": home])
+    }
+
+    /// The address books below a path of a CardDAV server.
+    public static func carddav(origin: String, home: String) -> Remote {
+        Remote(origin: origin, adapter: "carddav", parameters: ["home": home])
+    }
+
     /// The adapter that the remote names.
     ///
     /// - Throws: ``ModelError`` when there is none of that name, or a parameter is missing.
@@ -20,8 +30,17 @@ extension Remote {
                 throw ModelError("remote.bucket", "the name of a Kinto bucket is needed")
             }
             return KintoAdapter(origin: origin, bucket: bucket)
+        case "caldav", "carddav":
+            guard let home = parameters["home"] else {
+                throw ModelError(
+                    "remote.home", "the path in which the collections lie is needed: \"/user/\"")
+            }
+            return CalDAVAdapter(
+                origin: origin, home: home, content: adapter == "caldav" ? .events : .contacts)
         default:
-            throw ModelError("remote.adapter", "\"\(adapter)\" is not known; \"kinto\" is")
+            throw ModelError(
+                "remote.adapter",
+                "\"\(adapter)\" is not known; \"kinto\", \"caldav\" and \"carddav\" are")
         }
     }
 }

@@ -35,6 +35,9 @@ package struct Listing: Sendable, Hashable {
     /// Of a list of everything: the entities that were here when it began and that it has not
     /// named.
     package private(set) var unnamed: Set<String>
+    /// Of which more was learned since the cursor than a list that names them not could say.
+    private var ahead: [String]
+    private let wasAhead: Bool
     /// How many entities were here when it began.
     package let knownCount: Int
     /// The server's clock when the list began, where it says so.
@@ -45,12 +48,13 @@ package struct Listing: Sendable, Hashable {
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     private var seen: Set<String> = []
     private var isPaging = true
+    private var fetchesAlone = false
     private var isPassEmpty = true
     private var passes = 0
 
     package init(
         _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<String>,
-        asOf: Position
+        ahead: [String] = [], asOf: Position
     ) {
         self.collection = collection
         self.epoch = epoch
@@ -60,6 +64,8 @@ package struct Listing: Sendable, Hashable {
         isWhole = after == nil
         unnamed = known
         knownCount = known.count
+        self.ahead = ahead
+        wasAhead = !ahead.isEmpty
     }
 
     /// The call for the next page; nil when there is no more.
@@ -70,18 +76,21 @@ package struct Listing: Sendable, Hashable {
     /// Whether a page that names no next one would leave nothing open.
     package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
         page.next == nil && wanted.isEmpty && news.wanted.isEmpty
-            && unnamed.isSubset(of: news.named)
+            && unnamed.isSubset(of: news.named) && ahead.allSatisfy(news.named.contains)
     }
 
     /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
-    package var movesCursor: Bool { cursor != nil && (isWhole || cursor != began) }
+    package var movesCursor: Bool {
+        cursor != nil && (isWhole || wasAhead || cursor != began)
+    }
 
     /// Takes a page; false when the list leads in a circle.
     package mutating func took(_ page: ListPage, _ news: PullNews) -> Bool {
-        if number == 0 { cursor = page.cursor }
+        if number == 0 || page.movesCursor { cursor = page.cursor }
         number += 1
         if !news.named.isEmpty { isPassEmpty = false }
         unnamed.subtract(news.named)
+        ahead.removeAll { news.named.contains($0) }
         wanted += news.wanted
         next = page.next
         isPaging = page.next != nil
@@ -95,14 +104,28 @@ package struct Listing: Sendable, Hashable {
         isPaging = false
     }
 
+    /// Has fetched what more is known of than the list, now at its end, says.
+    package mutating func wantAhead() {
+        wanted += ahead.map { ServerReference(id: $0, revision: nil) }
+        ahead = []
+    }
+
     /// The next portion of what is to be fetched, or nil.
     package func portion(_ count: Int) -> [String]? {
-        wanted.isEmpty ? nil : wanted.prefix(max(1, count)).map(\.id)
+        wanted.isEmpty ? nil : wanted.prefix(fetchesAlone ? 1 : max(1, count)).map(\.id)
     }
 
     package mutating func fetched(_ ids: [String]) {
-        let ids = Set(ids)
-        wanted.removeAll { ids.contains($0.id) }
+        let ids = Set(ids.map { ExactString($0) })
+        wanted.removeAll { ids.contains(ExactString($0.id)) }
+    }
+
+    /// Takes note that a fetch failed; false when it was of one entity alone.
+    ///
+    /// From then on they are fetched one by one: one that can't be read must not hide the others.
+    package mutating func fetchFailed(_ ids: [String]) -> Bool {
+        fetchesAlone = true
+        return ids.count > 1
     }
 
     /// Whether what changed since the list began has to be listed before anything is concluded from

@@ -207,19 +207,23 @@ public struct ListPage: Sendable, Hashable {
     public var unreadable: [UnreadableRecord]
     /// What to ask for the next page, or nil on the last one.
     public var next: String?
-    /// Where a later list goes on, if this was the first page.
+    /// Where a later list goes on, if this was the first page; or this page, if it moves it.
     public var cursor: Revision?
+    /// Whether the cursor says how far this page goes, so that the last page's is what counts.
+    public var movesCursor: Bool
 
     /// A page.
     public init(
         records: [ServerRecord], references: [ServerReference] = [],
-        unreadable: [UnreadableRecord] = [], next: String?, cursor: Revision?
+        unreadable: [UnreadableRecord] = [], next: String?, cursor: Revision?,
+        movesCursor: Bool = false
     ) {
         self.records = records
         self.references = references
         self.unreadable = unreadable
         self.next = next
         self.cursor = cursor
+        self.movesCursor = movesCursor
     }
 }
 
@@ -245,15 +249,20 @@ public struct ServerTraits: Sendable, Hashable {
     public var entitiesPerFetchMax: Int
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
+    /// Whether a cursor stands for a state and not for a time, and comes back with the state.
+    ///
+    /// What was learned of an entity since the cursor is then asked after, unless a list names it.
+    public var cursorIsState: Bool
 
     /// The traits of a server that can do none of it.
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
-        writesPerRequestMax: Int = 1
+        writesPerRequestMax: Int = 1, cursorIsState: Bool = false
     ) {
         self.describesCollections = describesCollections
         self.entitiesPerFetchMax = entitiesPerFetchMax
         self.writesPerRequestMax = writesPerRequestMax
+        self.cursorIsState = cursorIsState
     }
 }
 

@@ -84,7 +84,24 @@ package struct SyncMachine: Sendable {
         let after = try cursor(of: collection, epoch, views)
         return Listing(
             collection, after: after, epoch: epoch,
-            known: after == nil ? try known(collection.name, views) : [], asOf: views.last)
+            known: after == nil ? try known(collection.name, views) : [],
+            ahead: try ahead(collection.name, views), asOf: views.last)
+    }
+
+    /// The entities of which something was learned since the collection's cursor was noted: by
+    /// writing or reading them.
+    ///
+    /// A server whose cursor stands for a state says nothing of them once another client has
+    /// brought that state back.
+    private func ahead(_ collection: CollectionName, _ views: ViewReader) throws -> [String] {
+        guard traits.cursorIsState, let mark = try views.watermark(collection) else { return [] }
+        var ids: [String] = []
+        try views.forEachEntity(in: collection) { key, row in
+            let isAhead = row.basePosition.map { $0 > mark.position } ?? false
+            if row.isAssumed || isAhead { ids.append(key.id) }
+            return true
+        }
+        return ids
     }
 
     /// Where a list goes on; nil when everything has to be listed.
@@ -119,6 +136,7 @@ package struct SyncMachine: Sendable {
             return nil
         }
         if let call = current.call { return .list(call) }
+        current.wantAhead()
         if let ids = current.portion(traits.entitiesPerFetchMax) {
             return .fetch(.fetch(current.collection, ids: ids), ids: ids)
         }
@@ -206,6 +224,11 @@ package struct SyncMachine: Sendable {
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         if case .describe = step, !failure.stopsRun {
             // What can't be asked is not known: the time of the last list of everything decides.
+            return
+        }
+        if case .fetch(_, let ids) = step, !failure.stopsRun,
+            listing?.fetchFailed(ids) ?? false
+        {
             return
         }
         if !failure.stopsRun, let name = step.call?.collection?.name {

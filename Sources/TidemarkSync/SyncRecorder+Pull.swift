@@ -76,8 +76,8 @@ extension SyncRecorder {
     ) throws -> PullNews {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        let found = Set(records.map(\.id))
-        let gone = ids.filter { !found.contains($0) }.map {
+        let found = Set(records.map { ExactString($0.id) })
+        let gone = ids.filter { !found.contains(ExactString($0)) }.map {
             ServerRecord(id: $0, revision: nil, document: nil)
         }
         var news = PullNews()
@@ -189,7 +189,8 @@ extension SyncRecorder {
             return false
         }
         guard !record.isDeleted, let document = record.document else {
-            return row.baseState == .live || (row.baseState == .absent && !row.pending.isEmpty)
+            return row.baseState == .live || row.isAssumed
+                || (row.baseState == .absent && !row.pending.isEmpty)
         }
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed else {
             return true

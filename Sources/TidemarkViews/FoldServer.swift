@@ -15,7 +15,7 @@ extension Fold {
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
         // The answer to our own write is not another side's change: what is pending stays on it.
-        if event.mutation == nil, !row.pending.isEmpty {
+        if event.mutation == nil, !row.isOwnWrite(event), !row.pending.isEmpty {
             try rebase(&row, onto: try Base(event, isDeletion), key, event, position, ruled)
         }
         row.set(event, position, asOf, isDeletion)
@@ -40,7 +40,7 @@ extension Fold {
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
-            isDeletion || event.checked.isObject
+            !row.isOwnWrite(event), isDeletion || event.checked.isObject
         else { return nil }
         let (changes, old) = (try row.changes, try row.baseValue)
         let new = try Base(event, isDeletion)
@@ -141,6 +141,12 @@ extension Base {
 }
 
 extension EntityRow {
+    /// Whether the event says in the server's words what our write, taken without any, made of the
+    /// entity.
+    fileprivate func isOwnWrite(_ event: Event) -> Bool {
+        isAssumed && revision != nil && revision == event.revision
+    }
+
     /// Whether what a server said is to change what is known: it is not older than that.
     fileprivate func isFresher(_ event: Event, _ asOf: Position) -> Bool {
         if let known = self.asOf, asOf < known { return false }

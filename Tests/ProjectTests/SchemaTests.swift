@@ -36,7 +36,7 @@ struct `the schemas` {
         let ended = try workshop.python(SchemaScripts.goodModels, "help")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "1 of the help, 2 of the schema, 11 more")
+        #expect(ended.lines.last == "1 of the help, 3 of the schema, 11 more")
     }
 
     @Test func `a model that does not conform is refused by the tool, which names the place`()
@@ -289,6 +289,8 @@ private enum SchemaScripts {
                 ("remote.origin", remote(origin="http://@localhost")),
                 ("remote.adapter", remote(adapter=...)), ("remote.adapter", remote(adapter="")),
                 ("remote.bucket", remote(bucket=...)), ("remote.bucket", remote(bucket=1)),
+                ("remote.home", remote(adapter="caldav")), ("remote.home", remote(home=1)),
+                ("remote.home", remote(adapter="carddav")),
                 ("remote.credentialsVariable", remote(credentialsVariable="")),
                 ("remote.x", remote(x={})),
             ]:

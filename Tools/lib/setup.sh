@@ -115,3 +115,14 @@ tied() {
     fi
     exec "$@"
 }
+
+# free_port PORT — prints the port when nothing listens on it; for 0, one that is free now.
+free_port() {
+    "$venv/bin/python" - "$1" <<'PYTHON'
+import socket, sys
+probe = socket.socket()
+probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+probe.bind(("127.0.0.1", int(sys.argv[1])))
+print(probe.getsockname()[1])
+PYTHON
+}

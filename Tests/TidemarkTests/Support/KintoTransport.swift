@@ -12,14 +12,14 @@ final class KintoTransport: Transport {
     /// One request.
     struct Line: Sendable, Hashable {
         var method: HTTPRequest.Method
-        /// `collection` of a list, `collection/id` of a record.
+        /// `collection` of a list, `collection/id` of a record; elsewhere the last two parts.
         var target: String
         var query: String
         var precondition: String?
         /// The answer's status; nil when there was none.
         var status: Int?
 
-        var isWrite: Bool { method != .get }
+        var isWrite: Bool { method != .get && method.rawValue != "REPORT" }
     }
 
     /// When a test may step in.
@@ -114,7 +114,7 @@ extension KintoTransport.Line {
     init(_ request: HTTPRequest) {
         let parts = (request.path ?? "").split(separator: "?", maxSplits: 1)
         let path = parts.first?.split(separator: "/").map(String.init) ?? []
-        let start = path.firstIndex(of: "collections").map { $0 + 1 } ?? path.endIndex
+        let start = path.firstIndex(of: "collections").map { $0 + 1 } ?? max(path.count - 2, 0)
         let names = path[start...].filter { $0 != "records" }
         method = request.method
         target = names.joined(separator: "/")

@@ -1,0 +1,193 @@
+// CalDAVAdapter.swift — calls of CalDAV and CardDAV servers with sync tokens (RFC 6578).
+//
+//   list    REPORT HOME/COLLECTION/   sync-collection: the token, names and ETags; Depth: 0
+//                                     next page (507 of the collection) and cursor: the new token
+//   fetch   REPORT HOME/COLLECTION/   calendar-multiget or addressbook-multiget; of one item: GET
+//   read    GET    HOME/COLLECTION/NAME
+//   create  PUT    HOME/COLLECTION/NAME   If-None-Match: *
+//   update  PUT    HOME/COLLECTION/NAME   If-Match: ETAG
+//   delete  DELETE HOME/COLLECTION/NAME   If-Match: ETAG
+//
+// CalDAVNames says how ids and names go together, CalDAVItem how an item is a document. There are
+// no times: a version is an ETag, a cursor a token, and both are opaque.
+
+import HTTPTypes
+import Tidemark
+import TidemarkEvents
+public import TidemarkSync
+
+/// Speaks to a CalDAV or CardDAV server.
+///
+/// An entity is `{"id":…,"data":…}` with the item's text. A version is the item's ETag with its
+/// quotes; one that is weak counts as none, since nothing can be replaced or deleted under it.
+public struct CalDAVAdapter: ServerAdapter {
+    /// What the collections hold.
+    public enum Content: Sendable, Hashable {
+        /// iCalendar (RFC 5545): calendars.
+        case events
+        /// vCard (RFC 6350): address books.
+        case contacts
+    }
+
+    let content: Content
+    /// The path of the origin, which stands before every path.
+    private let prefix: String
+    /// The path in which the collections lie, with a slash before and none behind.
+    private let home: String
+
+    /// An adapter for the collections of one home.
+    ///
+    /// - Parameters:
+    ///   - origin: where the server is: scheme, host and port, and a base path if it has one.
+    ///   - home: the path below it in which the collections lie, percent-encoded: `/user/`.
+    ///   - content: what the collections hold.
+    public init(origin: String, home: String, content: Content = .events) {
+        prefix = KintoPath.path(of: origin)
+        let parts = home.split(separator: "/").joined(separator: "/")
+        self.home = parts.isEmpty ? "" : "/" + parts
+        self.content = content
+    }
+
+    /// Items are fetched fifty at a time, and written one by one.
+    ///
+    /// A token may come back with the state that it stands for: Radicale's are hashes of it.
+    public var traits: ServerTraits { ServerTraits(entitiesPerFetchMax: 50, cursorIsState: true) }
+
+    /// The request for a call; see the table at the top of the file.
+    public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        switch call {
+        case .list(let collection, let after, let page):
+            let token = page ?? after?.description ?? ""
+            return report(collection, changes(since: token, limit: collection.pageSize), depth: "0")
+        case .fetch(let collection, let ids) where ids.count > 1:
+            return report(collection, multiget(ids.map { prefix + path(collection, $0) }))
+        case .fetch(let collection, let ids):
+            return ServerRequest(method: .get, path: path(collection, ids.first ?? ""))
+        case .read(let collection, let id):
+            return ServerRequest(method: .get, path: path(collection, id))
+        case .create(let collection, let id, let body):
+            return try put(collection, id, body, [.ifNoneMatch: "*"])
+        case .update(let collection, let id, let body, let revision):
+            return try put(collection, id, body, [.ifMatch: revision.description])
+        case .delete(let collection, let id, let revision):
+            return ServerRequest(
+                method: .delete, path: path(collection, id),
+                headers: [.ifMatch: revision.description])
+        case .describe, .batch:
+            throw .client(status: 0, "CalDAV has no such call")
+        }
+    }
+
+    /// Refuses what is no item, and names that a server would read as another address.
+    public func refusal(of call: ServerCall) -> ServerRefusal? {
+        switch call {
+        case .create(_, let id, _) where !names.canCreate(id):
+            return ServerRefusal(
+                status: 0,
+                message: "the id can't name an item: it must have no /, not be empty, . or .., "
+                    + "and begin with = or % only as the server would name it")
+        case .create(let collection, _, let body), .update(let collection, _, let body, _):
+            guard
+                case .failure(let problem) = CalDAVItem.content(
+                    of: body, idField: collection.idField)
+            else { return nil }
+            return ServerRefusal(status: 0, message: problem.description)
+        case .delete, .describe, .list, .read, .fetch, .batch: return nil
+        }
+    }
+
+    private func put(
+        _ collection: CollectionModel, _ id: String, _ document: [UInt8],
+        _ precondition: HTTPFields
+    ) throws(SyncFailure) -> ServerRequest {
+        // `refusal(of:)` says first what is wrong with a document; this request is never sent.
+        let item = CalDAVItem.content(of: document, idField: collection.idField)
+        var headers = precondition
+        headers[.contentType] =
+            content == .events ? "text/calendar; charset=utf-8" : "text/vcard; charset=utf-8"
+        return ServerRequest(
+            method: .put, path: path(collection, id), headers: headers,
+            body: (try? item.get()) ?? [])
+    }
+}
+
+// MARK: Addresses
+
+extension CalDAVAdapter {
+    var names: CalDAVNames { CalDAVNames(suffix: content == .events ? ".ics" : ".vcf") }
+
+    /// The collection's path below the origin, with a slash at its end.
+    private func path(_ collection: CollectionModel) -> String {
+        "\(home)/\(URLPath.escape(collection.name.rawValue.utf8))/"
+    }
+
+    private func path(_ collection: CollectionModel, _ id: String) -> String {
+        path(collection) + names.component(of: id)
+    }
+
+    /// What an address in an answer names.
+    enum Target: Hashable {
+        /// The collection that was asked about.
+        case collection
+        /// An item of it, by its last part as it stands there.
+        case item(Substring)
+        /// A collection in it, or something deeper.
+        case inner
+        /// Something else.
+        case foreign
+    }
+
+    /// What an address names: one with scheme and host, or a path from the root on.
+    func target(of href: String, in collection: CollectionModel) -> Target {
+        let path =
+            href.hasPrefix("/") ? href[...] : href.dropFirst(KintoPath.authority(of: href).count)
+        let own = CalDAVNames.parts(ofPath: (prefix + self.path(collection))[...])
+        let parts = CalDAVNames.parts(ofPath: path)
+        guard parts.starts(with: own) else { return .foreign }
+        if parts.count == own.count { return .collection }
+        guard parts.count == own.count + 1, !path.hasSuffix("/"),
+            let last = path.split(separator: "/").last
+        else { return .inner }
+        return .item(last)
+    }
+}
+
+// MARK: Bodies of reports
+
+extension CalDAVAdapter {
+    /// Namespace, element names: those of calendars, or of address books.
+    var dialect: (namespace: String, multiget: String, data: String) {
+        switch content {
+        case .events: ("urn:ietf:params:xml:ns:caldav", "calendar-multiget", "calendar-data")
+        case .contacts:
+            ("urn:ietf:params:xml:ns:carddav", "addressbook-multiget", "address-data")
+        }
+    }
+
+    private func report(
+        _ collection: CollectionModel, _ xml: String, depth: String? = nil
+    ) -> ServerRequest {
+        guard let method = HTTPRequest.Method("REPORT"), let depthField = HTTPField.Name("Depth")
+        else { preconditionFailure("both are tokens of HTTP") }
+        var headers: HTTPFields = [.contentType: "application/xml; charset=utf-8"]
+        headers[depthField] = depth
+        return ServerRequest(
+            method: method, path: path(collection), headers: headers,
+            body: Array(#"<?xml version="1.0" encoding="utf-8"?>"#.utf8) + Array(xml.utf8))
+    }
+
+    private func changes(since token: String, limit: Int?) -> String {
+        let limit = limit.map { "<D:limit><D:nresults>\($0)</D:nresults></D:limit>" } ?? ""
+        return #"<D:sync-collection xmlns:D="DAV:">"#
+            + "<D:sync-token>\(XMLTree.escape(token))</D:sync-token>"
+            + "<D:sync-level>1</D:sync-level>\(limit)"
+            + "<D:prop><D:getetag/></D:prop></D:sync-collection>"
+    }
+
+    private func multiget(_ hrefs: [String]) -> String {
+        let (namespace, multiget, data) = dialect
+        let list = hrefs.map { "<D:href>\(XMLTree.escape($0))</D:href>" }.joined()
+        return #"<C:\#(multiget) xmlns:D="DAV:" xmlns:C="\#(namespace)">"#
+            + "<D:prop><D:getetag/><C:\(data)/></D:prop>\(list)</C:\(multiget)>"
+    }
+}

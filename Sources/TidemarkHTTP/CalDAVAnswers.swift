@@ -1,0 +1,222 @@
+// CalDAVAnswers.swift — what a CalDAV or CardDAV server's answers mean.
+
+public import HTTPTypes
+import TidemarkEvents
+public import TidemarkSync
+
+extension CalDAVAdapter {
+    /// What the answer to a call means.
+    public func answer(
+        to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
+    ) -> ServerAnswer {
+        let status = response.status.code
+        do throws(SyncFailure) {
+            if let failure = Self.failure(response) ?? Self.stranger(call, status, body) {
+                return .failure(failure)
+            }
+            switch call {
+            case .list(let collection, let after, let page):
+                let isFirst = (after?.description ?? "").isEmpty && (page ?? "").isEmpty
+                return try listed(collection, status, body, mayExpire: !isFirst)
+            case .fetch(let collection, let ids) where ids.count > 1:
+                return try fetched(collection, ids, status, body)
+            case .fetch(let collection, let ids):
+                let record = try alone(collection, ids.first ?? "", response, body)
+                return .records(record.map { [$0] } ?? [])
+            case .read(let collection, let id):
+                return try alone(collection, id, response, body).map { .record($0) } ?? .absent
+            case .create(_, let id, _), .update(_, let id, _, _), .delete(_, let id, _):
+                return try written(call, id, response, body)
+            case .describe, .batch: throw .client(status: status, "CalDAV has no such call")
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Failures that are not about one item, whatever was asked.
+    private static func failure(_ response: HTTPResponse) -> SyncFailure? {
+        let wait = RetryAfter.seconds(response.headerFields)
+        let status = response.status.code
+        switch status {
+        case 401: return .unauthorized
+        case 408: return .timeout("408")
+        case 429: return .tooManyRequests(retryAfterSeconds: wait)
+        // Waiting mends no report that a server does not have.
+        case 501: return .client(status: 501, "not implemented")
+        case 511: return .foreign("511: the network asks to sign in")
+        case 500...599: return .server(status: status, retryAfterSeconds: wait)
+        case 200..<300, 400..<500: return nil
+        default: return .foreign("status \(status)")
+        }
+    }
+
+    /// A success that no such server gives: most likely a page of the network that asks to sign in.
+    ///
+    /// An item begins with BEGIN, what follows a write is nothing or XML of WebDAV.
+    private static func stranger(
+        _ call: ServerCall, _ status: Int, _ body: [UInt8]
+    ) -> SyncFailure? {
+        guard (200..<300).contains(status), status != 207 else { return nil }
+        let isMarkup = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+        switch call {
+        case .list, .describe, .batch: break
+        case .fetch(_, let ids) where ids.count > 1: break
+        case .delete where (try? Multistatus(parsing: body)) != nil: return nil
+        default: if !isMarkup { return nil }
+        }
+        return .foreign("\(status) with a body that is not of CalDAV")
+    }
+
+    /// An answer that is no success and not about an item.
+    private static func refused(_ status: Int, _ body: [UInt8]) -> SyncFailure {
+        status == 403 ? .forbidden : .client(status: status, DAVError(body).words)
+    }
+
+    // MARK: Lists
+
+    private func listed(
+        _ collection: CollectionModel, _ status: Int, _ body: [UInt8], mayExpire: Bool
+    ) throws(SyncFailure) -> ServerAnswer {
+        guard status == 207 else {
+            let isExpired = DAVError(body).conditions.contains("valid-sync-token")
+            if isExpired, mayExpire { return .cursorExpired }
+            throw Self.refused(status, body)
+        }
+        let answer = try Multistatus(parsing: body)
+        guard let token = answer.syncToken, !token.isEmpty, token.utf8.count <= 1024 else {
+            throw .malformed("a list without a sync token of at most 1024 bytes")
+        }
+        var page = ListPage(
+            records: [], next: nil, cursor: Revision(token), movesCursor: true)
+        for response in answer.responses {
+            switch target(of: response.href, in: collection) {
+            // The list was cut off; what is left comes after the new token.
+            case .collection: if response.status == 507 { page.next = token }
+            case .inner: break
+            case .foreign: throw Self.foreign(response.href)
+            case .item(let name): add(response, name, to: &page)
+            }
+        }
+        return .page(page)
+    }
+
+    private func add(_ response: Multistatus.Response, _ name: Substring, to page: inout ListPage) {
+        guard let id = names.id(ofComponent: name) else {
+            page.unreadable.append(
+                UnreadableRecord(
+                    id: nil, bytes: Array(response.href.utf8),
+                    problem: "an address that is too long for an id"))
+            return
+        }
+        if response.isGone {
+            page.records.append(ServerRecord(id: id, revision: nil, document: nil))
+        } else {
+            // What the server says instead of an ETag is asked after when the item is fetched.
+            page.references.append(ServerReference(id: id, revision: response.revision))
+        }
+    }
+
+    private static func foreign(_ href: String) -> SyncFailure {
+        .malformed("an address that is none of the collection: \(href.prefix(200))")
+    }
+
+    // MARK: Items
+
+    /// Those of the items that are there; all that were asked for must be named.
+    private func fetched(
+        _ collection: CollectionModel, _ ids: [String], _ status: Int, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        guard status == 207 else { throw Self.refused(status, body) }
+        let (namespace, _, data) = dialect
+        var found: [ExactString: ServerRecord?] = [:]
+        for response in try Multistatus(parsing: body).responses {
+            guard case .item(let name) = target(of: response.href, in: collection),
+                let id = names.id(ofComponent: name)
+            else { throw Self.foreign(response.href) }
+            if response.isGone {
+                found[ExactString(id)] = .some(nil)
+            } else if let text = response.properties?.first(data, in: namespace)?.text {
+                found[ExactString(id)] = record(
+                    id, collection, response.revision, Array(text.utf8))
+            } else {
+                throw .malformed(
+                    "\(id) came without its text"
+                        + (response.status.map { ", with status \($0)" } ?? ""))
+            }
+        }
+        var records: [ServerRecord] = []
+        for id in ids {
+            guard let answer = found[ExactString(id)] else {
+                throw .malformed("\(id) was passed over")
+            }
+            if let record = answer { records.append(record) }
+        }
+        return .records(records)
+    }
+
+    /// The item that GET gave, or nil when there is none.
+    private func alone(
+        _ collection: CollectionModel, _ id: String, _ response: HTTPResponse, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerRecord? {
+        switch response.status.code {
+        case 200: record(id, collection, ETag.strong(response.headerFields[.eTag]), body)
+        case 404, 410: nil
+        default: throw Self.refused(response.status.code, body)
+        }
+    }
+
+    private func record(
+        _ id: String, _ collection: CollectionModel, _ revision: Revision?, _ content: [UInt8]
+    ) -> ServerRecord {
+        ServerRecord(
+            id: id, revision: revision,
+            document: CalDAVItem.document(id: id, idField: collection.idField, content))
+    }
+
+    // MARK: Writes
+
+    private func written(
+        _ call: ServerCall, _ id: String, _ response: HTTPResponse, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        let status = response.status.code
+        switch (call, status) {
+        case (.delete, 200), (.delete, 204):
+            let parts = (try? Multistatus(parsing: body))?.responses ?? []
+            guard parts.allSatisfy({ (200..<300).contains($0.status ?? 200) }) else {
+                throw .malformed("a deletion that went wrong")
+            }
+            return .deleted(ServerRecord(id: id, revision: nil, document: nil))
+        case (.create, 200), (.create, 201), (.create, 204), (.update, 200), (.update, 201),
+            (.update, 204):
+            return .stored(id: id, ETag.strong(response.headerFields[.eTag]))
+        case (_, 200..<300): throw .malformed("status \(status) to a write")
+        case (.update, 404), (.update, 410), (.delete, 404), (.delete, 410): return .absent
+        case (_, 412): return .conflictUnknown
+        default: break
+        }
+        let error = DAVError(body)
+        switch status {
+        // Without a condition that the item breaks it is the collection: it may not be written, or
+        // is not there; or it is locked.
+        case 403, 409:
+            if error.conditions.allSatisfy({ $0 == "need-privileges" }) {
+                throw Self.refused(status, body)
+            }
+        case 404, 407, 410, 421, 423, 424, 425, 426: throw Self.refused(status, body)
+        default: break
+        }
+        return .refused(ServerRefusal(status: status, message: error.words))
+    }
+}
+
+/// Versions as HTTP writes them.
+enum ETag {
+    /// The ETag as it is, quotes and all; nil when there is none that a precondition can name.
+    static func strong(_ text: String?) -> Revision? {
+        guard let text, !text.isEmpty, !text.hasPrefix("W/"), text.utf8.count <= 1024,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return Revision(text)
+    }
+}

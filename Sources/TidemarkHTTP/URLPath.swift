@@ -1,0 +1,45 @@
+// URLPath.swift — percent-encoding (RFC 3986) and the parts of addresses.
+
+/// Percent-encoding and taking addresses apart.
+enum URLPath {
+    /// Escapes everything but what RFC 3986 calls unreserved.
+    static func escape(_ bytes: some Sequence<UInt8>) -> String {
+        var escaped = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                escaped.append(Character(Unicode.Scalar(byte)))
+            default:
+                let hex = String(byte, radix: 16, uppercase: true)
+                escaped += byte < 16 ? "%0\(hex)" : "%\(hex)"
+            }
+        }
+        return escaped
+    }
+
+    /// The bytes that a percent-encoded text stands for; a `%` without two digits stays.
+    static func unescape(_ text: some StringProtocol) -> [UInt8] {
+        let encoded = Array(text.utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(encoded.count)
+        var index = 0
+        while index < encoded.count {
+            if encoded[index] == UInt8(ascii: "%"), index + 2 < encoded.count,
+                let high = digit(encoded[index + 1]), let low = digit(encoded[index + 2])
+            {
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(encoded[index])
+                index += 1
+            }
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+}
