@@ -3,6 +3,7 @@
 
 import TidemarkEvents
 import TidemarkLog
+import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
@@ -180,6 +181,7 @@ extension RowKey {
         if let key = event.key { keys += [.entity(key), .attempt(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys.append(.watermark(name, scope: "")) }
-        return keys + [.store("opened"), .store("model"), .gate("server")]
+        keys += SyncGate.Name.allCases.map { .gate($0) }
+        return keys + [.store("opened"), .store("model")]
     }
 }

@@ -11,7 +11,7 @@ extension AnswerRecord {
         + ["Alert", "Backoff", "Next-Page"]
         .compactMap { HTTPField.Name($0) }
 
-    init(_ response: TransportResponse, _ answer: ServerAnswer) {
+    init(_ response: TransportResponse, _ answer: ServerAnswer, uptime: Uptime) {
         var payload = PayloadBuilder()
         let head = response.response
         payload.add("status", Int64(head.status.code))
@@ -27,7 +27,16 @@ extension AnswerRecord {
             .cursorExpired, .conflictUnknown, .batch:
             break
         }
-        self.init(payload: payload.bytes, bodies: bodies, date: head.headerFields[.date])
+        // A pause is measured by the clock that nobody sets.
+        let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
+        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+            payload.add("uptime", uptime.microseconds)
+        } else if backoff != nil {
+            payload.add("uptime", uptime.microseconds)
+        }
+        self.init(
+            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date],
+            backoff: backoff)
     }
 
     init(_ error: TransportError) {

@@ -1,7 +1,7 @@
 // SyncDriver.swift — carries out what the machine decides: log, send, log the answer, go on.
 
 import HTTPTypes
-public import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
@@ -34,51 +34,91 @@ package struct SyncDriver: Sendable {
         self.progress = progress
     }
 
-    /// Runs once from beginning to end.
+    /// Runs once from beginning to end, unless something says that it has to wait.
     ///
+    /// - Parameters:
+    ///   - triggers: why, the highest first; at least one.
+    ///   - time: how much time it has.
     /// - Throws: what the store throws; what the network or the server does is in the outcome.
-    package func run(trigger: String) async throws -> SyncOutcome {
+    package func run(triggers: [SyncTrigger], time: SyncTime) async throws -> SyncOutcome {
         let dependencies = dependencies
         var machine = SyncMachine(model: model)
-        var recorder = SyncRecorder(
-            trigger: trigger, at: dependencies.now(), seed: dependencies.random(),
-            uptime: dependencies.uptime())
-        var proof = Credentials.none
-        if let pause = try pauseAskedFor() {
-            machine.end(pause)
-        } else {
-            do { proof = try await credentials() } catch {
-                machine.end(error is CancellationError ? .cancelled : .unauthorized)
-            }
+        if let hold = try hold(triggers) {
+            // Nothing is done, so there is nothing to log.
+            machine.end(hold)
+            try journal.read { views in try machine.takeStock(views) }
+            return machine.outcome
         }
-        while true {
-            if Task.isCancelled { machine.end(.cancelled) }
-            let step = try journal.read { views in try machine.next(views) }
-            guard let call = step.call else { break }
-            progress(SyncProgress(step: step, outcome: machine.outcome))
-            guard let answer = try await carryOut(step, call, proof, &machine, &recorder) else {
+        var recorder = SyncRecorder(
+            triggers: triggers, at: dependencies.now(), seed: dependencies.random(),
+            uptime: dependencies.uptime())
+        var proof = SyncProof(ask: credentials)
+        if let failure = await proof.begin() { machine.end(failure) }
+        while let step = try next(&machine, time) {
+            let driver = limited(by: time)
+            var answer = try await driver.carryOut(
+                step.0, step.1, proof.credentials, &machine, &recorder)
+            if case .failure(.unauthorized)? = answer {
+                if let failure = await proof.renew() {
+                    answer = .failure(failure)
+                } else if !Task.isCancelled {
+                    machine.repeats()
+                    answer = try await limited(by: time).carryOut(
+                        step.0, step.1, proof.credentials, &machine, &recorder)
+                }
+            }
+            guard let answer else {
                 machine.replan()
                 continue
             }
-            machine.took(answer, to: step)
+            machine.took(answer, to: step.0)
+            if case .failure(.timeout) = answer, driver.limits != limits { machine.end(.deadline) }
         }
+        progress(SyncProgress(step: .finish, outcome: machine.outcome, left: nil))
         try journal.read { views in try machine.takeStock(views) }
         let outcome = machine.outcome
         let end = recorder
         _ = try await journal.write(at: dependencies.now()) { draft in
             var end = end
-            try end.finish(outcome, draft)
+            try end.finish(outcome, uptime: dependencies.uptime(), draft)
         }
         return outcome
     }
 
-    /// The pause that the server asked for earlier, while it lasts.
-    private func pauseAskedFor() throws -> SyncFailure? {
-        guard let gate = try journal.read({ views in try views.gate() }) else { return nil }
-        let left = gate.notBefore.rawValue - dependencies.now().rawValue
-        // More than was asked for is left only where the clock was set back.
-        guard left > 0, left <= gate.seconds * 1_000_000 else { return nil }
-        return .tooManyRequests(retryAfterSeconds: (left + 999_999) / 1_000_000)
+    /// What keeps the run from beginning: asked for by the server, or learnt from earlier runs.
+    private func hold(_ triggers: [SyncTrigger]) throws -> SyncFailure? {
+        let gates = try journal.read { views in try views.gates() }
+        let now = dependencies.moment
+        // The highest trigger waits least.
+        guard let trigger = triggers.min(), let hold = gates.hold(trigger, at: now) else {
+            return nil
+        }
+        return SyncFailure(hold)
+    }
+
+    /// The next thing to do and its call; nil at the end.
+    private func next(
+        _ machine: inout SyncMachine, _ time: SyncTime
+    ) throws -> (SyncStep, ServerCall)? {
+        if Task.isCancelled { machine.end(.cancelled) }
+        let step = try journal.read { views in try machine.next(views) }
+        guard let call = step.call else { return nil }
+        if let left = time.left(at: dependencies.moment), left < SyncTime.requestTimeMin {
+            machine.end(.deadline)
+            return nil
+        }
+        progress(
+            SyncProgress(step: step, outcome: machine.outcome, left: machine.left(after: step)))
+        return (step, call)
+    }
+
+    /// This driver with no more time for a request than the run has left.
+    private func limited(by time: SyncTime) -> SyncDriver {
+        var driver = self
+        if let left = time.left(at: dependencies.moment) {
+            driver.limits.deadline = min(limits.deadline, max(left, .zero))
+        }
+        return driver
     }
 
     private func carryOut(
@@ -189,7 +229,7 @@ package struct SyncDriver: Sendable {
             let response = try await transport.send(head, body: request.body, limits: limits)
             if let answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
-            return (answer, AnswerRecord(response, answer))
+            return (answer, AnswerRecord(response, answer, uptime: dependencies.uptime()))
         } catch {
             // A request that can't be built from an entity is that entity's fault alone.
             let isEntitys = call.isWrite && error.code == .invalidRequest
@@ -199,35 +239,6 @@ package struct SyncDriver: Sendable {
                 : .failure(SyncFailure(error))
             return (answer, AnswerRecord(error))
         }
-    }
-}
-
-/// How far a sync run is.
-public struct SyncProgress: Sendable, Hashable {
-    /// What the run is doing.
-    public enum Phase: String, Sendable {
-        /// Asking after writes whose outcome is not known.
-        case readingBack
-        /// Fetching what the server changed.
-        case pulling
-        /// Sending what is pending.
-        case pushing
-    }
-    /// What the run is doing.
-    public var phase: Phase
-    /// With which collection.
-    public var collection: CollectionName
-    /// What was done so far.
-    public var counts: SyncCounts
-
-    init(step: SyncStep, outcome: SyncOutcome) {
-        switch step {
-        case .readBack: phase = .readingBack
-        case .list, .finish: phase = .pulling
-        case .push: phase = .pushing
-        }
-        collection = step.call?.collection?.name ?? ""
-        counts = outcome.counts
     }
 }
 

@@ -198,6 +198,18 @@ package struct SyncMachine: Sendable {
         }
     }
 
+    /// Takes note that the last step's request is sent once more.
+    package mutating func repeats() { outcome.counts.requests += 1 }
+
+    /// How many more steps of a step's kind are known; nil where only the server knows.
+    package func left(after step: SyncStep) -> Int? {
+        switch step {
+        case .readBack: (unread?.count ?? 0) + unnamed.count
+        case .push: round?.count ?? 0
+        case .list, .finish: nil
+        }
+    }
+
     /// Takes note of entities that the server had changed.
     package mutating func pulled(_ count: Int) { outcome.counts.pulled += count }
 

@@ -25,6 +25,8 @@ struct AnswerRecord: Sendable {
     var bodies: [[UInt8]] = []
     /// The server's clock, as it wrote it.
     var date: String?
+    /// For how long it asked for no call that is not needed, as it wrote it.
+    var backoff: String?
     var isFailure = false
 }
 
@@ -32,7 +34,7 @@ struct AnswerRecord: Sendable {
 package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
     package private(set) var start: Position?
-    private let trigger: String
+    private let triggers: [SyncTrigger]
     private let seed: UInt64
     private let uptime: Uptime
     private let begunAt: Timestamp
@@ -41,8 +43,8 @@ package struct SyncRecorder: Sendable {
     /// cursor stays, so that the next list brings it again.
     private var stale: Set<CollectionName> = []
 
-    package init(trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime) {
-        self.trigger = trigger
+    package init(triggers: [SyncTrigger], at now: Timestamp, seed: UInt64, uptime: Uptime) {
+        self.triggers = triggers
         self.seed = seed
         self.uptime = uptime
         begunAt = now
@@ -50,7 +52,10 @@ package struct SyncRecorder: Sendable {
 
     /// What is known when a run begins: part of its first event, or of the only one.
     private func describe(_ payload: inout PayloadBuilder) {
-        payload.add("trigger", trigger)
+        payload.add("trigger", triggers.first?.rawValue)
+        if triggers.count > 1 {
+            payload.add("triggers", JSONValue.array(triggers.map { .string($0.rawValue) }))
+        }
         payload.add("begunAt", begunAt.rawValue)
         payload.add("bootID", uptime.bootID)
         payload.add("uptime", uptime.microseconds)
@@ -75,7 +80,9 @@ package struct SyncRecorder: Sendable {
     }
 
     /// Logs the end of the run: one small event when there was nothing new on either side.
-    package mutating func finish(_ outcome: SyncOutcome, _ draft: Draft) throws {
+    package mutating func finish(
+        _ outcome: SyncOutcome, uptime: Uptime, _ draft: Draft
+    ) throws {
         var payload = PayloadBuilder()
         payload.add(
             "outcome", outcome.failure?.name ?? (outcome.isSynced ? "synced" : "incomplete"))
@@ -96,6 +103,12 @@ package struct SyncRecorder: Sendable {
         if start == nil {
             describe(&payload)
             payload.add("Date", unlogged.last?.answer.date)
+        }
+        // What makes the next run wait is measured by the clock that nobody sets.
+        let backoff = start == nil ? unlogged.compactMap(\.answer.backoff).last : nil
+        payload.add("Backoff", backoff)
+        if outcome.failure != nil || backoff != nil {
+            payload.add("endUptime", uptime.microseconds)
         }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))

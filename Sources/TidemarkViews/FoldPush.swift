@@ -20,7 +20,7 @@ extension Fold {
 
     func answered(_ event: Event, _ position: Position) throws {
         let answer = AnswerPayload(event.payload)
-        try noteGate(event, answer, position)
+        try noteGates(event, answer, position)
         guard let key = event.key else { return }
         var row = try entity(key)
         guard let attempt = row.attempt else { return }
@@ -126,14 +126,6 @@ extension Fold {
         guard row.attempt != nil else { return }
         row.attempt = nil
         put(.attempt(key), nil)
-    }
-
-    private func noteGate(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
-        guard let seconds = answer.retryAfter else { return }
-        let notBefore = event.recordedAt.adding(seconds: seconds)
-        put(
-            .gate("server"),
-            GateRow(notBefore: notBefore, seconds: seconds, position: position).encoded)
     }
 }
 

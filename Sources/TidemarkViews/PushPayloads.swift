@@ -3,11 +3,15 @@
 
 import TidemarkEvents
 
-/// `request.answered`: `{"status":…,"retryAfter":…,…}`.
+/// `request.answered`: `{"status":…,"Backoff":…,"retryAfter":…,"uptime":…}`.
 package struct AnswerPayload: Sendable, Hashable {
     package var status = 0
     /// Seconds for which the server asked not to be called.
     package var retryAfter: Int64?
+    /// Seconds for which it asked for no call that is not needed.
+    package var backoff: Int64?
+    /// Microseconds since the boot, where it asked for either.
+    package var uptime: Int64?
 
     package var isGone: Bool { status == 404 || status == 410 }
 
@@ -15,6 +19,8 @@ package struct AnswerPayload: Sendable, Hashable {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         status = document.value("status")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
         retryAfter = document.value("retryAfter")?.int64Value
+        backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
+        uptime = document.value("uptime")?.int64Value
     }
 }
 

@@ -5,7 +5,7 @@
 //   rows    collection 0 id                          entities
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'd' position, index (2 bytes)            decisions
-//   ledger  'g' name                                 schedule
+//   ledger  'g' name                                 schedule (server, backoff, busy, frozen)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  's' position                             sync runs
@@ -35,7 +35,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case idempotencyKeys = 9
 
     /// Raised whenever the same events would give other rows.
-    package var version: Int { self == .entities || self == .outbox ? 2 : 1 }
+    package var version: Int { [.entities, .outbox, .schedule].contains(self) ? 2 : 1 }
 }
 
 /// The place of one view row.

@@ -82,10 +82,9 @@ extension SyncEngine {
             let outcome = try await device.sync()
 
             var phases: [SyncProgress.Phase] = []
-            while case .syncing(let progress)? = await statuses.next() {
-                phases.append(progress.phase)
-            }
-            #expect(phases == [.pulling, .pulling, .pushing])
+            #expect(await statuses.next()?.activity == .idle)
+            while let progress = await statuses.next()?.progress { phases.append(progress.phase) }
+            #expect(phases == [.pulling, .pulling, .pushing, .cleaning])
             #expect(outcome.isSynced)
         }
     }
