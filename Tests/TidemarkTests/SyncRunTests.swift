@@ -63,6 +63,25 @@ extension SyncEngine {
         }
     }
 
+    @Test func `go on while the tables are folded anew`() async throws {
+        let world = SyncWorld.paging(1)
+        for number in 1...5 { world.rivalPuts("tasks/theirs\(number)", "{}") }
+        try await SyncDevice.with(world) { device in
+            for number in 1...5 { try device.put("tasks/mine\(number)", "{}") }
+            device.wire.tap { _, _, pass in
+                let rebuild = Task { try device.replica.journal.rebuild(eventsPerStep: 3) }
+                let answer = await pass()
+                try await rebuild.value
+                return answer
+            }
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(device.wire.problem == nil && world.writes.count == 5)
+            try device.verify()
+        }
+    }
+
     @Test func `name their trigger in the log`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             _ = try await device.engine.sync(.localChange)

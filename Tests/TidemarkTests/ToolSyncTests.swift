@@ -15,6 +15,12 @@ struct `the tool's sync` {
 
     /// A server that listens, and a store that is to be synced with it.
     private func withServer(_ body: (SyncWorld, String) async throws -> Void) async throws {
+        try await withOrigin { world, store, _ in try await body(world, store) }
+    }
+
+    private func withOrigin(
+        _ body: (SyncWorld, String, String) async throws -> Void
+    ) async throws {
         let world = SyncWorld()
         // Above the other tests, who may keep every thread of theirs busy.
         let listener = try await Task(priority: .high) {
@@ -22,7 +28,7 @@ struct `the tool's sync` {
         }.value
         do {
             try await SyncFolder.withStore(remote: listener.origin) { _, store in
-                try await body(world, store)
+                try await body(world, store, listener.origin)
             }
         } catch {
             await listener.stop()
@@ -118,6 +124,62 @@ struct `the tool's sync` {
             #expect(result.code == 0)
             #expect(result.out == "synced: 1 read back\n")
             #expect(world.writes == ["PUT tasks/t1 * lost"])
+        }
+    }
+
+    @Test func `says when automatic runs go on, and why not before`() async throws {
+        try await withOrigin { world, store, origin in
+            let steps: [(FaultAction, String, String)] = [
+                (
+                    .answer(status: 503), "next run  in",
+                    "backoff   1 failed in a row (server), until"
+                ),
+                (
+                    .tooManyRequests(retryAfterSeconds: 900), "next run  in 900 s",
+                    "server    the server asked for a pause until"
+                ),
+                (
+                    .answer(status: 401),
+                    "next run  when the user asks, or gives other credentials",
+                    "frozen    the server said unauthorized (@"
+                ),
+            ]
+            for (fault, automatic, gate) in steps {
+                try await SyncFolder.withStore(remote: origin) { _, store in
+                    world.server.faults = FaultPlan([FaultRule(fault)])
+                    let sync = try await SyncTool.run("sync", store, environment: me)
+                    #expect(sync.code == 1)
+
+                    let status = try await SyncTool.run("status", store).lines
+                    #expect(status.contains { $0.hasPrefix(automatic) }, "\(status)")
+                    #expect(status.contains { $0.hasPrefix(gate) }, "\(status)")
+                    #expect(status.allSatisfy { $0.count <= 80 })
+                    let json = try await SyncTool.run("status", store, "-o", "json").out
+                    let summary = try JSONValue(parsing: Array(json.utf8.dropLast()))
+                    guard case .array(let gates)? = summary["gates"] else {
+                        Issue.record("\(json)")
+                        return
+                    }
+                    #expect(gates.contains { gate.hasPrefix($0["name"]?.stringValue ?? "-") })
+                }
+            }
+            #expect(try await !SyncTool.run("status", store).out.contains("next run"))
+        }
+    }
+
+    @Test func `ends in time`() async throws {
+        try await withServer { world, store in
+            _ = try await SyncTool.run("put", store, "tasks/t1", "{}")
+
+            let result = try await SyncTool.run(
+                "sync", store, "--deadline", "0", "--until-quiet", environment: me)
+
+            #expect(result.code == 1)
+            #expect(result.out.hasPrefix("not synced: the time for this run is over"))
+            #expect(world.requests == [])
+
+            let enough = try await SyncTool.run("sync", store, "--deadline", "60", environment: me)
+            #expect(enough.out == "synced: 1 pushed\n")
         }
     }
 
