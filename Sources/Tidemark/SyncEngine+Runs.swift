@@ -123,7 +123,7 @@ extension SyncEngine {
         let driver = SyncDriver(
             journal: journal, model: bound.model, remote: bound.remote ?? remote, adapter: adapter,
             transport: transport, limits: limits, credentials: credentials,
-            dependencies: replica.dependencies,
+            dependencies: replica.dependencies, rules: replica.rules,
             progress: { progress in
                 // What waits is counted when a phase begins: it may be much.
                 let isNew = broadcast.current.progress?.phase != progress.phase

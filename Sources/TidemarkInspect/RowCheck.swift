@@ -178,10 +178,10 @@ extension RowKey {
     ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
         keys.append(.decision(position, 0))
-        if let key = event.key { keys += [.entity(key), .attempt(key)] }
+        if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys.append(.watermark(name, scope: "")) }
         keys += SyncGate.Name.allCases.map { .gate($0) }
-        return keys + [.store("opened"), .store("model")]
+        return keys + [.store("opened"), .store("model"), .gate("clock")]
     }
 }

@@ -11,32 +11,34 @@ extension AnswerRecord {
         + ["Alert", "Backoff", "Next-Page"]
         .compactMap { HTTPField.Name($0) }
 
-    init(_ response: TransportResponse, _ answer: ServerAnswer, uptime: Uptime) {
+    /// - Parameter uptime: microseconds since the device's boot, when the answer came.
+    init(_ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64) {
         var payload = PayloadBuilder()
         let head = response.response
         payload.add("status", Int64(head.status.code))
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
+        let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
+        var asksToWait = backoff != nil
+        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+            asksToWait = true
+        }
+        // A pause, as the server's clock, is measured by the clock that nobody sets.
+        if head.headerFields[.date] != nil || asksToWait { payload.add("uptime", uptime) }
         var bodies: [[UInt8]] = []
         switch answer {
         case .failure(let failure):
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
             bodies = payload.answerBody(response.body)
-        case .refused, .conflict: bodies = payload.answerBody(response.body)
+        case .refused, .conflict, .conflictUnknown, .batch:
+            bodies = payload.answerBody(response.body)
         case .page, .unchanged, .record, .records, .stored, .deleted, .absent, .description,
-            .cursorExpired, .conflictUnknown, .batch:
+            .cursorExpired:
             break
         }
-        // A pause is measured by the clock that nobody sets.
-        let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
-        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
-            payload.add("uptime", uptime.microseconds)
-        } else if backoff != nil {
-            payload.add("uptime", uptime.microseconds)
-        }
         self.init(
-            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date],
-            backoff: backoff)
+            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date], uptime: uptime,
+            backoff: backoff, status: head.status.code)
     }
 
     init(_ error: TransportError) {

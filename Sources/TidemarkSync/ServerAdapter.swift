@@ -150,8 +150,22 @@ public struct CollectionDescription: Sendable, Hashable {
     }
 }
 
+/// What became of one write of a batch.
+public struct BatchedAnswer: Sendable, Hashable {
+    /// Its own HTTP status.
+    public var status: Int
+    /// What that means.
+    public var answer: ServerAnswer
+
+    /// An answer among others.
+    public init(status: Int, _ answer: ServerAnswer) {
+        self.status = status
+        self.answer = answer
+    }
+}
+
 /// What a server's answer means.
-public enum ServerAnswer: Sendable, Hashable {
+public indirect enum ServerAnswer: Sendable, Hashable {
     /// The collections that there are.
     case description([CollectionDescription])
     /// One page of a list.
@@ -178,7 +192,7 @@ public enum ServerAnswer: Sendable, Hashable {
     /// The server refuses this entity for what it is.
     case refused(ServerRefusal)
     /// What became of each write of a batch, in order.
-    case batch([ServerAnswer])
+    case batch([BatchedAnswer])
     /// The call failed for a reason that is not the entity's.
     case failure(SyncFailure)
 }

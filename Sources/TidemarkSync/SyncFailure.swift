@@ -27,6 +27,13 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case backoff(seconds: Int64)
     /// The time that the run was given is over; what was not done waits for the next one.
     case deadline
+    /// Something else answered in the server's place, as a network's sign-in page does.
+    case foreign(String)
+    /// The rule of that name, which is to decide the collection's conflicts, was not handed over
+    /// when the replica was opened.
+    case ruleMissing(String)
+    /// The app's rule of that name threw, or answered with what can't be a document.
+    case ruleFailed(String, String)
     /// The task was cancelled.
     case cancelled
 
@@ -44,6 +51,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .malformed: "malformed"
         case .backoff: "backoff"
         case .deadline: "deadline"
+        case .foreign: "foreign"
+        case .ruleMissing: "ruleMissing"
+        case .ruleFailed: "ruleFailed"
         case .cancelled: "cancelled"
         }
     }
@@ -64,15 +74,46 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .backoff(let seconds):
             "earlier runs failed; the next one begins in \(seconds) s, or when the user asks for it"
         case .deadline: "the time for this run is over; sync again to go on"
+        case .foreign(let detail):
+            "something else answered in the server's place, a sign-in page of the network perhaps"
+                + detail.asDetail
+        case .ruleMissing(let name):
+            "both sides changed an entity, and the app's rule \"\(name)\" that is to decide is not "
+                + "known here; sync with the app, which opens the replica with it"
+        case .ruleFailed(let name, let detail):
+            "both sides changed an entity, and the app's rule \"\(name)\" failed to decide"
+                + detail.asDetail + "; nothing is lost, mend the rule and sync again"
         case .cancelled: "cancelled"
+        }
+    }
+
+    /// Whether nothing else can be done in the run; otherwise the other collections go on.
+    package var stopsRun: Bool {
+        switch self {
+        case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
+        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
+            .backoff, .deadline, .cancelled:
+            true
         }
     }
 
     /// Whether waiting and trying again may mend it.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests, .backoff, .deadline: true
-        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .cancelled: false
+        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
+        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
+            .ruleFailed, .cancelled:
+            false
+        }
+    }
+
+    /// What is wrong, without what it means for the run.
+    package var detail: String {
+        switch self {
+        case .offline(let detail), .timeout(let detail), .client(_, let detail),
+            .malformed(let detail), .foreign(let detail):
+            detail
+        default: description
         }
     }
 
@@ -107,7 +148,7 @@ extension SyncFailure {
         switch error.code {
         case .offline: self = .offline(error.detail)
         case .timeout, .connectionLost: self = .timeout(error.detail)
-        case .redirectRefused: self = .malformed("a redirect that is not followed: \(error.detail)")
+        case .redirectRefused: self = .foreign("a redirect that is not followed: \(error.detail)")
         case .tooLarge: self = .malformed("an answer that is too large")
         case .cancelled: self = .cancelled
         case .invalidRequest: self = .client(status: 0, error.detail)

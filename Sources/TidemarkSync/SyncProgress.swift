@@ -32,12 +32,13 @@ public struct SyncProgress: Sendable, Hashable {
         counts = outcome.counts
         switch step {
         case .readBack: (phase, done) = (.readingBack, counts.readBack)
-        case .list: (phase, done) = (.pulling, counts.pulled)
+        case .describe, .list, .fetch, .complete: (phase, done) = (.pulling, counts.pulled)
         case .push:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
         case .finish: (phase, done) = (.cleaning, 0)
         }
         collection = step.call?.collection?.name
-        total = left.map { done + 1 + $0 }
+        if case .complete(let list) = step { collection = list.collection.name }
+        total = left.map { done + $0 }
     }
 }

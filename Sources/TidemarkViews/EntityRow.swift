@@ -17,6 +17,8 @@ package struct EntityRow: Sendable, Hashable {
             case create = 1
             case update = 2
             case delete = 3
+            /// A later one, written anew, carries what it did.
+            case carried = 4
         }
         package var position: Position
         package var kind: Kind
@@ -25,6 +27,8 @@ package struct EntityRow: Sendable, Hashable {
         package var mayHaveArrived = false
         /// Whether the server refused it; it waits for an edit, a retry or to be discarded.
         package var isRefused = false
+        /// When it was made, by the server's clock, where the collection's policy asks for it.
+        package var editedAt: Timestamp?
     }
 
     /// A push that was sent and whose outcome is not known.
@@ -54,6 +58,8 @@ package struct EntityRow: Sendable, Hashable {
     /// deleted, and when all that is pending is that it was made, whose payload it is then.
     package var current: [UInt8] = []
     package var attempt: Attempt?
+    /// Whether the base is what we sent: the server took it, and has not said how it is now.
+    package var isAssumed = false
     package var refusal: Refusal?
 
     package init() {}
@@ -104,11 +110,13 @@ package struct EntityRow: Sendable, Hashable {
                 case .create: change = .create(try JSONDocument(parsing: item.payload))
                 case .update: change = .update(try Patch(parsing: item.payload))
                 case .delete: change = .delete
+                case .carried: change = .carried
                 }
                 let isCarried = attempt.map { item.position <= $0.covers } ?? false
                 result.append(
                     PendingChange(
-                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried))
+                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried,
+                        isRefused: item.isRefused, editedAt: item.editedAt))
             }
             return result
         }
@@ -132,6 +140,7 @@ extension EntityRow {
             inner.bytes(3, item.payload)
             inner.flag(4, item.mayHaveArrived)
             inner.flag(5, item.isRefused)
+            inner.signed(6, item.editedAt?.rawValue ?? 0)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -140,6 +149,7 @@ extension EntityRow {
         writer.position(11, refusal?.position)
         writer.varint(12, UInt64(refusal?.status ?? 0))
         writer.string(13, refusal?.message ?? "")
+        writer.flag(14, isAssumed)
         return writer.bytes
     }
 
@@ -160,6 +170,7 @@ extension EntityRow {
             case 11: refusal = Refusal(position: try field.position(), status: 0, message: "")
             case 12: refusal?.status = try field.small()
             case 13: refusal?.message = try field.string()
+            case 14: isAssumed = try field.flag()
             default: continue
             }
         }
@@ -167,6 +178,17 @@ extension EntityRow {
 }
 
 extension EntityRow.Pending {
+    /// Says the same in another form, which was never sent.
+    mutating func rewrite(as change: PendingChange.Change) {
+        switch change {
+        case .create(let document): (kind, payload) = (.create, document.bytes)
+        case .update(let patch): (kind, payload) = (.update, patch.encoded)
+        case .delete: (kind, payload) = (.delete, [])
+        case .carried: (kind, payload) = (.carried, [])
+        }
+        mayHaveArrived = false
+    }
+
     fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init(position: .start, kind: .update, payload: [])
         var reader = ProtoReader(bytes)
@@ -177,6 +199,7 @@ extension EntityRow.Pending {
             case 3: payload = try field.bytes()
             case 4: mayHaveArrived = try field.flag()
             case 5: isRefused = try field.flag()
+            case 6: editedAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

@@ -92,6 +92,7 @@ package final class Fold {
         case .localDeleted: try edit(event, position, .delete)
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
+        case .ruleAnswered: try ruleAnswered(event, position)
         case .syncStarted:
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)
@@ -103,7 +104,8 @@ package final class Fold {
         case .requestFailed: try failed(event, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
-        case .pullCompleted: pulled(event, position)
+        case .serverUnreadable: unreadable(event, position)
+        case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
         default: break  // kept in the log; no view of this version reads it
@@ -223,6 +225,7 @@ package final class Fold {
             row.finishedAt = event.recordedAt
             row.summary = event.payload
             put(.syncRun(position), row.encoded)
+            try noteIdleClock(event)
             return
         }
         var row = try SyncRunRow(parsing: bytes)
@@ -230,12 +233,5 @@ package final class Fold {
         row.finishedAt = event.recordedAt
         row.summary = event.payload
         put(.syncRun(start), row.encoded)
-    }
-
-    private func pulled(_ event: Event, _ position: Position) {
-        guard let collection = event.collection, let cursor = event.revision else { return }
-        let row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
-        let scope = (try? JSONDocument(parsing: event.payload))?.value("scope")?.stringValue
-        put(.watermark(collection, scope: scope ?? ""), row.encoded)
     }
 }

@@ -21,6 +21,7 @@ extension Fold {
     func answered(_ event: Event, _ position: Position) throws {
         let answer = AnswerPayload(event.payload)
         try noteGates(event, answer, position)
+        try noteClock(event, answer)
         guard let key = event.key else { return }
         var row = try entity(key)
         guard let attempt = row.attempt else { return }
@@ -77,6 +78,7 @@ extension Fold {
                 row.baseState = .deleted
                 row.revision = nil
             }
+            row.isAssumed = true
             row.basePosition = position
             row.asOf = event.call
         } else if row.baseState == .deleted, row.base.isEmpty,

@@ -9,12 +9,18 @@ package struct WatermarkRow: Sendable, Hashable {
     /// The `pull.completed` that moved it.
     package var position: Position
     package var recordedAt: Timestamp
+    /// What told the collection from another one of its name.
+    package var epoch: Revision?
+    /// When everything was listed last, by the server's clock.
+    package var fullAt: Timestamp?
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.bytes(1, cursor.rawValue)
         writer.position(2, position)
         writer.signed(3, recordedAt.rawValue)
+        writer.bytes(4, epoch?.rawValue ?? [])
+        writer.signed(5, fullAt?.rawValue ?? 0)
         return writer.bytes
     }
 
@@ -33,6 +39,8 @@ package struct WatermarkRow: Sendable, Hashable {
             case 1: cursor = Revision(rawValue: try field.bytes())
             case 2: position = try field.position()
             case 3: recordedAt = Timestamp(rawValue: try field.signed())
+            case 4: epoch = Revision(rawValue: try field.bytes())
+            case 5: fullAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }
@@ -84,12 +92,13 @@ package struct SyncRunRow: Sendable, Hashable {
 /// One decision: which rule, on what, with which result.
 package struct DecisionRow: Sendable, Hashable {
     package var key: EntityKey
-    /// The rule's name.
+    /// The policy's name, or that of the app's rule.
     package var rule: String
     package var ruleVersion: UInt64
-    /// What was decided, in one word: `serverWins`, `localWins`.
+    /// What was decided, in one word: `serverWins`, `localWins`, `merged`.
     package var result: String
-    /// The events that it was decided on, in order.
+    /// The events that it was decided on: the mutation, the server's word, and the app's rule's
+    /// answer where one was asked; so both sides' values are found in the log.
     package var inputs: [Position]
     /// The fields that it was about; empty for the whole entity.
     package var fields: [String]

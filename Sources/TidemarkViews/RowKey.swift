@@ -8,6 +8,8 @@
 //   ledger  'g' name                                 schedule (server, backoff, busy, frozen)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
+//   ledger  'q' collection 0 name                    issues (what could not be read)
+//   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
 //   ledger  'w' collection 0 scope                   watermarks
@@ -33,9 +35,16 @@ package enum View: UInt32, Sendable, CaseIterable {
     case schedule = 7
     case store = 8
     case idempotencyKeys = 9
+    case issues = 10
 
     /// Raised whenever the same events would give other rows.
-    package var version: Int { [.entities, .outbox, .schedule].contains(self) ? 2 : 1 }
+    package var version: Int {
+        switch self {
+        case .entities, .outbox, .schedule: 3
+        case .decisions, .watermarks: 2
+        case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
+        }
+    }
 }
 
 /// The place of one view row.
@@ -74,6 +83,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func open(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.open)
     }
+    package static func ruleAnswer(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.ruleAnswers))
+    }
     package static func syncRun(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.syncRuns)
     }
@@ -82,6 +94,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     }
     package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
         RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
+    }
+    package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
+        RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)
     }
     package static func store(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.store + name.utf8)
@@ -100,9 +115,10 @@ package struct RowKey: Hashable, Comparable, Sendable {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
         case UInt8(ascii: "b"): return .bindings
-        case UInt8(ascii: "d"): return .decisions
+        case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
+        case UInt8(ascii: "q"): return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -129,6 +145,8 @@ package enum Ledger {
     package static let keys = Array("k".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
+    package static let unreadable = Array("q".utf8)
+    package static let ruleAnswers = Array("r".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)

@@ -39,7 +39,8 @@ struct RunEndPayload {
         case "synced", "incomplete": effect = .clears
         case "unauthorized", "apiDeprecated": effect = .freezes
         // A run that sent nothing was only told to wait.
-        case "offline", "timeout", "server", "tooManyRequests": effect = wasSent ? .backsOff : .none
+        case "offline", "timeout", "server", "tooManyRequests", "foreign":
+            effect = wasSent ? .backsOff : .none
         default: effect = .none
         }
     }

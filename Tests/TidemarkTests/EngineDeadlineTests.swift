@@ -29,7 +29,9 @@ private final class LimitedWire: Transport {
     private func scene(
         _ body: (SyncWorld, SyncDevice, LimitedWire, SyncEngine) async throws -> Void
     ) async throws {
-        let world = SyncWorld()
+        var model = SyncWorld.usualModel
+        model.settings.batchSize = 1
+        let world = SyncWorld(model: model)
         try await SyncDevice.with(world) { device in
             for number in 1...5 { try device.put("tasks/t\(number)", "{}") }
             let wire = LimitedWire(device.wire)
@@ -49,13 +51,14 @@ private final class LimitedWire: Transport {
 
             #expect(outcome.failure == .deadline && outcome.pending == 3)
             #expect(
-                wire.deadlines.value == [.seconds(30), .seconds(25), .seconds(15), .seconds(5)])
+                wire.deadlines.value
+                    == [.seconds(30), .seconds(30), .seconds(25), .seconds(15), .seconds(5)])
             #expect(try device.outcomes() == ["deadline"])
             #expect(try device.gates().backoff == nil)
             try device.verify()
 
             #expect(try await engine.sync(.background).isSynced)
-            #expect(world.writes.count == 5 && device.wire.count == 4 + 2 + 3)
+            #expect(world.writes.count == 5 && device.wire.total == 5 + 3 + 3)
         }
     }
 
@@ -77,10 +80,10 @@ private final class LimitedWire: Transport {
 
     @Test func `that it does not need makes no difference`() async throws {
         try await scene { world, device, wire, engine async throws in
-            let outcome = try await engine.sync(.background, deadline: .seconds(71))
+            let outcome = try await engine.sync(.background, deadline: .seconds(81))
 
             #expect(outcome.isSynced)
-            #expect(wire.deadlines.value?.count == 7)
+            #expect(wire.deadlines.value?.count == 8)
         }
     }
 

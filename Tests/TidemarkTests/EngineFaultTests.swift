@@ -24,7 +24,7 @@ import TidemarkViews
             var waits: [Duration] = []
             for failures in 1...10 {
                 try await watch.until { $0.waitsFor == .failures(failures) }
-                #expect(device.wire.count == failures)
+                #expect(device.wire.total == failures)
                 // Other triggers change nothing.
                 await device.engine.trigger(.reachability)
                 waits.append(await watch.wake())
@@ -35,7 +35,7 @@ import TidemarkViews
                 let most = Duration.seconds(min(3600, 5 << number))
                 #expect(wait >= most / 2 && wait <= most, "\(number): \(wait)")
             }
-            #expect(device.wire.count == 13, "\(world.requests)")
+            #expect(device.wire.total == 14, "\(world.requests)")
             #expect(world.writes == ["PUT tasks/t1 * 201"])
             #expect(try device.outcomes() == Array(repeating: "server", count: 10) + ["synced"])
             #expect(try device.gates() == SyncGates())
@@ -67,9 +67,9 @@ import TidemarkViews
         #expect(await world.clock.firstSleep() == left - .seconds(10))
 
         #expect(try await engine.sync(.background).failure?.name == "backoff")
-        #expect(device.wire.count == 5)
+        #expect(device.wire.total == 5)
         #expect(try await engine.sync(.userRequested).failure?.name == "server")
-        #expect(device.wire.count == 6)
+        #expect(device.wire.total == 6)
         #expect(try replica.journal.read { try $0.gates().backoff?.failures } == 6)
         await engine.stop()
         try replica.deleteTemporary()
@@ -83,7 +83,7 @@ import TidemarkViews
             try await watch.until { $0.waitsFor == .serverAsked }
             await device.engine.trigger(.userRequested)
             #expect(try await device.sync().failure == .tooManyRequests(retryAfterSeconds: 30))
-            #expect(device.wire.count == 1)
+            #expect(device.wire.total == 1)
             try await watch.until { $0.waitsFor == .serverAsked }
 
             #expect(await watch.wake() == .seconds(30))
@@ -131,11 +131,11 @@ import TidemarkViews
             }
             world.clock.advance(by: .seconds(86_400))
             #expect(try await device.engine.sync(.timer).failure?.name == it.1.rawValue)
-            #expect(device.wire.count == 1)
+            #expect(device.wire.total == 1)
             #expect(try device.outbox() == ["tasks/t1 pending"])
 
             #expect(try await device.sync().failure?.name == it.1.rawValue)
-            #expect(device.wire.count == 2)
+            #expect(device.wire.total == 2)
 
             await device.engine.trigger(.credentialsChanged)
             try await watch.until { $0.waitsFor == .timer }
@@ -154,7 +154,7 @@ import TidemarkViews
 
             #expect(watch.last?.activity == .idle && watch.last?.pending == 1)
             #expect(watch.last?.lastOutcome?.paused["lists"]?.isTransient == false)
-            #expect(device.wire.count == 3)
+            #expect(device.wire.total == 4)
             #expect(try device.outbox() == ["lists/a pending"])
         }
     }

@@ -58,7 +58,9 @@ import TidemarkTesting
             }
             #expect(
                 lines == [
-                    "readingBack tasks 0/1", "pulling lists 0/?", "pulling tasks 0/?",
+                    "readingBack tasks 0/1", "pulling - 0/?", "pulling lists 0/?",
+                    "pulling lists 0/?",
+                    "pulling tasks 0/?",
                     "pushing lists 0/2", "pushing tasks 1/2", "cleaning - 0/?",
                 ])
         }

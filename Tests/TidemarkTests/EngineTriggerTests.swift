@@ -62,7 +62,7 @@ import TidemarkTesting
 
             #expect(
                 try device.triggers() == ["userRequested remoteChange reachability background"])
-            #expect(device.wire.count == 2)
+            #expect(device.wire.total == 3)
         }
     }
 
@@ -78,7 +78,7 @@ import TidemarkTesting
             #expect(try await watch.run().activity == .idle)
 
             #expect(try device.triggers() == ["reachability", "remoteChange"])
-            #expect(device.wire.count == 4)
+            #expect(device.wire.total == 6)
         }
     }
 
@@ -154,7 +154,7 @@ import TidemarkTesting
                 #expect(await watch.wake() <= .seconds(10))
                 try await watch.until { $0.waitsFor == .timer }
 
-                #expect(device.wire.count == 4)
+                #expect(device.wire.total == 5)
                 #expect(try device.outcomes() == ["server", "server", "synced"])
             }
         }
@@ -220,7 +220,7 @@ import TidemarkTesting
 
             await device.engine.trigger(.userRequested)
             #expect(try await device.sync().isSynced)
-            #expect(device.wire.count == 2)
+            #expect(device.wire.total == 3)
         }
     }
 

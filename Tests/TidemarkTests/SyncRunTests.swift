@@ -7,6 +7,7 @@ import TidemarkEvents
 import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
+import TidemarkViews
 
 extension SyncEngine {
     /// Returns when everything that called the engine before has begun.
@@ -103,7 +104,7 @@ extension SyncEngine {
             var phases: [SyncProgress.Phase] = []
             #expect(await statuses.next()?.activity == .idle)
             while let progress = await statuses.next()?.progress { phases.append(progress.phase) }
-            #expect(phases == [.pulling, .pulling, .pushing, .cleaning])
+            #expect(phases == [.pulling, .pulling, .pulling, .pushing, .cleaning])
             #expect(outcome.isSynced)
         }
     }

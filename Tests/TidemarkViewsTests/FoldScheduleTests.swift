@@ -48,7 +48,7 @@ import TidemarkViews
         try fold.rows[.gate(name)].flatMap { $0.isEmpty ? nil : try SyncGate(parsing: $0) }
     }
 
-    @Test(arguments: ["offline", "timeout", "server", "tooManyRequests"])
+    @Test(arguments: ["offline", "timeout", "server", "tooManyRequests", "foreign"])
     func `waits longer with each run that failed and may be mended by waiting`(_ outcome: String)
         throws
     {

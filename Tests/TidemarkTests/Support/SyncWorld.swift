@@ -26,7 +26,7 @@ struct SyncWorld: Sendable {
                 references: [
                     Reference("list", to: "lists"), Reference("parent", to: "tasks"),
                 ]),
-        ])
+        ], settings: SyncSettings(batchSize: 1))
 
     init(model: SyncModel = usualModel, _ faults: [FaultRule] = []) {
         let clock = ManualClock()
@@ -73,7 +73,7 @@ struct SyncWorld: Sendable {
     /// What clients sent, one line each: `GET tasks`, `GET tasks?_since`, `PUT tasks/t1 *`,
     /// `DELETE tasks/t1 =`; with the status, or `lost`.
     var requests: [String] {
-        server.requestLog.map { request in
+        server.requestLog.filter { !$0.path.contains("/collections?") }.map { request in
             let rest = request.path.dropFirst("/v1/buckets/b/collections/".count)
             let target = rest.prefix { $0 != "?" }.replacing("/records", with: "")
             var line = "\(request.method.rawValue) \(target)"
@@ -107,11 +107,11 @@ final class SyncDevice: Sendable {
     /// A new device; whoever makes it deletes its replica.
     static func make(
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
-        movesClock: Bool = true
+        rules: [ConflictRule] = [], movesClock: Bool = true
     ) throws -> SyncDevice {
         let wire = SyncWire(world.server)
         let replica = try Replica.temporary(
-            model: world.model, remote: SyncWorld.remote,
+            model: world.model, remote: SyncWorld.remote, rules: rules,
             dependencies: .seeded(seed, clock: world.clock, movesClock: movesClock))
         let adapter = try adapter ?? SyncWorld.remote.makeAdapter()
         return SyncDevice(world, wire, replica, engine(replica, wire, adapter: adapter))
@@ -120,9 +120,9 @@ final class SyncDevice: Sendable {
     /// A new device for the time of a test.
     static func with<R>(
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
-        _ body: (SyncDevice) async throws -> R
+        rules: [ConflictRule] = [], _ body: (SyncDevice) async throws -> R
     ) async throws -> R {
-        let device = try make(world, seed: seed, adapter: adapter)
+        let device = try make(world, seed: seed, adapter: adapter, rules: rules)
         let result: R
         do { result = try await body(device) } catch {
             try device.replica.deleteTemporary()
