@@ -66,7 +66,10 @@ let package = Package(
             ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),
         module(
             "Tidemark",
-            ["TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents"]),
+            [
+                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents",
+            ]),
         module(
             "TidemarkHTTP",
             ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, httpTypesFoundation]),
@@ -82,7 +85,8 @@ let package = Package(
         .executableTarget(
             name: "tidemark",
             dependencies: [
-                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", arguments,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkRules",
+                arguments,
             ],
             path: "Tools/tidemark", swiftSettings: strict),
 
@@ -118,7 +122,8 @@ let package = Package(
             "TidemarkTests",
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
-                "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes,
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes,
             ]),
         tests("ProjectTests", []),
     ]

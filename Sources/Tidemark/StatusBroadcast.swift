@@ -1,31 +1,54 @@
-// StatusBroadcast.swift — one sender, any number of listeners; each sees what comes after it began.
+// StatusBroadcast.swift — one sender, any number of listeners; each begins with what is now.
 
 import TidemarkStore
+import TidemarkSync
 
-/// Hands each status to every listener; a slow listener misses none but the oldest of many.
+/// Hands each status to every listener; a slow listener misses none but the oldest of many, and
+/// keeps nobody waiting.
 final class StatusBroadcast: Sendable {
-    private struct Listeners {
+    private struct State {
+        var current = EngineStatus(.idle)
         var next = 0
-        var all: [Int: AsyncStream<EngineStatus>.Continuation] = [:]
+        var listeners: [(number: Int, listener: AsyncStream<EngineStatus>.Continuation)] = []
     }
-    private let listeners = Lock(Listeners())
+    private let state = Lock(State())
 
-    func subscribe() -> AsyncStream<EngineStatus> {
+    /// What was sent last.
+    var current: EngineStatus { state.withLock(\.current) }
+
+    /// A listener; its first element is the current status, with counts that may be newer.
+    func subscribe(_ counts: OutboxCounts?) -> AsyncStream<EngineStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EngineStatus.self, bufferingPolicy: .bufferingNewest(256))
-        let number = listeners.withLock { state in
+        let number = state.withLock { state in
+            if let counts { state.current.set(counts) }
             state.next += 1
-            state.all[state.next] = continuation
+            state.listeners.append((state.next, continuation))
+            continuation.yield(state.current)
             return state.next
         }
         continuation.onTermination = { [weak self] _ in
-            self?.listeners.withLock { state in state.all[number] = nil }
+            self?.state.withLock { state in state.listeners.removeAll { $0.number == number } }
         }
         return stream
     }
 
-    func send(_ status: EngineStatus) {
-        let all = listeners.withLock { state in state.all.sorted { $0.key < $1.key }.map(\.value) }
-        for continuation in all { continuation.yield(status) }
+    /// Sends a change to everybody, unless it changes nothing.
+    func send(_ change: (inout EngineStatus) -> Void) {
+        state.withLock { state in
+            let before = state.current
+            change(&state.current)
+            guard state.current != before else { return }
+            // Under the lock, so that everybody sees the same order; yielding never waits.
+            for (_, listener) in state.listeners { listener.yield(state.current) }
+        }
+    }
+}
+
+extension EngineStatus {
+    /// Takes over what waits.
+    mutating func set(_ counts: OutboxCounts) {
+        pending = counts.pending
+        refused = counts.refused
     }
 }

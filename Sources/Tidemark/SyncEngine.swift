@@ -1,51 +1,49 @@
-// SyncEngine.swift — syncs one replica with one server, one run at a time.
+// SyncEngine.swift — syncs one replica with one server, one run at a time: what an app calls.
+//
+//   SyncEngine+Runs.swift        runs and their callers, one after another
+//   SyncEngine+Automatic.swift   the loop that begins runs by itself, as the schedule says
 
 public import TidemarkEvents
+import TidemarkRules
 public import TidemarkSync
 import TidemarkViews
 
-/// Why a sync run is started; logged with it.
-public struct SyncTrigger: Sendable, Hashable {
-    /// The word in the log.
-    public let name: String
-
-    /// The user asked for it.
-    public static let userRequested = SyncTrigger(name: "userRequested")
-    /// Something was written here.
-    public static let localChange = SyncTrigger(name: "localChange")
-    /// A timer of the app.
-    public static let timer = SyncTrigger(name: "timer")
-}
-
-/// What an engine is doing.
-public enum EngineStatus: Sendable, Hashable {
-    /// Nothing; the last run, if any, ended so.
-    case idle(SyncOutcome?)
-    /// A sync run is going on.
-    case syncing(SyncProgress)
-}
-
 /// Syncs one replica with one server, one run at a time.
+///
+/// ``sync(_:deadline:full:)`` is one run that somebody waits for. After ``start(_:)`` runs begin by
+/// themselves: after edits, every so often, after ``trigger(_:)``, and again after a failure. What
+/// they wait for is computed from the log, so that it outlives the process.
 public actor SyncEngine {
-    private let replica: Replica
-    private let remote: Remote
-    private let adapter: any ServerAdapter
-    private let transport: any Transport
-    private let limits: TransportLimits
-    private let credentials: @Sendable () async throws -> Credentials
-    /// The run that is going on, and the one after it.
-    private var runs: [Run] = []
-    private var runsMade = 0
-    private let broadcast = StatusBroadcast()
+    let replica: Replica
+    let remote: Remote
+    let adapter: any ServerAdapter
+    let transport: any Transport
+    let limits: TransportLimits
+    let credentials: @Sendable () async throws -> Credentials
+    let broadcast = StatusBroadcast()
+    let bell = EngineBell()
+    /// The run that is going on, and those after it.
+    var runs: [Run] = []
+    var runsMade = 0
+    var schedule = SyncSchedule()
+    /// The run that the loop waits for.
+    var automaticRun: Int?
+    /// The loop; there is one from the start until it has ended.
+    var loop: Task<Void, Never>?
+    var isStarted = false
+    /// What the engine does while no run is going on and none begins by itself.
+    var rest = EngineStatus.Activity.idle
 
-    /// An engine for a replica.
+    /// An engine for a replica; at most one for each.
     ///
     /// - Parameters:
     ///   - remote: where the server is; a replica stays with the origin it was first synced with.
     ///   - adapter: what the server speaks.
     ///   - transport: how requests are sent.
     ///   - limits: how long a request may take and how large an answer may be.
-    ///   - credentials: asked once for each run; throwing ends the run as `unauthorized`.
+    ///   - credentials: asked once for each run, and once more when the server does not accept
+    ///     them; when they are the same then, the run ends as `unauthorized`. Throwing a
+    ///     ``SyncFailure`` ends the run with that one, anything else as `unauthorized`.
     public init(
         _ replica: Replica, remote: Remote, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits = TransportLimits(),
@@ -59,106 +57,119 @@ public actor SyncEngine {
         self.credentials = credentials
     }
 
-    /// Runs one sync run.
+    // MARK: One run
+
+    /// Runs one sync run and waits for its end; whether the engine was started or paused does not
+    /// matter.
     ///
     /// What was never answered is read back, every collection is pulled, every pending mutation is
     /// pushed. While a run is going on, one more is awaited, which all callers share: what was
     /// written before this call is part of it. What network and server do wrong is in the outcome.
+    /// A run that has to wait asks nothing and logs nothing: the outcome says for how long.
     ///
     /// A run whose callers are all cancelled ends at the next step; the log stays whole.
     ///
-    /// - Parameter full: whether every collection is listed whole, and not only what changed.
+    /// - Parameters:
+    ///   - trigger: why; those that are not urgent also wait after failures.
+    ///   - deadline: how long it may take from now on, waiting for other runs included: no request
+    ///     begins that can't end by then, and what was not done waits for the next run. Such a run
+    ///     is not shared.
+    ///   - full: whether every collection is listed whole, and not only what changed.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin, and
     ///   whatever the storage throws.
     public func sync(
-        _ trigger: SyncTrigger = .userRequested, full: Bool = false
+        _ trigger: SyncTrigger = .userRequested, deadline: Duration? = nil, full: Bool = false
     ) async throws -> SyncOutcome {
-        let run = join(trigger, full)
-        let task = run.task
+        let run = join([trigger], deadline, full)
+        let (task, number) = (run.task, run.number)
+        let alarm = runs.first?.number == number ? nil : deadline.map { expire(number, after: $0) }
+        defer { alarm?.cancel() }
         return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
-            Task { await self.leave(run.number) }
+            Task { await self.leave(number) }
         }
     }
 
-    /// One run; callers may join it until it begins.
-    private struct Run {
-        var number: Int
-        var task: Task<SyncOutcome, any Error>
-        var callers = 1
-        var hasBegun = false
-        var isFull = false
+    // MARK: Runs that begin by themselves
+
+    /// Lets runs begin by themselves, until ``stop()``.
+    ///
+    /// What is pending already counts as an edit. Started twice, the later triggers hold.
+    public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
+        while let loop, !isStarted {
+            // Stopped, and not yet at its end.
+            await loop.value
+            if self.loop == loop { self.loop = nil }
+        }
+        schedule.automatic = triggers.automatic
+        guard !isStarted else {
+            bell.ring()
+            return
+        }
+        isStarted = true
+        loop = Task { await self.follow() }
     }
 
-    private func join(_ trigger: SyncTrigger, _ full: Bool) -> Run {
-        if let index = runs.indices.last, !runs[index].hasBegun {
-            runs[index].callers += 1
-            if full { runs[index].isFull = true }
-            return runs[index]
-        }
-        let before = runs.last?.task
-        runsMade += 1
-        let number = runsMade
-        let task = Task {
-            _ = await before?.result
-            return try await self.run(trigger, number)
-        }
-        let run = Run(number: number, task: task, isFull: full)
-        runs.append(run)
-        return run
+    /// Asks for a run, which begins as soon as nothing keeps it from beginning; triggers that come
+    /// until then are served by the same run.
+    ///
+    /// Of no effect unless the engine was started.
+    public func trigger(_ trigger: SyncTrigger) {
+        guard isStarted else { return }
+        schedule.ask(trigger, at: replica.dependencies.moment)
+        bell.ring()
     }
 
-    private func leave(_ number: Int) {
-        guard let index = runs.firstIndex(where: { $0.number == number }) else { return }
-        runs[index].callers -= 1
-        if runs[index].callers == 0 { runs[index].task.cancel() }
+    /// Lets no run begin by itself, and ends one that did at its next step, until ``resume()``.
+    ///
+    /// Triggers are kept. A run that somebody waits for goes on.
+    public func pause() {
+        schedule.isPaused = true
+        if let automaticRun { leave(automaticRun) }
+        bell.ring()
     }
 
-    /// What the engine is doing, from now on.
-    public nonisolated var status: AsyncStream<EngineStatus> { broadcast.subscribe() }
-
-    private func run(_ trigger: SyncTrigger, _ number: Int) async throws -> SyncOutcome {
-        var isFull = false
-        if let index = runs.firstIndex(where: { $0.number == number }) {
-            runs[index].hasBegun = true
-            isFull = runs[index].isFull
-        }
-        defer { runs.removeAll { $0.number == number } }
-        do {
-            let bound = try bind()
-            let broadcast = broadcast
-            let driver = SyncDriver(
-                journal: replica.journal, model: bound.model, remote: bound.remote ?? remote,
-                adapter: adapter,
-                transport: transport, limits: limits, credentials: credentials,
-                dependencies: replica.dependencies, rules: replica.rules,
-                progress: { broadcast.send(.syncing($0)) })
-            let outcome = try await driver.run(trigger: trigger.name, isFull: isFull)
-            broadcast.send(.idle(outcome))
-            return outcome
-        } catch {
-            broadcast.send(.idle(nil))
-            throw TidemarkError.wrapping(error)
-        }
+    /// Goes on after ``pause()``.
+    public func resume() {
+        schedule.isPaused = false
+        bell.ring()
     }
 
-    /// Binds the replica to the remote with the first sync, and holds it to it ever after.
-    private func bind() throws -> ModelRegistration {
-        guard let registered = try replica.registration else {
-            throw TidemarkError(.noModel, "the replica has no model")
+    /// Ends every run at its next step, and lets none begin by itself any more.
+    ///
+    /// Returns when the last one has ended. Triggers that were not served are forgotten.
+    /// Stopping twice, or without a start, does the same.
+    public func stop() async {
+        isStarted = false
+        rest = .stopped(nil)
+        bell.ring()
+        for run in runs { cancel(run.number, as: .cancelled) }
+        for task in runs.map(\.task) { _ = await task.result }
+        if let loop {
+            await loop.value
+            if self.loop == loop { self.loop = nil }
         }
-        let wanted = try ModelRegistration(model: registered.model, remote: remote).checked()
-        guard let known = registered.remote, let own = wanted.remote else {
-            try replica.register(wanted)
-            return wanted
+        if runs.isEmpty, !isStarted { publish(rest) }
+    }
+
+    // MARK: Status
+
+    /// What the engine is doing: what it is doing now, then each change.
+    ///
+    /// Any number may listen, and take their time: who is slow misses the oldest of many. While the
+    /// engine is not started, edits show with the next run.
+    public nonisolated var status: AsyncStream<EngineStatus> {
+        broadcast.subscribe(try? replica.journal.read { try OutboxCounts($0) })
+    }
+
+    /// Tells what the engine is doing.
+    func publish(_ activity: EngineStatus.Activity, _ outcome: SyncOutcome? = nil) {
+        let counts = try? replica.journal.read { try OutboxCounts($0) }
+        broadcast.send { status in
+            status.activity = activity
+            if let outcome { status.lastOutcome = outcome }
+            if let counts { status.set(counts) }
         }
-        guard known.origin == own.origin, known.parameters == own.parameters else {
-            throw TidemarkError(
-                .otherRemote,
-                "the store is synced with \(known.origin), not with \(own.origin); "
-                    + "another server needs a store of its own")
-        }
-        return wanted
     }
 }

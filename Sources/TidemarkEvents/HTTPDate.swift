@@ -1,21 +1,43 @@
-// HTTPDate.swift — dates as HTTP writes them (RFC 9110, section 5.6.7), of the one form that
-// servers send.
+// HTTPDate.swift — dates as HTTP writes them: one form that servers send, two that they may.
 
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates as HTTP writes them, in the three ways of RFC 9110, section 5.6.7.
+///
+///     Sun, 06 Nov 1994 08:49:37 GMT
+///     Sunday, 06-Nov-94 08:49:37 GMT
+///     Sun Nov  6 08:49:37 1994
 package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     package static func parse(_ text: String) -> Timestamp? {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]),
-            let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3])
+        let parts = text.split(separator: " ").map(String.init)
+        switch parts.count {
+        case 6 where parts[5] == "GMT": return date(parts[3], parts[2], parts[1], parts[4])
+        case 5: return date(parts[4], parts[1], parts[2], parts[3])
+        case 4 where parts[3] == "GMT":
+            let day = parts[1].split(separator: "-").map(String.init)
+            guard day.count == 3, day[2].count == 2, let year = number(day[2]) else { return nil }
+            // Nobody writes this way of what was before 1970.
+            return date(String(year < 70 ? 2000 + year : 1900 + year), day[1], day[0], parts[2])
+        default: return nil
+        }
+    }
+
+    private static func date(
+        _ year: String, _ month: String, _ day: String, _ time: String
+    ) -> Timestamp? {
+        let clock = time.split(separator: ":").map { number(String($0)) }
+        guard let year = number(year), let month = months.firstIndex(of: month),
+            let day = number(day), clock.count == 3, let hour = clock[0], let minute = clock[1],
+            let second = clock[2]
         else { return nil }
-        let time = parts[4].split(separator: ":").compactMap { Int($0) }
-        guard time.count == 3 else { return nil }
         return Timestamp(
-            year: year, month: month + 1, day: day, hour: time[0], minute: time[1],
-            second: time[2])
+            year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    /// A number of digits only.
+    private static func number(_ text: String) -> Int? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 }

@@ -3,6 +3,7 @@
 
 import TidemarkEvents
 import TidemarkLog
+import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
@@ -185,6 +186,7 @@ extension RowKey {
         {
             keys.append(.unreadable(name, payload.name))
         }
-        return keys + [.store("opened"), .store("model"), .gate("server"), .gate("clock")]
+        keys += SyncGate.Name.allCases.map { .gate($0) }
+        return keys + [.store("opened"), .store("model"), .gate("clock"), .gate(RequestTimes.name)]
     }
 }

@@ -17,7 +17,13 @@ extension AnswerRecord {
         let head = response.response
         payload.add("status", Int64(head.status.code))
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
-        if head.headerFields[.date] != nil { payload.add("uptime", uptime) }
+        let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
+        var asksToWait = backoff != nil
+        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+            asksToWait = true
+        }
+        // A pause, as the server's clock, is measured by the clock that nobody sets.
+        if head.headerFields[.date] != nil || asksToWait { payload.add("uptime", uptime) }
         var bodies: [[UInt8]] = []
         switch answer {
         case .failure(let failure):
@@ -32,8 +38,7 @@ extension AnswerRecord {
         }
         self.init(
             payload: payload.bytes, bodies: bodies, date: head.headerFields[.date], uptime: uptime,
-            backoff: HTTPField.Name("Backoff").flatMap { head.headerFields[$0] },
-            status: head.status.code)
+            backoff: backoff, status: head.status.code)
     }
 
     init(_ error: TransportError) {

@@ -23,3 +23,35 @@ public struct Credentials: Sendable {
     /// A bearer token.
     public static func bearer(_ token: String) -> Credentials { authorization("Bearer \(token)") }
 }
+
+/// The credentials of one sync run: asked for once, and once more when they are not accepted.
+struct SyncProof: Sendable {
+    private(set) var credentials = Credentials.none
+    private var wasRenewed = false
+    private let ask: @Sendable () async throws -> Credentials
+
+    init(ask: @escaping @Sendable () async throws -> Credentials) { self.ask = ask }
+
+    /// Asks for the first time.
+    ///
+    /// - Returns: why the run ends; nil when there are credentials.
+    mutating func begin() async -> SyncFailure? {
+        do { credentials = try await ask() } catch {
+            if error is CancellationError { return .cancelled }
+            // A closure may say itself that it is the network that failed.
+            return error as? SyncFailure ?? .unauthorized
+        }
+        return nil
+    }
+
+    /// Asks once more, because they were not accepted.
+    ///
+    /// - Returns: why the run ends; nil when there are others now.
+    mutating func renew() async -> SyncFailure? {
+        guard !wasRenewed else { return .unauthorized }
+        wasRenewed = true
+        let before = credentials.headers
+        if let failure = await begin() { return failure }
+        return credentials.headers == before ? .unauthorized : nil
+    }
+}

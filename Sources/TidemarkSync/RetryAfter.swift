@@ -11,11 +11,15 @@ package enum RetryAfter {
     /// The seconds to wait, from 0 to ``secondsMax``; nil when the field is absent or means
     /// nothing.
     ///
-    /// A date is measured against the answer's own Date field, so that no clock of ours enters.
+    /// A date is measured against the answer's own Date field, so that no clock of ours enters;
+    /// without that it means nothing.
     package static func seconds(_ headers: HTTPFields) -> Int64? {
-        guard let text = headers[.retryAfter]?.trimmed else { return nil }
-        if let seconds = Int64(text) { return min(max(seconds, 0), secondsMax) }
-        if !text.isEmpty, text.allSatisfy(\.isNumber) { return secondsMax }
+        guard let text = headers[.retryAfter]?.trimmed, !text.isEmpty else { return nil }
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return isNegative ? 0 : Int64(digits).map { min($0, secondsMax) } ?? secondsMax
+        }
         guard let until = HTTPDate.parse(text), let now = headers[.date].flatMap(HTTPDate.parse)
         else { return nil }
         let seconds = (until.rawValue - now.rawValue) / 1_000_000

@@ -1,7 +1,7 @@
 // SyncDriver.swift — carries out what the machine decides: log, send, log the answer, go on.
 
 import HTTPTypes
-public import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
@@ -37,51 +37,116 @@ package struct SyncDriver: Sendable {
         self.progress = progress
     }
 
-    /// Runs once from beginning to end.
+    /// Runs once from beginning to end, unless something says that it has to wait.
     ///
+    /// - Parameters:
+    ///   - triggers: why, the highest first; at least one.
+    ///   - isFull: whether every collection is listed whole.
+    ///   - time: how much time it has.
     /// - Throws: what the store throws; what the network or the server does is in the outcome.
-    ///
-    /// - Parameter isFull: whether every collection is listed whole.
-    package func run(trigger: String, isFull: Bool = false) async throws -> SyncOutcome {
+    package func run(
+        triggers: [SyncTrigger], isFull: Bool = false, time: SyncTime
+    ) async throws -> SyncOutcome {
         let dependencies = dependencies
         var machine = SyncMachine(model: model, traits: adapter.traits, isFull: isFull)
-        var recorder = SyncRecorder(
-            trigger: trigger, at: dependencies.now(), seed: dependencies.random(),
-            uptime: dependencies.uptime(), rules: rules)
-        var proof = Credentials.none
-        if let pause = try pauseAskedFor() {
-            machine.end(pause)
-        } else {
-            do { proof = try await credentials() } catch {
-                machine.end(error is CancellationError ? .cancelled : .unauthorized)
-            }
+        if let hold = try hold(triggers) {
+            // Nothing is done, so there is nothing to log.
+            machine.end(hold)
+            try journal.read { views in try machine.takeStock(views) }
+            return machine.outcome
         }
-        while true {
-            if Task.isCancelled { machine.end(.cancelled) }
-            let step = try journal.read { views in try machine.next(views) }
-            if step == .finish { break }
-            progress(SyncProgress(step: step, outcome: machine.outcome))
-            let isDone = try await carryOut(step, proof, &machine, &recorder)
+        var recorder = SyncRecorder(
+            triggers: triggers, at: dependencies.now(), seed: dependencies.random(),
+            uptime: dependencies.uptime(), rules: rules,
+            hasLimits: !model.settings.limits.isEmpty)
+        var proof = SyncProof(ask: credentials)
+        if let failure = await proof.begin() { machine.end(failure) }
+        var window = try journal.read { views in try views.requests(model.settings.limits) }
+        while let step = try next(&machine, time) {
+            if step.call != nil, let failure = await wait(&window, time) {
+                machine.end(failure)
+                break
+            }
+            let driver = limited(by: time)
+            let isDone = try await driver.carryOut(
+                step, proof.credentials, &machine, &recorder)
             machine.pause(recorder.withheld)
             if !isDone { machine.replan() }
+            switch machine.outcome.failure {
+            case .unauthorized?:
+                if let failure = await proof.renew() {
+                    machine.end(failure)
+                } else {
+                    machine.again(step)
+                }
+            case .timeout? where driver.limits != limits: machine.end(.deadline)
+            default: break
+            }
         }
+        progress(SyncProgress(step: .finish, outcome: machine.outcome, left: nil))
         try journal.read { views in try machine.takeStock(views) }
         let outcome = machine.outcome
         let end = recorder
         _ = try await journal.write(at: dependencies.now()) { draft in
             var end = end
-            try end.finish(outcome, draft)
+            try end.finish(outcome, uptime: dependencies.uptime(), draft)
         }
         return outcome
     }
 
-    /// The pause that the server asked for earlier, while it lasts.
-    private func pauseAskedFor() throws -> SyncFailure? {
-        guard let gate = try journal.read({ views in try views.gate() }) else { return nil }
-        let left = gate.notBefore.rawValue - dependencies.now().rawValue
-        // More than was asked for is left only where the clock was set back.
-        guard left > 0, left <= gate.seconds * 1_000_000 else { return nil }
-        return .tooManyRequests(retryAfterSeconds: (left + 999_999) / 1_000_000)
+    /// What keeps the run from beginning: asked for by the server, or learnt from earlier runs.
+    private func hold(_ triggers: [SyncTrigger]) throws -> SyncFailure? {
+        let gates = try journal.read { views in try views.gates() }
+        // The highest trigger waits least.
+        let hold = triggers.min().flatMap { gates.hold($0, at: dependencies.moment) }
+        return hold.map { SyncFailure($0) }
+    }
+
+    /// The next thing to do; nil at the end.
+    private func next(_ machine: inout SyncMachine, _ time: SyncTime) throws -> SyncStep? {
+        if Task.isCancelled { machine.end(.cancelled) }
+        let step = try journal.read { views in try machine.next(views) }
+        if step == .finish { return nil }
+        if step.call != nil, let left = time.left(at: dependencies.moment),
+            left < SyncTime.requestTimeMin
+        {
+            machine.end(.deadline)
+            return nil
+        }
+        progress(
+            SyncProgress(step: step, outcome: machine.outcome, left: machine.left(with: step)))
+        return step
+    }
+
+    /// Waits until one more request keeps the model's limits.
+    ///
+    /// - Returns: why the run ends instead.
+    private func wait(_ window: inout RequestWindow, _ time: SyncTime) async -> SyncFailure? {
+        let wait = window.wait(at: dependencies.now())
+        if wait > 0 {
+            let seconds = (wait + 999_999) / 1_000_000
+            if let left = time.left(at: dependencies.moment), left < .microseconds(wait) {
+                return .deadline
+            }
+            guard wait <= Self.waitMax else {
+                return .tooManyRequests(retryAfterSeconds: seconds)
+            }
+            do { try await dependencies.sleep(.microseconds(wait)) } catch { return .cancelled }
+        }
+        window.add(dependencies.now())
+        return nil
+    }
+
+    /// The longest that a run waits in its middle, in microseconds.
+    private static let waitMax: Int64 = 60_000_000
+
+    /// This driver with no more time for a request than the run has left.
+    private func limited(by time: SyncTime) -> SyncDriver {
+        var driver = self
+        if let left = time.left(at: dependencies.moment) {
+            driver.limits.deadline = min(limits.deadline, max(left, .zero))
+        }
+        return driver
     }
 
     /// Does what a step asks for; false when it was overtaken by an edit, and nothing was done.
@@ -245,35 +310,6 @@ package struct SyncDriver: Sendable {
                 : .failure(SyncFailure(error))
             return (answer, AnswerRecord(error))
         }
-    }
-}
-
-/// How far a sync run is.
-public struct SyncProgress: Sendable, Hashable {
-    /// What the run is doing.
-    public enum Phase: String, Sendable {
-        /// Asking after writes whose outcome is not known.
-        case readingBack
-        /// Fetching what the server changed.
-        case pulling
-        /// Sending what is pending.
-        case pushing
-    }
-    /// What the run is doing.
-    public var phase: Phase
-    /// With which collection.
-    public var collection: CollectionName
-    /// What was done so far.
-    public var counts: SyncCounts
-
-    init(step: SyncStep, outcome: SyncOutcome) {
-        switch step {
-        case .readBack: phase = .readingBack
-        case .describe, .list, .fetch, .complete, .finish: phase = .pulling
-        case .push: phase = .pushing
-        }
-        collection = step.call?.collection?.name ?? ""
-        counts = outcome.counts
     }
 }
 

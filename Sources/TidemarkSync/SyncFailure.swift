@@ -1,5 +1,8 @@
 // SyncFailure.swift — the closed set of reasons why a sync run did not do all it was to do.
 
+import TidemarkEvents
+import TidemarkRules
+
 /// Why a call, or a whole sync run, failed.
 public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server can't be reached.
@@ -20,6 +23,10 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case apiDeprecated
     /// The server sent something that is not of its protocol.
     case malformed(String)
+    /// Earlier runs failed, and the time to try again by itself has not come; nothing was asked.
+    case backoff(seconds: Int64)
+    /// The time that the run was given is over; what was not done waits for the next one.
+    case deadline
     /// Something else answered in the server's place, as a network's sign-in page does.
     case foreign(String)
     /// The rule of that name, which is to decide the collection's conflicts, was not handed over
@@ -42,6 +49,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "forbidden"
         case .apiDeprecated: "apiDeprecated"
         case .malformed: "malformed"
+        case .backoff: "backoff"
+        case .deadline: "deadline"
         case .foreign: "foreign"
         case .ruleMissing: "ruleMissing"
         case .ruleFailed: "ruleFailed"
@@ -62,6 +71,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "the credentials do not allow this; ask for access and sync again"
         case .apiDeprecated: "the server no longer speaks this API; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .backoff(let seconds):
+            "earlier runs failed; the next one begins in \(seconds) s, or when the user asks for it"
+        case .deadline: "the time for this run is over; sync again to go on"
         case .foreign(let detail):
             "something else answered in the server's place, a sign-in page of the network perhaps"
                 + detail.asDetail
@@ -80,7 +92,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
         case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
-            .cancelled:
+            .backoff, .deadline, .cancelled:
             true
         }
     }
@@ -88,7 +100,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether waiting and trying again may mend it.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests, .foreign: true
+        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
             .ruleFailed, .cancelled:
             false
@@ -109,12 +121,28 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var retryAfterSeconds: Int64? {
         switch self {
         case .server(_, let seconds), .tooManyRequests(let seconds): seconds
+        case .backoff(let seconds): seconds
         default: nil
         }
     }
 }
 
 extension SyncFailure {
+    /// What a run ends with that may not begin.
+    init(_ hold: SyncGates.Hold) {
+        switch hold {
+        case .frozen(.apiDeprecated): self = .apiDeprecated
+        case .frozen: self = .unauthorized
+        case .wait(let microseconds, let reason):
+            let seconds = microseconds / 1_000_000 + (microseconds % 1_000_000 > 0 ? 1 : 0)
+            if case .failures = reason {
+                self = .backoff(seconds: seconds)
+            } else {
+                self = .tooManyRequests(retryAfterSeconds: seconds)
+            }
+        }
+    }
+
     /// What a transport's error means for a sync run.
     package init(_ error: TransportError) {
         switch error.code {

@@ -240,6 +240,29 @@ package struct SyncMachine: Sendable {
         }
     }
 
+    /// Has a step done once more, after an answer that ended the run.
+    package mutating func again(_ step: SyncStep) {
+        outcome.failure = nil
+        switch step {
+        case .describe: epochs = nil
+        case .readBack(let key, _, nil): asked.append(key)
+        case .readBack(let key, _, _?): unread?.append(key)
+        case .push: round = nil
+        // Still in hand.
+        case .list, .fetch, .complete, .finish: break
+        }
+    }
+
+    /// How much of a step's kind is known to be left, the step included; nil where only the server
+    /// knows.
+    package func left(with step: SyncStep) -> Int? {
+        switch step {
+        case .readBack: (unread?.count ?? 0) + asked.count + 1
+        case .push(_, let items): (round?.count ?? 0) + items.count
+        case .describe, .list, .fetch, .complete, .finish: nil
+        }
+    }
+
     /// Takes note of collections that nothing is to be sent to in this run; the others go on.
     package mutating func pause(_ collections: [CollectionName: SyncFailure]) {
         outcome.paused.merge(collections) { known, _ in known }

@@ -4,7 +4,7 @@ public import TidemarkEvents
 
 /// How a sync run ended.
 public struct SyncOutcome: Sendable, Hashable {
-    /// Why the run ended early; nil when it went to its end.
+    /// Why the run ended early, or did not begin; nil when it went to its end.
     public var failure: SyncFailure?
     /// Collections that could not be synced, each with the reason; the others were.
     public var paused: [CollectionName: SyncFailure] = [:]

@@ -48,7 +48,7 @@ struct AnswerRecord: Sendable {
 package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
     package private(set) var start: Position?
-    private let trigger: String
+    private let triggers: [SyncTrigger]
     private let seed: UInt64
     private let uptime: Uptime
     private let begunAt: Timestamp
@@ -60,13 +60,16 @@ package struct SyncRecorder: Sendable {
     package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
     /// The rules of the app.
     let rules: [ConflictRule]
+    /// Whether requests are counted, so that each has to be logged.
+    private let hasLimits: Bool
 
     package init(
-        trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime,
-        rules: [ConflictRule] = []
+        triggers: [SyncTrigger], at now: Timestamp, seed: UInt64, uptime: Uptime,
+        rules: [ConflictRule] = [], hasLimits: Bool = false
     ) {
         self.rules = rules
-        self.trigger = trigger
+        self.hasLimits = hasLimits
+        self.triggers = triggers
         self.seed = seed
         self.uptime = uptime
         begunAt = now
@@ -74,7 +77,10 @@ package struct SyncRecorder: Sendable {
 
     /// What is known when a run begins: part of its first event, or of the only one.
     private func describe(_ payload: inout PayloadBuilder) {
-        payload.add("trigger", trigger)
+        payload.add("trigger", triggers.first?.rawValue)
+        if triggers.count > 1 {
+            payload.add("triggers", JSONValue.array(triggers.map { .string($0.rawValue) }))
+        }
         payload.add("begunAt", begunAt.rawValue)
         payload.add("bootID", uptime.bootID)
         payload.add("uptime", uptime.microseconds)
@@ -99,7 +105,9 @@ package struct SyncRecorder: Sendable {
     }
 
     /// Logs the end of the run: one small event when there was nothing new on either side.
-    package mutating func finish(_ outcome: SyncOutcome, _ draft: Draft) throws {
+    package mutating func finish(
+        _ outcome: SyncOutcome, uptime: Uptime, _ draft: Draft
+    ) throws {
         var payload = PayloadBuilder()
         payload.add(
             "outcome", outcome.failure?.name ?? (outcome.isSynced ? "synced" : "incomplete"))
@@ -123,7 +131,18 @@ package struct SyncRecorder: Sendable {
                 payload.add("Date", answer.date)
                 payload.add("answerUptime", answer.uptime)
             }
-            payload.add("Backoff", unlogged.last { $0.answer.backoff != nil }?.answer.backoff)
+        }
+        // Requests that are not logged by themselves count for the limits all the same.
+        if hasLimits, !unlogged.isEmpty {
+            payload.add(
+                "requestTimes",
+                .array(unlogged.map { .number(JSONNumber($0.sentAt.rawValue)) }))
+        }
+        // What makes the next run wait is measured by the clock that nobody sets.
+        let backoff = start == nil ? unlogged.compactMap(\.answer.backoff).last : nil
+        payload.add("Backoff", backoff)
+        if outcome.failure != nil || backoff != nil {
+            payload.add("endUptime", uptime.microseconds)
         }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))

@@ -5,9 +5,20 @@ public import TidemarkEvents
 
 /// A clock in the test's hand; may be shared by several replicas and a server.
 public final class ManualClock: Sendable {
+    private struct State {
+        var elapsed: Int64 = 0
+        /// What was set on the device's clock, over the time that has passed.
+        var offset: Int64 = 0
+        var sleepsMade = 0
+        var sleepers:
+            [(number: Int, until: Int64, continuation: CheckedContinuation<Bool, Never>)] =
+                []
+        var watchers: [CheckedContinuation<Void, Never>] = []
+    }
+
     /// Where the clock stood when it was made.
     public let start: Timestamp
-    private let elapsedMicroseconds = Atomic<Int64>(0)
+    private let state = Mutex(State())
 
     /// A clock that stands at `start`: 2026-11-18 11:06:40 UTC unless said otherwise.
     public init(start: Timestamp = Timestamp(milliseconds: 1_795_000_000_000)) {
@@ -15,17 +26,87 @@ public final class ManualClock: Sendable {
     }
 
     /// The moment at which the clock stands.
-    public var now: Timestamp { Timestamp(microseconds: start.rawValue + elapsed) }
+    public var now: Timestamp {
+        state.withLock { Timestamp(microseconds: start.rawValue + $0.elapsed + $0.offset) }
+    }
 
-    /// Microseconds since the clock was made.
-    public var elapsed: Int64 { elapsedMicroseconds.load(ordering: .relaxed) }
+    /// Microseconds since the clock was made, by what nobody can set.
+    public var elapsed: Int64 { state.withLock(\.elapsed) }
 
-    /// Moves the clock on.
+    /// Moves the clock on, and wakes who sleeps until then.
     ///
-    /// A negative duration sets it back, as a user may do.
+    /// A negative duration sets it back, as if that time had not been.
     public func advance(by duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        elapsedMicroseconds.add(
-            seconds * 1_000_000 + attoseconds / 1_000_000_000_000, ordering: .relaxed)
+        let due = state.withLock { state in
+            state.elapsed += duration.wholeMicroseconds
+            let now = state.elapsed
+            let due = state.sleepers.filter { $0.until <= now }.sorted { $0.until < $1.until }
+            state.sleepers.removeAll { $0.until <= now }
+            return due.map(\.continuation)
+        }
+        for sleeper in due { sleeper.resume(returning: true) }
+    }
+
+    /// Sets the device's clock, as a user may do; no time passes.
+    public func set(by duration: Duration) {
+        state.withLock { $0.offset += duration.wholeMicroseconds }
+    }
+
+    /// Sleeps until the clock was moved on so far.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(for duration: Duration) async throws {
+        let number = state.withLock { state in
+            state.sleepsMade += 1
+            return state.sleepsMade
+        }
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+                    guard !Task.isCancelled else { return nil }
+                    let until = state.elapsed + duration.wholeMicroseconds
+                    state.sleepers.append((number, until, continuation))
+                    defer { state.watchers = [] }
+                    return state.watchers
+                }
+                guard let watchers else { return continuation.resume(returning: false) }
+                for watcher in watchers { watcher.resume() }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let index = state.sleepers.firstIndex { $0.number == number }
+                return index.map { state.sleepers.remove(at: $0).continuation }
+            }
+            sleeper?.resume(returning: false)
+        }
+        if !isOver { throw CancellationError() }
+    }
+
+    /// Waits until somebody sleeps.
+    ///
+    /// - Returns: how long the first one still sleeps.
+    public func firstSleep() async -> Duration {
+        while true {
+            let left = state.withLock { state in
+                state.sleepers.map(\.until).min().map { $0 - state.elapsed }
+            }
+            if let left { return .microseconds(left) }
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state in
+                    if state.sleepers.isEmpty { state.watchers.append(continuation) }
+                    return !state.sleepers.isEmpty
+                }
+                if isLate { continuation.resume() }
+            }
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let most: Int64 = 3_155_760_000
+        return Swift.min(Swift.max(seconds, -most), most) * 1_000_000
+            + attoseconds / 1_000_000_000_000
     }
 }

@@ -10,7 +10,11 @@ extension Dependencies {
     ///
     /// Ids begin with the seed and count up: `00000007-0000-4000-8000-000000000001`. Waiting moves
     /// the clock on and lets others run; nothing ever sleeps.
-    public static func seeded(_ seed: UInt64, clock: ManualClock) -> Dependencies {
+    ///
+    /// - Parameter movesClock: false where waiting is to last until the test moves the clock.
+    public static func seeded(
+        _ seed: UInt64, clock: ManualClock, movesClock: Bool = true
+    ) -> Dependencies {
         let source = SeededSource(seed)
         return Dependencies(
             now: { clock.now },
@@ -18,6 +22,7 @@ extension Dependencies {
             random: { source.nextNumber() },
             uptime: { Uptime(bootID: "boot-\(seed)", microseconds: clock.elapsed) },
             sleep: { duration in
+                guard movesClock else { return try await clock.sleep(for: duration) }
                 try Task.checkCancellation()
                 clock.advance(by: duration)
                 await Task.yield()

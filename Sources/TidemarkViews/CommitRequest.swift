@@ -8,6 +8,8 @@ class CommitRequest: @unchecked Sendable {
     // it, afterwards only the caller, who waits for that turn or is woken after it.
     let now: Timestamp
     private(set) var isFinished = false
+    /// Whether somebody is to be told of it once it is on disk.
+    var isNews = false
     private var failure: (any Error)?
 
     init(at now: Timestamp) { self.now = now }
@@ -20,6 +22,9 @@ class CommitRequest: @unchecked Sendable {
         self.failure = failure
         isFinished = true
     }
+
+    /// Whether it is on disk.
+    var isStored: Bool { isFinished && failure == nil }
 
     /// Throws why nothing was stored.
     func check() throws {

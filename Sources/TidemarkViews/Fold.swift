@@ -97,7 +97,9 @@ package final class Fold {
         case .syncStarted:
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)
-        case .syncFinished: try finish(event, position)
+        case .syncFinished:
+            try finish(event, position)
+            try noteEnd(event, position)
         case .requestSent: try sent(event, position)
         case .requestAnswered: try answered(event, position)
         case .requestFailed: try failed(event, position)

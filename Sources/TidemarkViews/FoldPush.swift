@@ -5,6 +5,7 @@ import TidemarkRules
 
 extension Fold {
     func sent(_ event: Event, _ position: Position) throws {
+        try noteRequest(event)
         guard let key = event.key, let covers = event.mutation else { return }
         var row = try entity(key)
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
@@ -20,7 +21,7 @@ extension Fold {
 
     func answered(_ event: Event, _ position: Position) throws {
         let answer = AnswerPayload(event.payload)
-        try noteGate(event, answer, position)
+        try noteGates(event, answer, position)
         try noteClock(event, answer)
         guard let key = event.key else { return }
         var row = try entity(key)
@@ -128,14 +129,6 @@ extension Fold {
         guard row.attempt != nil else { return }
         row.attempt = nil
         put(.attempt(key), nil)
-    }
-
-    private func noteGate(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
-        guard let seconds = answer.retryAfter else { return }
-        let notBefore = event.recordedAt.adding(seconds: seconds)
-        put(
-            .gate("server"),
-            GateRow(notBefore: notBefore, seconds: seconds, position: position).encoded)
     }
 }
 

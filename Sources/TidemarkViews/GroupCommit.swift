@@ -118,6 +118,7 @@ private struct GroupCommit {
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws {
         let draft = try draft(request, transaction)
+        request.isNews = journal.localCommits.areWatched && draft.events.contains(where: \.isLocal)
         guard !draft.events.isEmpty else { return }
         if isNew { try journal.views.setState(ViewTables.State(), transaction) }
         isNew = false

@@ -19,6 +19,8 @@ package final class Journal: Sendable {
     let models = ModelCache()
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])
+    /// Who is told of commits with edits.
+    package let localCommits = LocalCommits()
 
     /// The tables of a store.
     package static let tableNames = EventLog.tableNames + ViewTables.tableNames
@@ -61,7 +63,7 @@ package final class Journal: Sendable {
             } catch {
                 guard withdraw(request) else { throw error }
             }
-            return try request.result()
+            return try told(request).result()
         }
     }
 
@@ -76,6 +78,12 @@ package final class Journal: Sendable {
         } catch {
             guard withdraw(request) else { throw error }
         }
-        return try request.result()
+        return try told(request).result()
+    }
+
+    /// Tells of a commit that is on disk, on the thread of whoever asked for it.
+    private func told<R>(_ request: TypedCommitRequest<R>) -> TypedCommitRequest<R> {
+        if request.isNews, request.isStored { localCommits.tell() }
+        return request
     }
 }

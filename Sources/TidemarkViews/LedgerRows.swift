@@ -1,4 +1,4 @@
-// LedgerRows.swift — the small rows of the ledger: watermarks, sync runs, decisions, gates.
+// LedgerRows.swift — the small rows of the ledger: watermarks, sync runs, decisions, facts.
 
 package import TidemarkEvents
 
@@ -145,42 +145,6 @@ package struct DecisionRow: Sendable, Hashable {
             case 5: inputs.append(try field.position())
             case 6: fields.append(try field.string())
             case 7: base = try field.position()
-            default: continue
-            }
-        }
-    }
-}
-
-/// Until when the server asked not to be called.
-package struct GateRow: Sendable, Hashable {
-    package var notBefore: Timestamp
-    /// How long a pause it asked for.
-    package var seconds: Int64
-    /// The answer that said so.
-    package var position: Position
-
-    package init(notBefore: Timestamp, seconds: Int64, position: Position) {
-        self.notBefore = notBefore
-        self.seconds = seconds
-        self.position = position
-    }
-
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.signed(1, notBefore.rawValue)
-        writer.position(2, position)
-        writer.signed(3, seconds)
-        return writer.bytes
-    }
-
-    package init(parsing bytes: [UInt8]) throws(ProtoError) {
-        self.init(notBefore: Timestamp(rawValue: 0), seconds: 0, position: .start)
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: notBefore = Timestamp(rawValue: try field.signed())
-            case 2: position = try field.position()
-            case 3: seconds = try field.signed()
             default: continue
             }
         }

@@ -3,11 +3,13 @@
 
 package import TidemarkEvents
 
-/// `request.answered`: `{"status":…,"retryAfter":…,"Date":…,"uptime":…,…}`.
+/// `request.answered`: `{"status":…,"Date":…,"Backoff":…,"retryAfter":…,"uptime":…}`.
 package struct AnswerPayload: Sendable, Hashable {
     package var status = 0
     /// Seconds for which the server asked not to be called.
     package var retryAfter: Int64?
+    /// Seconds for which it asked for no call that is not needed.
+    package var backoff: Int64?
     /// The server's clock, where it is one to go by: not that of whoever answered in its place.
     package var date: Timestamp?
     /// Microseconds since the device's boot, when the answer came.
@@ -19,9 +21,20 @@ package struct AnswerPayload: Sendable, Hashable {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         status = document.value("status")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
         retryAfter = document.value("retryAfter")?.int64Value
+        backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
+        uptime = document.value("uptime")?.int64Value
         guard document.rawValue("failure") == nil else { return }
         date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
-        uptime = document.value("uptime")?.int64Value
+    }
+}
+
+/// `request.sent`: `{"method":…,"path":…,"sentAt":…,…}`.
+package struct RequestPayload: Sendable, Hashable {
+    package var sentAt: Timestamp?
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        sentAt = document.value("sentAt")?.int64Value.map { Timestamp(rawValue: $0) }
     }
 }
 

@@ -5,7 +5,7 @@
 //   rows    collection 0 id                          entities
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'd' position, index (2 bytes)            decisions
-//   ledger  'g' name                                 schedule
+//   ledger  'g' name                                 schedule (server, backoff, busy, frozen; clock)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
@@ -42,8 +42,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 3
-        case .decisions, .schedule, .watermarks: 2
+        case .entities, .outbox, .schedule: 3
+        case .decisions, .watermarks: 2
         case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }

@@ -104,11 +104,6 @@ package final class ViewReader {
         try load(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
     }
 
-    /// Until when the server asked not to be called, if it did.
-    package func gate() throws -> GateRow? {
-        try load(.gate("server")).map { try GateRow(parsing: $0) }
-    }
-
     package func fact(_ name: String) throws -> StoreFactRow? {
         try load(.store(name)).map { try StoreFactRow(parsing: $0) }
     }

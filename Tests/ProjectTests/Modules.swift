@@ -50,8 +50,8 @@ let modules: [String: Module] = [
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",
-            "TidemarkViews", "TidemarkLog", "TidemarkEvents", "ArgumentParser", "HTTPTypes",
-            "Foundation", "Synchronization",
+            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", "ArgumentParser",
+            "HTTPTypes", "Foundation", "Synchronization",
         ]),
 ]
 

@@ -66,6 +66,50 @@ import TidemarkTesting
         #expect(clock.elapsed == 0)
     }
 
+    @Test func `who sleeps wakes when the clock was moved so far, the first one first`()
+        async throws
+    {
+        let clock = ManualClock()
+        let (woken, wake) = AsyncStream.makeStream(of: Int.self)
+        for seconds in [30, 10, 20] {
+            Task {
+                try await clock.sleep(for: .seconds(seconds))
+                wake.yield(seconds)
+            }
+        }
+        var order: [Int] = []
+        var iterator = woken.makeAsyncIterator()
+        while order.count < 3 {
+            // Each begins to sleep when it likes.
+            let left = await clock.firstSleep()
+            clock.advance(by: left)
+            order.append(try #require(await iterator.next()))
+        }
+
+        #expect(order.sorted() == [10, 20, 30])
+    }
+
+    @Test func `who sleeps wakes when the task is cancelled, and is forgotten`() async throws {
+        let clock = ManualClock()
+        let task = Task { try await clock.sleep(for: .seconds(10)) }
+        #expect(await clock.firstSleep() == .seconds(10))
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+
+        let other = Task { try await clock.sleep(for: .seconds(20)) }
+        #expect(await clock.firstSleep() == .seconds(20))
+        clock.advance(by: .seconds(20))
+        try await other.value
+    }
+
+    @Test func `the device's clock can be set while no time passes`() {
+        let clock = ManualClock()
+        clock.advance(by: .seconds(5))
+        clock.set(by: .seconds(-3600))
+
+        #expect(clock.now == clock.start.adding(seconds: -3595) && clock.elapsed == 5_000_000)
+    }
+
     @Test func `temporary stores lie apart and are gone when they are deleted`() throws {
         let first = try Replica.temporary(model: SyncWorld.usualModel)
         let second = try Replica.temporary(model: SyncWorld.usualModel)

@@ -17,6 +17,13 @@ struct `the tool's sync` {
     private func withServer(
         _ world: SyncWorld = SyncWorld(), _ body: (SyncWorld, String) async throws -> Void
     ) async throws {
+        try await withOrigin(world) { world, store, _ in try await body(world, store) }
+    }
+
+    private func withOrigin(
+        _ world: SyncWorld = SyncWorld(),
+        _ body: (SyncWorld, String, String) async throws -> Void
+    ) async throws {
         // Above the other tests, who may keep every thread of theirs busy.
         let listener = try await Task(priority: .high) {
             try await LoopbackServer.start(world.server)
@@ -24,7 +31,7 @@ struct `the tool's sync` {
         do {
             try await SyncFolder.withStore(remote: listener.origin, model: world.model) {
                 _, store in
-                try await body(world, store)
+                try await body(world, store, listener.origin)
             }
         } catch {
             await listener.stop()
@@ -141,6 +148,62 @@ struct `the tool's sync` {
             #expect(result.code == 0)
             #expect(result.out == "synced: 1 read back\n")
             #expect(world.writes == ["PUT tasks/t1 * lost"])
+        }
+    }
+
+    @Test func `says when automatic runs go on, and why not before`() async throws {
+        try await withOrigin { world, store, origin in
+            let steps: [(FaultAction, String, String)] = [
+                (
+                    .answer(status: 503), "next run  in",
+                    "backoff   1 failed in a row (server), until"
+                ),
+                (
+                    .tooManyRequests(retryAfterSeconds: 900), "next run  in 900 s",
+                    "server    the server asked for a pause until"
+                ),
+                (
+                    .answer(status: 401),
+                    "next run  when the user asks, or gives other credentials",
+                    "frozen    the server said unauthorized (@"
+                ),
+            ]
+            for (fault, automatic, gate) in steps {
+                try await SyncFolder.withStore(remote: origin) { _, store in
+                    world.server.faults = FaultPlan([FaultRule(fault)])
+                    let sync = try await SyncTool.run("sync", store, environment: me)
+                    #expect(sync.code == 1)
+
+                    let status = try await SyncTool.run("status", store).lines
+                    #expect(status.contains { $0.hasPrefix(automatic) }, "\(status)")
+                    #expect(status.contains { $0.hasPrefix(gate) }, "\(status)")
+                    #expect(status.allSatisfy { $0.count <= 80 })
+                    let json = try await SyncTool.run("status", store, "-o", "json").out
+                    let summary = try JSONValue(parsing: Array(json.utf8.dropLast()))
+                    guard case .array(let gates)? = summary["gates"] else {
+                        Issue.record("\(json)")
+                        return
+                    }
+                    #expect(gates.contains { gate.hasPrefix($0["name"]?.stringValue ?? "-") })
+                }
+            }
+            #expect(try await !SyncTool.run("status", store).out.contains("next run"))
+        }
+    }
+
+    @Test func `ends in time`() async throws {
+        try await withServer { world, store in
+            _ = try await SyncTool.run("put", store, "tasks/t1", "{}")
+
+            let result = try await SyncTool.run(
+                "sync", store, "--deadline", "0", "--until-quiet", environment: me)
+
+            #expect(result.code == 1)
+            #expect(result.out.hasPrefix("not synced: the time for this run is over"))
+            #expect(world.requests == [])
+
+            let enough = try await SyncTool.run("sync", store, "--deadline", "60", environment: me)
+            #expect(enough.out == "synced: 1 pushed\n")
         }
     }
 

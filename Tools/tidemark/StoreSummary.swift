@@ -2,6 +2,7 @@
 
 import Tidemark
 import TidemarkInspect
+import TidemarkRules
 import TidemarkViews
 
 /// How a store stands with its server.
@@ -14,9 +15,11 @@ struct StoreSummary {
     private var pending = 0
     private var refused = 0
     private var lastRun: (position: Position, row: SyncRunRow)?
+    private let schedule: ScheduleSummary
 
-    init(_ views: ViewReader) throws {
+    init(_ views: ViewReader, at now: Moment) throws {
         position = views.last
+        schedule = ScheduleSummary(try views.gates(), at: now)
         let registration = try views.registration()
         origin = registration?.remote?.origin
         for collection in registration?.model.collections ?? [] {
@@ -57,6 +60,7 @@ struct StoreSummary {
         }
         lines.append("last run  \(last)")
         lines.append("outbox    \(pending) pending, \(refused) refused")
+        lines += schedule.lines
         for collection in collections {
             let counts = EntityStatus.allCases.compactMap { status in
                 collection.counts[status].map { "\($0) \(status.rawValue)" }
@@ -73,6 +77,8 @@ struct StoreSummary {
         object["lastRun"] = .string(lastOutcome)
         object["pending"] = .number(JSONNumber(pending))
         object["refused"] = .number(JSONNumber(refused))
+        object["automatic"] = .string(schedule.automatic)
+        object["gates"] = .array(schedule.json)
         var list: [JSONValue] = []
         for collection in collections {
             var entry: JSONObject = ["name": .string(collection.name.rawValue)]

@@ -29,6 +29,13 @@ struct Sync: AsyncParsableCommand {
         help: ArgumentHelp(
             "With --until-quiet: how long to wait for the server in all.", valueName: "SECONDS"))
     var secondsMax: Int = 120
+    @Flag(help: "List every collection whole, and not only what changed.")
+    var full = false
+    @Option(
+        help: ArgumentHelp(
+            "How long all of it may take: no request begins that can't end by then.",
+            valueName: "SECONDS"))
+    var deadline: Int?
 
     func run() async throws {
         let replica = try store.open(patience)
@@ -37,36 +44,47 @@ struct Sync: AsyncParsableCommand {
         }
         let credentials = try Self.credentials(remote)
         let engine = try SyncEngine(replica, remote: remote) { credentials }
-        let outcome = try await run(engine)
+        let outcome = try await run(engine, replica)
         Terminal.endProgress()
         Terminal.write(outcome.sentence)
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
             Terminal.write("  \(collection): \(failure)")
         }
+        for (collection, count) in outcome.held.sorted(by: { $0.key < $1.key }) {
+            Terminal.write(
+                "  \(collection): the server did not name \(count), more than half; they are kept:"
+                    + " see tidemark issues")
+        }
         try replica.close()
         if !outcome.isSynced { throw Exit.findings }
     }
 
-    private func run(_ engine: SyncEngine) async throws -> SyncOutcome {
+    private func run(_ engine: SyncEngine, _ replica: Replica) async throws -> SyncOutcome {
         let status = engine.status
         let watcher = Task {
-            for await case .syncing(let progress) in status {
-                Terminal.progress("\(progress.phase.rawValue) \(progress.collection)")
+            for await case let progress? in status.map(\.progress) {
+                Terminal.progress(progress.line)
             }
         }
         defer { watcher.cancel() }
         var left = Double(secondsMax)
         var attempt = 0
         var total = SyncCounts()
-        for _ in 0..<Self.runsMax - 1 {
-            let outcome = try await engine.sync(.userRequested)
+        let time = SyncTime(
+            from: replica.dependencies.moment, deadline: deadline.map { .seconds($0) })
+        for run in 0..<Self.runsMax - 1 {
+            let outcome = try await engine.sync(
+                .userRequested, deadline: time.left(at: replica.dependencies.moment),
+                full: full && run == 0)
             total.add(outcome.counts)
             if !untilQuiet || outcome.isSynced && !outcome.counts.hasNews {
                 return outcome.with(total)
             }
             var pause = 0.0
             if let failure = outcome.failure {
-                guard failure.isTransient else { return outcome.with(total) }
+                guard failure.isTransient, failure != .deadline else {
+                    return outcome.with(total)
+                }
                 attempt += 1
                 pause =
                     failure.retryAfterSeconds.map(Double.init)
@@ -80,7 +98,8 @@ struct Sync: AsyncParsableCommand {
             left -= pause
             if pause > 0 { try await Task.sleep(for: .seconds(pause)) }
         }
-        let last = try await engine.sync(.userRequested)
+        let last = try await engine.sync(
+            .userRequested, deadline: time.left(at: replica.dependencies.moment))
         total.add(last.counts)
         return last.with(total)
     }
@@ -112,6 +131,20 @@ extension SyncCounts {
         conflicts += other.conflicts
         rejected += other.rejected
         readBack += other.readBack
+    }
+}
+
+extension SyncProgress {
+    /// One line: `pushing tasks 3/10`.
+    fileprivate var line: String {
+        var words = [phase.rawValue]
+        if let collection { words.append(collection.rawValue) }
+        if let total {
+            words.append("\(done)/\(total)")
+        } else if done > 0 {
+            words.append("\(done)")
+        }
+        return words.joined(separator: " ")
     }
 }
 
@@ -149,7 +182,7 @@ struct Status: ParsableCommand {
     func run() throws {
         try store.read { journal in
             try journal.read { views in
-                let summary = try StoreSummary(views)
+                let summary = try StoreSummary(views, at: Dependencies.live.moment)
                 if format.isJSON {
                     Terminal.write(summary.json)
                 } else {

@@ -19,3 +19,13 @@ final class SyncBox<Value: Sendable>: Sendable {
         set { content.withLock { $0 = newValue } }
     }
 }
+
+/// A number that counts up.
+final class SyncCounter: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .sequentiallyConsistent) }
+
+    /// Counts one more; the number before.
+    func count() -> Int { number.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue }
+}

@@ -4,6 +4,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkRules
 import TidemarkViews
 
 extension SyncDevice {
@@ -76,7 +77,8 @@ extension SyncDevice {
             for name in ["opened", "model"] {
                 rows["fact \(name)"] = try views.fact(name)?.encoded
             }
-            rows["gate"] = try views.gate()?.encoded
+            let gates = try views.gates()
+            for name in SyncGate.Name.allCases { rows["gate \(name)"] = gates[name]?.encoded }
         }
         return rows
     }

@@ -21,6 +21,10 @@ final class SyncWire: Transport, Sendable {
     }
     private let state = Mutex(State())
     private let next: any Transport
+    private let all = SyncCounter()
+
+    /// How many requests came since the wire was made, whatever they asked.
+    var total: Int { all.value }
 
     init(_ next: any Transport) { self.next = next }
 
@@ -36,6 +40,7 @@ final class SyncWire: Transport, Sendable {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
+        _ = all.count()
         if request.isAboutCollections {
             return try await next.send(request, body: body, limits: limits)
         }

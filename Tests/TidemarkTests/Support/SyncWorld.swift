@@ -107,12 +107,12 @@ final class SyncDevice: Sendable {
     /// A new device; whoever makes it deletes its replica.
     static func make(
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
-        rules: [ConflictRule] = []
+        rules: [ConflictRule] = [], movesClock: Bool = true
     ) throws -> SyncDevice {
         let wire = SyncWire(world.server)
         let replica = try Replica.temporary(
             model: world.model, remote: SyncWorld.remote, rules: rules,
-            dependencies: .seeded(seed, clock: world.clock))
+            dependencies: .seeded(seed, clock: world.clock, movesClock: movesClock))
         let adapter = try adapter ?? SyncWorld.remote.makeAdapter()
         return SyncDevice(world, wire, replica, engine(replica, wire, adapter: adapter))
     }

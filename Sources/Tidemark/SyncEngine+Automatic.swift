@@ -1,0 +1,96 @@
+// SyncEngine+Automatic.swift — the loop that begins runs by itself: ask the schedule, do what it
+// says, wait for the bell.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkSync
+import TidemarkViews
+
+extension SyncEngine {
+    /// Begins runs by itself until the engine is stopped, or the store fails.
+    func follow() async {
+        let bell = bell
+        let watch = replica.journal.localCommits.watch { bell.ringForEdit() }
+        defer { replica.journal.localCommits.unwatch(watch) }
+        var rings = bell.rings.makeAsyncIterator()
+        // What is pending already counts as an edit.
+        bell.ringForEdit()
+        do {
+            while isStarted {
+                let alarm = try await step()
+                // Before this returns, whoever changes anything rings.
+                if isStarted { await rings.next(isolation: self) }
+                alarm?.cancel()
+            }
+        } catch {
+            let error = error as? TidemarkError ?? TidemarkError(.storage, "\(error)")
+            isStarted = false
+            rest = .stopped(error)
+            publish(rest)
+        }
+        let isPaused = schedule.isPaused
+        schedule = SyncSchedule()
+        schedule.isPaused = isPaused
+    }
+
+    /// Does what the schedule says.
+    ///
+    /// - Returns: what rings when the time has come, if it is known when.
+    private func step() async throws -> Task<Void, Never>? {
+        // Whose end rings.
+        guard runs.isEmpty else { return nil }
+        let now = replica.dependencies.moment
+        switch try decide(now) {
+        case .run(let triggers): try await runAutomatically(triggers)
+        case .wait(let until, let reason):
+            publish(.waiting(until: until, reason))
+            return alarm(now.now, until)
+        case .idle: publish(.idle)
+        case .paused(let reason): publish(.paused(reason))
+        }
+        return nil
+    }
+
+    private func decide(_ now: Moment) throws -> SyncSchedule.Decision {
+        do {
+            let isEdited = bell.takeEdit()
+            let schedule = schedule
+            self.schedule = try replica.journal.read { views in
+                var schedule = schedule
+                schedule.gates = try views.gates()
+                try views.forEachSyncRun { _, run in
+                    schedule.lastRunAt = run.finishedAt ?? run.startedAt
+                    return false
+                }
+                if isEdited, schedule.automatic?.localChanges == true,
+                    try OutboxCounts(views).pending > 0
+                {
+                    schedule.ask(.localChange, at: now)
+                }
+                return schedule
+            }
+            return self.schedule.next(now)
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    private func runAutomatically(_ triggers: [SyncTrigger]) async throws {
+        schedule.begin()
+        let run = join(triggers, nil)
+        automaticRun = run.number
+        defer { automaticRun = nil }
+        let outcome = try await run.task.value
+        // Paused in the middle: what it was for is still to be done.
+        guard schedule.isPaused, outcome.failure == .cancelled else { return }
+        for trigger in triggers { schedule.ask(trigger, at: replica.dependencies.moment) }
+    }
+
+    /// Rings after the time between two moments, whatever is done to the clock meanwhile.
+    private func alarm(_ now: Timestamp, _ until: Timestamp) -> Task<Void, Never> {
+        let (bell, sleep) = (bell, replica.dependencies.sleep)
+        let (wait, overflow) = until.rawValue.subtractingReportingOverflow(now.rawValue)
+        return Task {
+            try? await sleep(.microseconds(overflow ? .max : wait))
+            bell.ring()
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SyncEngine+Runs.swift — runs and their callers: one run at a time, the others wait their turn.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkSync
+import TidemarkViews
+
+extension SyncEngine {
+    /// One run; callers may join it until it begins.
+    struct Run {
+        var number: Int
+        /// Why, the highest first.
+        var triggers: [SyncTrigger]
+        var hasDeadline: Bool
+        /// Whether every collection is listed whole.
+        var isFull: Bool
+        var task: Task<SyncOutcome, any Error>
+        var callers = 1
+        var hasBegun = false
+        /// Why it ends before it began.
+        var ending: SyncFailure?
+        /// Wakes it when it is its turn.
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    /// The run that the next caller shares: one that has not begun, or a new one.
+    func join(_ triggers: [SyncTrigger], _ deadline: Duration?, _ isFull: Bool = false) -> Run {
+        if let index = runs.indices.last, !runs[index].hasBegun, runs[index].ending == nil,
+            !runs[index].hasDeadline, deadline == nil
+        {
+            runs[index].callers += 1
+            if isFull { runs[index].isFull = true }
+            runs[index].triggers = Set(runs[index].triggers).union(triggers).sorted()
+            return runs[index]
+        }
+        runsMade += 1
+        let number = runsMade
+        let time = SyncTime(from: replica.dependencies.moment, deadline: deadline)
+        let run = Run(
+            number: number, triggers: triggers, hasDeadline: deadline != nil, isFull: isFull,
+            task: Task { try await self.perform(number, time) })
+        runs.append(run)
+        return run
+    }
+
+    private func index(_ number: Int) -> Int? { runs.firstIndex { $0.number == number } }
+
+    /// Takes note that a caller waits no longer.
+    func leave(_ number: Int) {
+        guard let index = index(number) else { return }
+        runs[index].callers -= 1
+        if runs[index].callers == 0 { cancel(number, as: .cancelled) }
+    }
+
+    /// Ends a run: at its next step, or at once when it has not begun.
+    func cancel(_ number: Int, as failure: SyncFailure) {
+        guard let index = index(number) else { return }
+        if runs[index].hasBegun {
+            runs[index].task.cancel()
+        } else {
+            runs[index].ending = failure
+            wake(index)
+        }
+    }
+
+    /// Ends a run that has not begun in time.
+    func expire(_ number: Int, after deadline: Duration) -> Task<Void, any Error> {
+        let sleep = replica.dependencies.sleep
+        return Task {
+            try await sleep(deadline)
+            if let index = index(number), !runs[index].hasBegun { cancel(number, as: .deadline) }
+        }
+    }
+
+    private func wake(_ index: Int) {
+        runs[index].waiter?.resume()
+        runs[index].waiter = nil
+    }
+
+    /// One run from its turn to its end.
+    private func perform(_ number: Int, _ time: SyncTime) async throws -> SyncOutcome {
+        defer {
+            runs.removeAll { $0.number == number }
+            if !runs.isEmpty { wake(0) }
+            bell.ring()
+        }
+        if runs.first?.number != number, let index = index(number), runs[index].ending == nil {
+            await withCheckedContinuation { runs[index].waiter = $0 }
+        }
+        guard let index = index(number) else { preconditionFailure("a run was lost") }
+        if let failure = runs[index].ending { return try outcome(failure) }
+        runs[index].hasBegun = true
+        do {
+            let outcome = try await run(runs[index].triggers, isFull: runs[index].isFull, time)
+            ended(outcome)
+            return outcome
+        } catch {
+            ended(nil)
+            throw TidemarkError.wrapping(error)
+        }
+    }
+
+    /// Tells of a run's end; what comes next is the loop's to tell, while there is one.
+    private func ended(_ outcome: SyncOutcome?) {
+        if !isStarted { return publish(rest, outcome) }
+        broadcast.send { status in
+            if let outcome { status.lastOutcome = outcome }
+        }
+    }
+
+    /// The outcome of a run that did not begin.
+    private func outcome(_ failure: SyncFailure) throws -> SyncOutcome {
+        do {
+            let counts = try replica.journal.read { try OutboxCounts($0) }
+            var outcome = SyncOutcome()
+            outcome.failure = failure
+            outcome.pending = counts.pending
+            outcome.refused = counts.refused
+            return outcome
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    private func run(
+        _ triggers: [SyncTrigger], isFull: Bool, _ time: SyncTime
+    ) async throws -> SyncOutcome {
+        let bound = try bind()
+        let (broadcast, journal) = (broadcast, replica.journal)
+        let driver = SyncDriver(
+            journal: journal, model: bound.model, remote: bound.remote ?? remote, adapter: adapter,
+            transport: transport, limits: limits, credentials: credentials,
+            dependencies: replica.dependencies, rules: replica.rules,
+            progress: { progress in
+                // What waits is counted when a phase begins: it may be much.
+                let isNew = broadcast.current.progress?.phase != progress.phase
+                let counts = isNew ? try? journal.read { try OutboxCounts($0) } : nil
+                broadcast.send { status in
+                    status.activity = .syncing(progress)
+                    if let counts { status.set(counts) }
+                }
+            })
+        return try await driver.run(triggers: triggers, isFull: isFull, time: time)
+    }
+
+    /// Binds the replica to the remote with the first sync, and holds it to it ever after.
+    private func bind() throws -> ModelRegistration {
+        guard let registered = try replica.registration else {
+            throw TidemarkError(.noModel, "the replica has no model")
+        }
+        let wanted = try ModelRegistration(model: registered.model, remote: remote).checked()
+        guard let known = registered.remote, let own = wanted.remote else {
+            try replica.register(wanted)
+            return wanted
+        }
+        guard known.origin == own.origin, known.parameters == own.parameters else {
+            throw TidemarkError(
+                .otherRemote,
+                "the store is synced with \(known.origin), not with \(own.origin); "
+                    + "another server needs a store of its own")
+        }
+        return wanted
+    }
+}

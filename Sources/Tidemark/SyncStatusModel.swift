@@ -1,0 +1,36 @@
+// SyncStatusModel.swift — an engine's status for the main thread: whatever shows it is redrawn when
+// it changes.
+
+public import Observation
+
+/// The status of an engine, to be shown.
+///
+/// Follows the engine for as long as it is kept.
+@MainActor @Observable public final class SyncStatusModel {
+    /// What the engine is doing, and what waits.
+    public private(set) var status: EngineStatus
+
+    @ObservationIgnored private var following: Following?
+
+    /// Follows an engine.
+    public init(_ engine: SyncEngine) {
+        status = engine.broadcast.current
+        let changes = engine.status
+        following = Following(
+            task: Task { [weak self] in
+                for await status in changes {
+                    guard let self else { return }
+                    if self.status != status { self.status = status }
+                }
+            })
+    }
+}
+
+/// A task that ends with whoever keeps it.
+private final class Following: Sendable {
+    let task: Task<Void, Never>
+
+    init(task: Task<Void, Never>) { self.task = task }
+
+    deinit { task.cancel() }
+}

@@ -1,0 +1,44 @@
+// SyncTriggers.swift — which sync runs begin by themselves.
+
+import TidemarkRules
+
+/// Which sync runs begin by themselves, once an engine was started.
+public struct SyncTriggers: Sendable, Hashable {
+    /// Whether an edit starts one, as soon as no other follows.
+    public var localChanges: Bool
+    /// How long after the last run the next one begins, at least a second; nil for never.
+    public var every: Duration?
+    /// How long no further edit may have come: typing is one run.
+    public var quiet: Duration
+    /// How long an edit waits at most while others follow.
+    public var quietMax: Duration
+
+    /// Each has a usual value: every edit, and no timer.
+    public init(
+        localChanges: Bool = true, every: Duration? = nil, quiet: Duration = .seconds(1),
+        quietMax: Duration = .seconds(5)
+    ) {
+        self.localChanges = localChanges
+        self.every = every
+        self.quiet = quiet
+        self.quietMax = quietMax
+    }
+
+    /// None: runs begin when they are asked for, or when a failed one is to be tried again.
+    public static let none = SyncTriggers(localChanges: false)
+
+    var automatic: SyncSchedule.Automatic {
+        SyncSchedule.Automatic(
+            localChanges: localChanges, every: every?.microseconds, quiet: quiet.microseconds,
+            quietMax: quietMax.microseconds)
+    }
+}
+
+extension Duration {
+    /// Whole microseconds; a century where that does not fit.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let most: Int64 = 3_155_760_000
+        return min(max(seconds, -most), most) * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,57 @@
+// SyncTrigger.swift — why a sync run begins, and what an automatic one waits for: words that stand
+// in the log and in an engine's status.
+
+/// Why a sync run is started, the highest priority first; logged with it.
+public enum SyncTrigger: String, Sendable, Hashable, CaseIterable, Comparable {
+    /// The user asked for it: waits for nothing but what the server asked in so many words.
+    case userRequested
+    /// There are new credentials; passes what ``userRequested`` passes.
+    case credentialsChanged
+    /// The server let it be known that something changed there, by a push notification.
+    case remoteChange
+    /// Something was written here.
+    case localChange
+    /// The network is there again.
+    case reachability
+    /// An earlier run failed, and waiting may have mended it.
+    case retry
+    /// So much time has passed since the last run.
+    case timer
+    /// The system gave the app some time in the background.
+    case background
+
+    /// Whether it goes ahead where automatic runs wait: after failures, while the server is busy,
+    /// and when the credentials were refused.
+    public var isUrgent: Bool { self == .userRequested || self == .credentialsChanged }
+
+    /// Higher priority is smaller.
+    public static func < (left: SyncTrigger, right: SyncTrigger) -> Bool {
+        left.priority < right.priority
+    }
+
+    private var priority: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// What the next run waits for.
+public enum SyncWaitReason: Sendable, Hashable {
+    /// The server said when it may be called again.
+    case serverAsked
+    /// So many runs in a row failed.
+    case failures(Int)
+    /// The server asked for no more calls than are needed.
+    case serverBusy
+    /// For edits that may follow the last one.
+    case quiet
+    /// For the time of the next regular run.
+    case timer
+}
+
+/// Why no run begins by itself.
+public enum SyncPauseReason: String, Sendable, Hashable {
+    /// The app paused the engine.
+    case byApp
+    /// The server does not accept the credentials.
+    case unauthorized
+    /// The server no longer speaks this API.
+    case apiDeprecated
+}

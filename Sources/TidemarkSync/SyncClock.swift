@@ -1,0 +1,31 @@
+// SyncClock.swift — the time that a sync run has, and the moments that gates are measured by.
+
+package import TidemarkRules
+
+extension Dependencies {
+    /// Now, by both clocks of the device.
+    package var moment: Moment {
+        let uptime = uptime()
+        return Moment(now: now(), bootID: uptime.bootID, uptime: uptime.microseconds)
+    }
+}
+
+/// How much time a sync run has left; measured by the clock that nobody sets.
+package struct SyncTime: Sendable {
+    /// No request begins with less than this left.
+    package static let requestTimeMin = Duration.seconds(1)
+
+    private let begun: Moment
+    private let deadline: Duration?
+
+    /// - Parameter deadline: how long from now; nil for as long as it takes.
+    package init(from now: Moment, deadline: Duration?) {
+        begun = now
+        self.deadline = deadline
+    }
+
+    /// What is left; nil for as long as it takes.
+    package func left(at now: Moment) -> Duration? {
+        deadline.map { $0 - .microseconds(now.microseconds(since: begun) ?? 0) }
+    }
+}

@@ -1,0 +1,44 @@
+// SyncProgress.swift — how far a sync run is.
+
+public import TidemarkEvents
+
+/// How far a sync run is.
+public struct SyncProgress: Sendable, Hashable {
+    /// What the run is doing.
+    public enum Phase: String, Sendable {
+        /// Asking after writes whose outcome is not known.
+        case readingBack
+        /// Fetching what the server changed.
+        case pulling
+        /// Sending what is pending.
+        case pushing
+        /// Logging how it ended.
+        case cleaning
+    }
+    /// What the run is doing.
+    public var phase: Phase
+    /// With which collection; nil for all of them.
+    public var collection: CollectionName?
+    /// How much of the phase is done: entities that were read back, had changed on the server, or
+    /// were sent and answered.
+    public var done: Int
+    /// How much there is to do in the phase, as far as is known now; nil where only the server
+    /// knows.
+    public var total: Int?
+    /// What was done so far, in all phases.
+    public var counts: SyncCounts
+
+    init(step: SyncStep, outcome: SyncOutcome, left: Int?) {
+        counts = outcome.counts
+        switch step {
+        case .readBack: (phase, done) = (.readingBack, counts.readBack)
+        case .describe, .list, .fetch, .complete: (phase, done) = (.pulling, counts.pulled)
+        case .push:
+            (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
+        case .finish: (phase, done) = (.cleaning, 0)
+        }
+        collection = step.call?.collection?.name
+        if case .complete(let list) = step { collection = list.collection.name }
+        total = left.map { done + $0 }
+    }
+}

@@ -1,0 +1,90 @@
+// FoldSchedule.swift — what answers and ends of sync runs say about when the next run may begin.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// An answer may ask not to be called for a while, or only where it is needed.
+    func noteGates(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
+        guard answer.retryAfter != nil || answer.backoff != nil else { return }
+        let since = try moment(event, uptime: answer.uptime)
+        if let seconds = answer.retryAfter { set(.server, since, seconds, position) }
+        if let seconds = answer.backoff { set(.busy, since, seconds, position) }
+    }
+
+    /// A request counts for the limits, unless it is part of another one.
+    func noteRequest(_ event: Event) throws {
+        let limits = try model().settings.limits
+        guard !limits.isEmpty, event.cause == nil else { return }
+        try note([RequestPayload(event.payload).sentAt ?? event.recordedAt], limits)
+    }
+
+    private func note(_ times: [Timestamp], _ limits: [RequestLimit]) throws {
+        let place = RowKey.gate(RequestTimes.name)
+        var window = RequestWindow(
+            limits, try get(place).map { try RequestTimes(parsing: $0).times } ?? [])
+        for time in times { window.add(time) }
+        put(place, RequestTimes(times: window.times).encoded)
+    }
+
+    /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
+    func noteEnd(_ event: Event, _ position: Position) throws {
+        let end = RunEndPayload(event.payload)
+        if !end.requestTimes.isEmpty {
+            let limits = try model().settings.limits
+            if !limits.isEmpty { try note(end.requestTimes, limits) }
+        }
+        if let seconds = end.backoff {
+            set(.busy, try moment(event, uptime: end.uptime), seconds, position)
+        }
+        switch end.effect {
+        case .none: break
+        case .clears:
+            try clear(.backoff)
+            try clear(.frozen)
+        case .freezes:
+            try clear(.backoff)
+            let gate = SyncGate(
+                since: try moment(event, uptime: end.uptime), microseconds: 0, reason: end.outcome,
+                position: position)
+            put(.gate(.frozen), gate.encoded)
+        case .backsOff:
+            // Who gets no answer does not know whether the credentials are accepted by now.
+            let before = try get(.gate(.backoff)).map { try SyncGate(parsing: $0).failures } ?? 0
+            let settings = try model().settings
+            let failures = min(before, Int(Int32.max)) + 1
+            let gate = SyncGate(
+                since: try moment(event, uptime: end.uptime),
+                microseconds: BackoffRule.microseconds(
+                    failures: failures, seed: try started(event)?.seed ?? 0,
+                    secondsMin: settings.backoffSecondsMin, secondsMax: settings.backoffSecondsMax),
+                failures: failures, reason: end.outcome, position: position)
+            put(.gate(.backoff), gate.encoded)
+        }
+    }
+
+    private func set(
+        _ name: SyncGate.Name, _ since: Moment, _ seconds: Int64, _ position: Position
+    ) {
+        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let gate = SyncGate(
+            since: since, microseconds: overflow ? .max : max(0, microseconds), position: position)
+        put(.gate(name), gate.encoded)
+    }
+
+    private func clear(_ name: SyncGate.Name) throws {
+        if try get(.gate(name)) != nil { put(.gate(name), nil) }
+    }
+
+    /// When an event was recorded, by both clocks as far as the log knows them.
+    private func moment(_ event: Event, uptime: Int64?) throws -> Moment {
+        let bootID = try uptime == nil ? nil : started(event)?.bootID
+        return Moment(now: event.recordedAt, bootID: bootID ?? "", uptime: uptime ?? 0)
+    }
+
+    /// What the log says of the beginning of the run that an event belongs to.
+    private func started(_ event: Event) throws -> RunStartPayload? {
+        guard let start = event.sync else { return RunStartPayload(event.payload) }
+        return try get(.syncRun(start)).map { RunStartPayload(try SyncRunRow(parsing: $0).started) }
+    }
+}

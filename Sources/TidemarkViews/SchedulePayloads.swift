@@ -1,0 +1,65 @@
+// SchedulePayloads.swift — what the fold reads of the payloads of sync runs. Lenient: a member that
+// is missing or of another type is as if it were not there.
+
+import TidemarkEvents
+
+/// `sync.started`, or the `sync.finished` of a run that has no other event.
+struct RunStartPayload {
+    var bootID: String?
+    var seed: UInt64?
+
+    init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        bootID = document.value("bootID")?.stringValue
+        seed = document.value("seed")?.stringValue.flatMap { UInt64($0) }
+    }
+}
+
+/// `sync.finished`: `{"outcome":…,"requests":…,"endUptime":…,"Backoff":…}`.
+struct RunEndPayload {
+    /// What it means for the next run.
+    enum Effect {
+        case none, clears, freezes, backsOff
+    }
+
+    var outcome = ""
+    var effect = Effect.none
+    /// Microseconds since the boot, at its end.
+    var uptime: Int64?
+    /// Seconds for which the server asked for no call that is not needed.
+    var backoff: Int64?
+    /// When requests were sent that are not logged by themselves.
+    var requestTimes: [Timestamp] = []
+
+    init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        outcome = document.value("outcome")?.stringValue ?? ""
+        uptime = document.value("endUptime")?.int64Value
+        requestTimes = (document.value("requestTimes")?.array ?? []).compactMap(\.int64Value)
+            .map { Timestamp(rawValue: $0) }
+        backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
+        let wasSent = (document.value("requests")?.int64Value ?? 0) > 0
+        switch outcome {
+        case "synced", "incomplete": effect = .clears
+        case "unauthorized", "apiDeprecated": effect = .freezes
+        // A run that sent nothing was only told to wait.
+        case "offline", "timeout", "server", "tooManyRequests", "foreign":
+            effect = wasSent ? .backsOff : .none
+        default: effect = .none
+        }
+    }
+}
+
+/// The header field Backoff of Kinto's protocol: seconds.
+enum BackoffField {
+    /// The longest time that is honoured.
+    static let secondsMax: Int64 = 24 * 60 * 60
+
+    /// The seconds, from 0 to ``secondsMax``; nil when the text means nothing.
+    static func seconds(_ text: String) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text).map { min($0, secondsMax) } ?? secondsMax
+    }
+}
