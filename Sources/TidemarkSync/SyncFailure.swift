@@ -20,6 +20,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case apiDeprecated
     /// The server sent something that is not of its protocol.
     case malformed(String)
+    /// Something else answered in the server's place, as a network's sign-in page does.
+    case foreign(String)
     /// The rule of that name, which is to decide the collection's conflicts, was not handed over
     /// when the replica was opened.
     case ruleMissing(String)
@@ -40,6 +42,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "forbidden"
         case .apiDeprecated: "apiDeprecated"
         case .malformed: "malformed"
+        case .foreign: "foreign"
         case .ruleMissing: "ruleMissing"
         case .ruleFailed: "ruleFailed"
         case .cancelled: "cancelled"
@@ -59,6 +62,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "the credentials do not allow this; ask for access and sync again"
         case .apiDeprecated: "the server no longer speaks this API; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .foreign(let detail):
+            "something else answered in the server's place, a sign-in page of the network perhaps"
+                + detail.asDetail
         case .ruleMissing(let name):
             "both sides changed an entity, and the app's rule \"\(name)\" that is to decide is not "
                 + "known here; sync with the app, which opens the replica with it"
@@ -69,13 +75,33 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether nothing else can be done in the run; otherwise the other collections go on.
+    package var stopsRun: Bool {
+        switch self {
+        case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
+        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
+            .cancelled:
+            true
+        }
+    }
+
     /// Whether waiting and trying again may mend it.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests: true
+        case .offline, .timeout, .server, .tooManyRequests, .foreign: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
             .ruleFailed, .cancelled:
             false
+        }
+    }
+
+    /// What is wrong, without what it means for the run.
+    package var detail: String {
+        switch self {
+        case .offline(let detail), .timeout(let detail), .client(_, let detail),
+            .malformed(let detail), .foreign(let detail):
+            detail
+        default: description
         }
     }
 
@@ -94,7 +120,7 @@ extension SyncFailure {
         switch error.code {
         case .offline: self = .offline(error.detail)
         case .timeout, .connectionLost: self = .timeout(error.detail)
-        case .redirectRefused: self = .malformed("a redirect that is not followed: \(error.detail)")
+        case .redirectRefused: self = .foreign("a redirect that is not followed: \(error.detail)")
         case .tooLarge: self = .malformed("an answer that is too large")
         case .cancelled: self = .cancelled
         case .invalidRequest: self = .client(status: 0, error.detail)

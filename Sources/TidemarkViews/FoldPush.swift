@@ -78,6 +78,7 @@ extension Fold {
                 row.baseState = .deleted
                 row.revision = nil
             }
+            row.isAssumed = true
             row.basePosition = position
             row.asOf = event.call
         } else if row.baseState == .deleted, row.base.isEmpty,
@@ -90,7 +91,8 @@ extension Fold {
         endAttempt(&row, key)
         row.refusal = nil
         try annihilate(&row, proof: position)
-        try bind(key, event)
+        // Of what was never here an alias would name nothing.
+        if row.baseState != .absent { try bind(key, event) }
         try refresh(&row)
         try put(row, key)
     }

@@ -8,6 +8,7 @@
 //   ledger  'g' name                                 schedule
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
+//   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
@@ -34,13 +35,14 @@ package enum View: UInt32, Sendable, CaseIterable {
     case schedule = 7
     case store = 8
     case idempotencyKeys = 9
+    case issues = 10
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
         case .entities, .outbox: 3
-        case .decisions, .schedule: 2
-        case .bindings, .watermarks, .syncRuns, .store, .idempotencyKeys: 1
+        case .decisions, .schedule, .watermarks: 2
+        case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }
 }
@@ -93,6 +95,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
         RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
     }
+    package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
+        RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)
+    }
     package static func store(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.store + name.utf8)
     }
@@ -113,6 +118,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
+        case UInt8(ascii: "q"): return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -139,6 +145,7 @@ package enum Ledger {
     package static let keys = Array("k".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
+    package static let unreadable = Array("q".utf8)
     package static let ruleAnswers = Array("r".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
