@@ -105,7 +105,7 @@ package struct SyncDriver: Sendable {
     /// The next thing to do; nil at the end.
     private func next(_ machine: inout SyncMachine, _ time: SyncTime) throws -> SyncStep? {
         if Task.isCancelled { machine.end(.cancelled) }
-        let step = try journal.read { views in try machine.next(views) }
+        let step = try journal.read { views in try machine.next(views, at: dependencies.moment) }
         if step == .finish { return nil }
         if step.call != nil, let left = time.left(at: dependencies.moment),
             left < SyncTime.requestTimeMin
@@ -158,8 +158,7 @@ package struct SyncDriver: Sendable {
             if case .complete(let list) = step {
                 let absent = try await log(&recorder) { recorder, draft in
                     let absent = try list.absentAtEnd(draft.fold.entity)
-                    try recorder.complete(list, absent, draft)
-                    return absent
+                    return try recorder.complete(list, absent, draft)
                 }
                 machine.completed(list, absent)
             }

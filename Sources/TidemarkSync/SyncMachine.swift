@@ -45,7 +45,13 @@ package struct SyncMachine: Sendable {
 
     // MARK: What to do
 
-    package mutating func next(_ views: ViewReader) throws -> SyncStep {
+    /// The next step, by what the views say.
+    ///
+    /// - Parameter now: the device's clocks; the server's time is known by them between answers.
+    package mutating func next(_ views: ViewReader, at now: Moment) throws -> SyncStep {
+        if serverTime == nil {
+            serverTime = try views.serverNow(now.now, bootID: now.bootID, uptime: now.uptime)
+        }
         if outcome.failure != nil { return .finish }
         if let step = try nextReadBack(views) { return step }
         if epochs == nil {

@@ -93,16 +93,30 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    mutating func complete(_ list: Listing, _ absent: Absent, _ draft: Draft) throws {
-        guard list.movesCursor || !absent.ids.isEmpty else { return }
+    /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
+    mutating func complete(
+        _ list: Listing, _ absent: Absent, _ draft: Draft
+    ) throws -> Absent {
+        guard list.movesCursor || !absent.ids.isEmpty else { return Absent() }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
+        return stale.contains(list.collection.name) ? Absent() : absent
     }
 
     private mutating func appendCompleted(
         _ list: Listing, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
     ) throws {
-        guard let cursor = list.cursor, !stale.contains(list.collection.name) else { return }
+        func gone(_ id: String, _ cause: Position?) -> Event {
+            Event(
+                .serverDeleted, recordedAt: draft.now, key: EntityKey(list.collection.name, id),
+                cause: cause, sync: start, asOf: list.asOf)
+        }
+        // The cursor moves only when all that follows from it is taken.
+        let isTaken =
+            try absent.isHeld || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
+        guard let cursor = list.cursor, isTaken, !stale.contains(list.collection.name) else {
+            return
+        }
         var payload = PayloadBuilder()
         payload.add("scope", "")
         payload.add("complete", true)
@@ -120,13 +134,7 @@ extension SyncRecorder {
                 revision: cursor,
                 json: payload.bytes))
         guard !absent.isHeld else { return }
-        for id in absent.ids {
-            try say(
-                Event(
-                    .serverDeleted, recordedAt: draft.now,
-                    key: EntityKey(list.collection.name, id), cause: position, sync: start,
-                    asOf: list.asOf), draft)
-        }
+        for id in absent.ids { try say(gone(id, position), draft) }
     }
 
     /// Logs what the server says of its collections, when it says something new of one.

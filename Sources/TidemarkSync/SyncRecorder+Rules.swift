@@ -21,14 +21,33 @@ extension SyncRecorder {
             event.cause = try draft.append(
                 Event(
                     .ruleAnswered, recordedAt: draft.now, key: conflict.question.key,
-                    sync: event.sync, call: event.call, json: try ask(conflict)))
+                    cause: event.cause, sync: event.sync, call: event.call,
+                    json: try ask(conflict)))
             return try draft.append(event)
         } catch let failure as SyncFailure {
-            let collection = conflict.question.key.collection
-            stale.insert(collection)
-            withheld[collection] = withheld[collection] ?? failure
+            withhold(conflict, failure)
             return nil
         }
+    }
+
+    /// Whether what the server says will be taken: nobody is to be asked, or the rule answers.
+    mutating func wouldSay(_ event: Event, _ draft: Draft) throws -> Bool {
+        guard let conflict = try draft.fold.conflict(event, at: draft.nextPosition) else {
+            return true
+        }
+        do {
+            _ = try ask(conflict)
+            return true
+        } catch {
+            withhold(conflict, error)
+            return false
+        }
+    }
+
+    private mutating func withhold(_ conflict: RuledConflict, _ failure: SyncFailure) {
+        let collection = conflict.question.key.collection
+        stale.insert(collection)
+        withheld[collection] = withheld[collection] ?? failure
     }
 
     /// The payload that holds the rule's answer.

@@ -92,7 +92,8 @@ extension Fold {
         endAttempt(&row, key)
         row.refusal = nil
         try annihilate(&row, proof: position)
-        try bind(key, event)
+        // Of what was never here an alias would name nothing.
+        if row.baseState != .absent { try bind(key, event) }
         try refresh(&row)
         try put(row, key)
     }

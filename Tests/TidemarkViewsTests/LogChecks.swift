@@ -25,7 +25,8 @@ struct LogChecks {
     func rowsAreThoseOfANewFold() throws {
         let differences = try store.differences()
         #expect(differences.map(\.description) == [], place)
-        #expect(try store.journal.verify(.full).findings == [], place)
+        let findings = try store.journal.verify(.full).findings.map { "\($0)" }
+        #expect(findings == [], place)
     }
 
     func rebuildingChangesNothing() throws {
