@@ -158,9 +158,9 @@ final class ChaosFate: Sendable {
         CrashChild.say(line)
     }
 
-    /// Lets others do something meanwhile.
-    func yield() {
-        say("yield")
+    /// Lets others do something meanwhile, perhaps to the record that a request is about.
+    func yield(about record: String?) {
+        say("yield \(record ?? "")")
         if readLine() == nil { exit(0) }
     }
 }

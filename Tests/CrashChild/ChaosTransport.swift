@@ -52,7 +52,7 @@ final class ChaosTransport: Transport {
             fate.say("wrong: \(request.method) without a precondition")
         }
         fate.reach(.leaving)
-        try await meanwhile(isWrite)
+        try await meanwhile(request, mayYield: isWrite ? 40 : 8)
         switch before(isWrite) {
         case .offline: throw TransportError(.offline)
         case .lostRequest: throw TransportError(.connectionLost)
@@ -65,7 +65,7 @@ final class ChaosTransport: Transport {
         }
         var answer = try await network.send(request, body: body, limits: Self.limits)
         fate.reach(.handled)
-        try await meanwhile(false)
+        try await meanwhile(request, mayYield: isWrite ? 15 : 8)
         switch after() {
         case .lostAnswer: throw TransportError(.timeout)
         case .turnedAwayAfter: return turnedAway(503)
@@ -115,17 +115,29 @@ final class ChaosTransport: Transport {
             body: Array(text.utf8))
     }
 
-    /// While a request is under way: the user edits, others do something, old requests arrive.
-    private func meanwhile(_ isWrite: Bool) async throws(TransportError) {
+    /// While a request is under way: old ones arrive, the user edits, others do something.
+    private func meanwhile(
+        _ request: HTTPRequest, mayYield percent: Int
+    ) async throws(TransportError) {
         do {
             switch fate.dice {
-            case 0..<12: try fate.edit(replica)
-            case 12..<20: fate.yield()
-            case 20..<45 where isWrite: fate.yield()
-            case 45..<55: _ = try await deliverDelayed()
+            case 0..<8: _ = try await deliverDelayed()
+            case 8..<20: try fate.edit(replica)
+            case 20..<20 + percent: fate.yield(about: request.record)
             default: break
             }
         } catch { CrashChild.fail("meanwhile: \(error)") }
+    }
+}
+
+extension HTTPRequest {
+    /// `collection/id` of the record that it is about.
+    fileprivate var record: String? {
+        let names = (path ?? "").prefix { $0 != "?" }.split(separator: "/").suffix(3)
+        guard names.count == 3, names.dropFirst().first == "records", let collection = names.first,
+            let id = names.last
+        else { return nil }
+        return "\(collection)/\(id)"
     }
 }
 

@@ -14,11 +14,13 @@ package struct ChaosEdit: Sendable {
     /// How many records of a collection everybody edits all the time, and how many there are beside.
     private static let (hot, cold) = (3, 16)
 
-    /// - Parameter note: a text that no other edit has.
-    package init(_ random: inout SplitMix64, note: String) {
-        let collection = random.pick(["lists", "tasks"])
-        let id = Self.id(&random)
-        key = "\(collection)/\(id)"
+    /// - Parameters:
+    ///   - note: a text that no other edit has.
+    ///   - key: what to edit; anything when nil.
+    package init(_ random: inout SplitMix64, note: String, of key: String? = nil) {
+        let any = "\(random.pick(["lists", "tasks"]))/\(Self.id(&random))"
+        let key = key ?? any
+        self.key = key
         switch random.below(10) {
         case 0, 1: action = .delete
         case 2...4: action = .put
@@ -27,7 +29,7 @@ package struct ChaosEdit: Sendable {
         // Few values, so that two sides often mean the same; the note says whose edit it was.
         var fields = [#""\#(random.pick(["x", "y", "z"]))":\#(random.below(4))"#]
         if random.once(in: 2) { fields.append(#""note":"\#(note)""#) }
-        if collection == "tasks", random.once(in: 3) {
+        if key.hasPrefix("tasks/"), random.once(in: 3) {
             fields.append(#""list":"\#(Self.id(&random))""#)
         }
         json = "{" + fields.joined(separator: ",") + "}"

@@ -157,6 +157,7 @@ struct ChaosOracle {
             }
         case .superseded:
             if history.versions[row.key] == nil { wrong(mutation, "the server has no rival") }
+            if version?.user == user { wrong(mutation, "the rival is its own write") }
             if row.key.collection == "tasks" { wrong(mutation, "here the local side wins") }
         case .coalesced:
             if later.isEmpty { wrong(mutation, "no later one went with it") }

@@ -94,8 +94,10 @@ struct ChaosRun {
         var place = "nowhere"
         child.say(words)
         while let line = child.line() {
-            if line == "yield" {
-                if !isMeanwhile { try await meanwhile(1 - index) }
+            if line.hasPrefix("yield ") {
+                let record = line.dropFirst("yield ".count)
+                try await meanwhile(
+                    isMeanwhile ? nil : 1 - index, record.isEmpty ? nil : String(record))
                 child.say("go")
             } else if line.hasPrefix("dying ") {
                 place = String(line.dropFirst("dying ".count))
@@ -117,15 +119,16 @@ struct ChaosRun {
     }
 
     /// While a request of one replica is under way: the other one, or the plain client.
-    private mutating func meanwhile(_ other: Int) async throws {
-        if random.once(in: 4) { _ = try await play(other, isMeanwhile: true) }
-        try await editPlainly(times: random.below(3))
+    private mutating func meanwhile(_ other: Int?, _ record: String?) async throws {
+        if let other, random.once(in: 4) { _ = try await play(other, isMeanwhile: true) }
+        if let record, random.once(in: 2) { try await editPlainly(times: 1, record) }
+        try await editPlainly(times: random.below(2))
     }
 
-    private mutating func editPlainly(times: Int) async throws {
+    private mutating func editPlainly(times: Int, _ record: String? = nil) async throws {
         for _ in 0..<times {
             edits += 1
-            let edit = ChaosEdit(&random, note: "plain-\(edits)")
+            let edit = ChaosEdit(&random, note: "plain-\(edits)", of: record)
             switch edit.action {
             case .put: try await world.client.put(edit.key, edit.json)
             case .patch: try await world.client.patch(edit.key, edit.json)
