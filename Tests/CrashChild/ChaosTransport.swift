@@ -3,8 +3,8 @@
 
 import Foundation
 import HTTPTypes
+import TestSupport
 import Tidemark
-import TidemarkHTTP
 import TidemarkSync
 
 /// What happens to one exchange.
@@ -21,7 +21,6 @@ final class ChaosTransport: Transport {
     private let fate: ChaosFate
     private let delayed: ChaosDelayed
     private let replica: Replica
-    private let network = URLSessionTransport.urlSession
 
     init(_ fate: ChaosFate, folder: String, _ replica: Replica) {
         self.fate = fate
@@ -34,11 +33,27 @@ final class ChaosTransport: Transport {
     /// Nobody waits for its answer any more.
     func deliverDelayed() async throws -> Bool {
         guard let request = try delayed.take() else { return false }
-        _ = try await network.send(request.head, body: request.bytes, limits: Self.limits)
+        _ = try exchange(request.head, request.bytes)
         return true
     }
 
-    private static let limits = TransportLimits(deadline: .seconds(60))
+    /// The network behind the weather: always fine.
+    private func exchange(
+        _ request: HTTPRequest, _ body: [UInt8]?
+    ) throws(TransportError) -> TransportResponse {
+        let answer: PlainHTTP
+        do {
+            answer = try PlainHTTP(
+                request.method.rawValue, authority: request.authority ?? "",
+                path: request.path ?? "",
+                fields: request.headerFields.map { ($0.name.rawName, $0.value) }, body: body)
+        } catch { throw TransportError(.connectionLost, detail: "\(error)") }
+        var head = HTTPResponse(status: .init(code: answer.status))
+        for field in answer.fields {
+            if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
+        }
+        return TransportResponse(response: head, body: answer.body)
+    }
 
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
@@ -63,7 +78,7 @@ final class ChaosTransport: Transport {
         case .contended: return turnedAway(409, always: true)
         default: break
         }
-        var answer = try await network.send(request, body: body, limits: Self.limits)
+        var answer = try exchange(request, body)
         fate.reach(.handled)
         try await meanwhile(request, mayYield: isWrite ? 15 : 8)
         switch after() {

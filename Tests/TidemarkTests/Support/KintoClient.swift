@@ -2,8 +2,8 @@
 
 import Foundation
 import HTTPTypes
+import TestSupport
 import TidemarkEvents
-import TidemarkHTTP
 import TidemarkSync
 
 /// Requests to one bucket, as any client would send them.
@@ -40,12 +40,15 @@ struct KintoClient: Sendable {
     ) async throws -> TransportResponse {
         let rest = origin.dropFirst("http://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        let request = HTTPRequest(
-            method: method, scheme: "http", authority: String(rest[..<slash]),
-            path: rest[slash...] + path,
-            headerFields: [.authorization: credentials, .contentType: "application/json"])
-        return try await URLSessionTransport.urlSession.send(
-            request, body: json.map { Array($0.utf8) }, limits: Self.limits)
+        let answer = try PlainHTTP(
+            method.rawValue, authority: String(rest[..<slash]), path: rest[slash...] + path,
+            fields: [("Authorization", credentials), ("Content-Type", "application/json")],
+            body: json.map { Array($0.utf8) })
+        var head = HTTPResponse(status: .init(code: answer.status))
+        for field in answer.fields {
+            if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
+        }
+        return TransportResponse(response: head, body: answer.body)
     }
 
     /// Sends one request that must succeed.
