@@ -12,7 +12,9 @@ struct ChaosOracle {
     private var read = Position.start
     /// The writes that were sent, by entity, until one is found to have taken effect.
     private var attempts: [EntityKey: [Attempt]] = [:]
-    /// The mutations of attempts that took effect.
+    /// The mutations that a version of this user's carries.
+    private var carried: [String: Set<Position>] = [:]
+    /// All mutations that some version carries.
     private var effective: Set<Position> = []
     /// Mutations whose outcome was held against the history.
     private var judged = Position.start
@@ -107,7 +109,14 @@ struct ChaosOracle {
                     + "on the server, \(version.document)")
             return
         }
+        carried["\(version.key) \(version.revision)"] = Set(attempt.covers)
         effective.formUnion(attempt.covers)
+    }
+
+    /// Whether a version is the very write of a mutation.
+    private func isWrite(_ version: ChaosVersion?, of mutation: Mutation) -> Bool {
+        guard let version else { return false }
+        return carried["\(version.key) \(version.revision)"]?.contains(mutation.position) ?? false
     }
 
     // MARK: Outcomes
@@ -150,6 +159,9 @@ struct ChaosOracle {
             if proof.kind == .pushAccepted, version?.user != user {
                 wrong(mutation, "that version is \(version?.user ?? "nobody")'s")
             }
+            if outcome == .merged, isWrite(version, of: mutation) {
+                wrong(mutation, "nobody else made that version")
+            }
             if mutation.isDeletion {
                 judgeDeletion(mutation, version, later, history)
             } else {
@@ -157,7 +169,7 @@ struct ChaosOracle {
             }
         case .superseded:
             if history.versions[row.key] == nil { wrong(mutation, "the server has no rival") }
-            if version?.user == user { wrong(mutation, "the rival is its own write") }
+            if isWrite(version, of: mutation) { wrong(mutation, "the rival is its own write") }
             if row.key.collection == "tasks" { wrong(mutation, "here the local side wins") }
         case .coalesced:
             if later.isEmpty { wrong(mutation, "no later one went with it") }

@@ -16,8 +16,7 @@ struct KintoDevice: Sendable {
     let engine: SyncEngine
     let transport = KintoTransport()
 
-    init(_ name: String, at directory: String, _ model: SyncModel, _ client: KintoClient) throws {
-        let remote = Remote.kinto(origin: client.origin, bucket: client.bucket)
+    init(_ name: String, at directory: String, _ model: SyncModel, _ remote: Remote) throws {
         self.name = name
         replica = try Replica.open(
             at: directory, model: model, remote: remote, dependencies: .counting(name))
