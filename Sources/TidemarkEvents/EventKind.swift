@@ -45,6 +45,7 @@ public struct EventKind: RawRepresentable, Hashable, Comparable, Sendable, Custo
         (30, "sync.started"), (31, "sync.finished"),
         (40, "request.sent"), (41, "request.answered"), (42, "request.failed"),
         (50, "server.upserted"), (51, "server.deleted"), (52, "server.described"),
+        (53, "server.unreadable"),
         (60, "pull.page"), (61, "pull.completed"),
         (70, "push.accepted"), (71, "push.rejected"), (72, "push.deferred"),
         (80, "reserved.added"), (81, "reserved.taken"),
@@ -84,6 +85,8 @@ extension EventKind {
     public static let serverDeleted = EventKind(rawValue: 51)
     /// What the server says of itself or of a collection.
     public static let serverDescribed = EventKind(rawValue: 52)
+    /// What the server sent as an entity, and is none.
+    public static let serverUnreadable = EventKind(rawValue: 53)
     /// A page of a list: the ids seen, in order.
     public static let pullPage = EventKind(rawValue: 60)
     /// A collection was pulled to its end; the revision is the next cursor.

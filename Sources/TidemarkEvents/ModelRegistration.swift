@@ -44,7 +44,7 @@ extension ModelRegistration {
             throw ModelError("", "not a JSON document: \(error)")
         }
         let root = try Members(
-            value, at: "", known: isLogged ? nil : ["name", "collections", "remote"])
+            value, at: "", known: isLogged ? nil : ["name", "collections", "sync", "remote"])
         remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value) }
         guard let list = root["collections"]?.array, !list.isEmpty else {
             throw ModelError("collections", "a list of at least one collection is needed")
@@ -68,7 +68,11 @@ extension ModelRegistration {
             }
             collections.append(collection)
         }
-        model = SyncModel(name: try root.string("name") ?? "unnamed", collections: collections)
+        model = SyncModel(
+            name: try root.string("name") ?? "unnamed", collections: collections,
+            settings: try root["sync"].map { (value) throws(ModelError) in
+                try SyncSettings(value, isLogged)
+            } ?? SyncSettings())
     }
 
     /// The registration as it will be read back from the log, with what is usual filled in.
@@ -82,6 +86,7 @@ extension ModelRegistration {
     public var encoded: [UInt8] {
         var root: JSONObject = ["name": .string(model.name)]
         root["collections"] = .array(model.collections.map { .object($0.json) })
+        if model.settings != SyncSettings() { root["sync"] = .object(model.settings.json) }
         if let remote { root["remote"] = .object(remote.json) }
         return JSONValue.object(root).encoded()
     }
@@ -120,12 +125,7 @@ extension CollectionModel {
                 references.append(Reference(field, to: CollectionName(name)))
             }
         }
-        if let value = members["pageSize"] {
-            guard let size = value.int64Value, (1...10_000).contains(size) else {
-                throw ModelError("\(path).pageSize", "a number from 1 to 10000 is needed")
-            }
-            pageSize = Int(size)
-        }
+        pageSize = try members.integer("pageSize", in: 1...10_000)
     }
 
     fileprivate var json: JSONObject {
@@ -177,33 +177,5 @@ extension Remote {
         }
         object["credentialsVariable"] = .string(credentialsVariable)
         return object
-    }
-}
-
-/// The members of one object of the document, with errors that name their path.
-private struct Members {
-    let object: JSONObject
-    let path: String
-
-    init(_ value: JSONValue, at path: String, known: [String]?) throws(ModelError) {
-        guard let object = value.object else { throw ModelError(path, "an object is needed") }
-        for (name, _) in object {
-            if let known, !known.contains(name) {
-                let list = known.joined(separator: ", ")
-                throw ModelError(path, "\"\(name)\" is none of \(list)")
-            }
-        }
-        self.object = object
-        self.path = path
-    }
-
-    subscript(name: String) -> JSONValue? { object[name] }
-
-    func string(_ name: String) throws(ModelError) -> String? {
-        guard let value = object[name] else { return nil }
-        guard let text = value.stringValue, !text.isEmpty else {
-            throw ModelError(path.isEmpty ? name : "\(path).\(name)", "a text is needed")
-        }
-        return text
     }
 }

@@ -8,11 +8,16 @@ public struct SyncModel: Sendable, Hashable {
     /// The collections in the order in which they are pulled and pushed: a collection stands
     /// after everything it refers to.
     public var collections: [CollectionModel]
+    /// How often and how much the server is asked.
+    public var settings: SyncSettings
 
     /// A model of those collections.
-    public init(name: String, collections: [CollectionModel]) {
+    public init(
+        name: String, collections: [CollectionModel], settings: SyncSettings = SyncSettings()
+    ) {
         self.name = name
         self.collections = collections
+        self.settings = settings
     }
 
     /// The collection of that name, or nil.

@@ -1,11 +1,13 @@
 // KintoAdapter.swift — calls and answers of a Kinto server, API 1 (docs.kinto-storage.org).
 //
+//   describe  GET …/collections?_fields=last_modified
 //   list    GET    …/records?_since="R"&_limit=N   next page: Next-Page
 //                                                  next cursor: the first page's ETag
 //   read    GET    …/records/ID
 //   create  PUT    …/records/ID   If-None-Match: *
 //   update  PUT    …/records/ID   If-Match: "R"
 //   delete  DELETE …/records/ID   If-Match: "R"
+//   batch   POST   /v1/batch      the writes, each with its own precondition
 
 import HTTPTypes
 import Tidemark
@@ -17,6 +19,13 @@ public import TidemarkSync
 /// A version is the number of `last_modified`, taken as opaque.
 public struct KintoAdapter: ServerAdapter {
     private let base: String
+    private let version: String
+
+    /// It describes collections and takes several writes at once; 25 is what a server takes unless
+    /// it is told otherwise.
+    public var traits: ServerTraits {
+        ServerTraits(describesCollections: true, writesPerRequestMax: 25)
+    }
 
     /// An adapter for one bucket.
     ///
@@ -27,7 +36,7 @@ public struct KintoAdapter: ServerAdapter {
     public init(origin: String, bucket: String) {
         let path = KintoPath.path(of: origin)
         prefix = path
-        let version = path.hasSuffix("/v1") ? "" : "/v1"
+        version = path.hasSuffix("/v1") ? "" : "/v1"
         base = "\(version)/buckets/\(KintoPath.escape(bucket))/collections/"
     }
 
@@ -36,7 +45,11 @@ public struct KintoAdapter: ServerAdapter {
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
-        let collection = call.collection
+        if case .batch(let calls) = call { return try batch(calls) }
+        guard let collection = call.collection else {
+            return ServerRequest(
+                method: .get, path: base.dropLast() + "?_fields=last_modified")
+        }
         let records = base + KintoPath.escape(collection.name.rawValue) + "/records"
         switch call {
         case .list(_, let after, let page?):
@@ -61,6 +74,8 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: records + "/" + KintoPath.escape(id),
                 headers: [.ifMatch: "\"\(revision)\""])
+        case .describe, .fetch, .batch:
+            throw .client(status: 0, "Kinto has no call that fetches several records")
         }
     }
 
@@ -74,6 +89,27 @@ public struct KintoAdapter: ServerAdapter {
             status: 0,
             message: "an id of a Kinto record has only letters, digits, - and _ (ASCII), "
                 + "and begins with a letter or digit")
+    }
+
+    private func batch(_ calls: [ServerCall]) throws(SyncFailure) -> ServerRequest {
+        var body = Array(#"{"requests":["#.utf8)
+        for (index, call) in calls.enumerated() {
+            let part = try request(for: call)
+            var headers = JSONObject()
+            for field in part.headers { headers[field.name.rawName] = .string(field.value) }
+            let head: JSONObject = [
+                "method": .string(part.method.rawValue), "path": .string(part.path),
+                "headers": .object(headers),
+            ]
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += JSONValue.object(head).encoded().dropLast()
+            if let own = part.body { body += Array(#","body":"#.utf8) + own }
+            body.append(UInt8(ascii: "}"))
+        }
+        body += Array("]}".utf8)
+        return ServerRequest(
+            method: .post, path: version + "/batch", headers: [.contentType: "application/json"],
+            body: body)
     }
 
     private func put(

@@ -9,64 +9,158 @@ extension KintoAdapter {
     public func answer(
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
-        let status = response.status.code
         do throws(SyncFailure) {
             if let failure = Self.failure(response, body) { return .failure(failure) }
-            switch call {
-            case .list: return try Self.listed(response, body)
-            case .read:
-                switch status {
-                case 200: return .record(try Self.record(body))
-                case 404 where Self.isAboutRecord(body): return .absent
-                default: break
-                }
-            case .create, .update, .delete:
-                if let answer = try Self.written(status, body) { return answer }
+            if case .batch(let calls) = call {
+                return try Self.batched(calls, response.status.code, body)
             }
-            return .failure(.client(status: status, Self.message(body)))
+            return try Self.answer(to: call, response.status.code, response.headerFields, body)
         } catch {
             return .failure(error)
         }
     }
 
+    /// What a status, once it is no failure of the whole call, and a body mean.
+    private static func answer(
+        to call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        switch call {
+        case .describe where status == 200: return .description(try described(body))
+        case .list: return try listed(status, headers, body)
+        case .read:
+            switch status {
+            case 200: return .record(try record(body))
+            case 404 where isAboutRecord(body): return .absent
+            default: break
+            }
+        case .create, .update, .delete:
+            if let answer = try written(status, body) { return answer }
+        case .describe, .fetch, .batch: break
+        }
+        return .failure(.client(status: status, message(body)))
+    }
+
     /// Failures that are not about one record, whatever was asked.
     private static func failure(_ response: HTTPResponse, _ body: [UInt8]) -> SyncFailure? {
-        let wait = RetryAfter.seconds(response.headerFields)
-        switch response.status.code {
-        case 401: return .unauthorized
-        case 403: return .forbidden
-        case 408: return .timeout("408")
-        case 409 where wait != nil: return .server(status: 409, retryAfterSeconds: wait)
-        case 410: return .apiDeprecated
-        case 429: return .tooManyRequests(retryAfterSeconds: wait)
-        case 500...599: return .server(status: response.status.code, retryAfterSeconds: wait)
-        case 200..<300, 304, 400..<500: return nil
-        default: return .malformed("status \(response.status.code)")
+        let status = response.status.code
+        if status == 304 { return nil }
+        if let failure = failure(status, RetryAfter.seconds(response.headerFields)) {
+            return failure
+        }
+        // What a machine in between refuses for its size is refused, whoever says so.
+        guard !isKintos(body), ![413, 414, 431].contains(status) else { return nil }
+        return .foreign("\(status) without a JSON object in it")
+    }
+
+    private static func failure(_ status: Int, _ wait: Int64?) -> SyncFailure? {
+        switch status {
+        case 401: .unauthorized
+        case 403: .forbidden
+        case 408: .timeout("408")
+        case 409 where wait != nil: .server(status: 409, retryAfterSeconds: wait)
+        case 410: .apiDeprecated
+        case 429: .tooManyRequests(retryAfterSeconds: wait)
+        case 511: .foreign("511: the network asks to sign in")
+        case 500...599: .server(status: status, retryAfterSeconds: wait)
+        case 200..<300, 400..<500: nil
+        default: .foreign("status \(status)")
         }
     }
 
-    private static func listed(
-        _ response: HTTPResponse, _ body: [UInt8]
+    /// Whether the body begins as a JSON object, as each of Kinto's does, or is empty.
+    private static func isKintos(_ body: [UInt8]) -> Bool {
+        let first = body.first { !" \t\r\n".utf8.contains($0) }
+        return first == nil || first == UInt8(ascii: "{")
+    }
+
+    // MARK: Batches
+
+    /// The outcomes of a batch's writes.
+    ///
+    /// A 409 in it means that the server's own transaction failed: what it says of the others may
+    /// have been undone, so that all of it is undecided.
+    private static func batched(
+        _ calls: [ServerCall], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
-        switch response.status.code {
-        case 304: return .unchanged
-        case 200: break
-        default: return .failure(.client(status: response.status.code, message(body)))
+        guard status == 200 else { return .failure(.client(status: status, message(body))) }
+        let ranges: [Range<Int>]?
+        do { ranges = try JSON.arrayElements(of: body, at: "responses") } catch {
+            throw .malformed("a batch: \(error)")
         }
+        guard let ranges, ranges.count == calls.count else {
+            throw .malformed("a batch of \(calls.count) with \(ranges?.count ?? 0) answers")
+        }
+        var answers: [BatchedAnswer] = []
+        for (call, range) in zip(calls, ranges) {
+            guard let part = try? JSONDocument(parsing: Array(body[range])),
+                let status = part.value("status")?.int64Value.flatMap(Int.init(exactly:))
+            else { throw .malformed("an answer of a batch without a status") }
+            if status == 409 { return .failure(.server(status: 409, retryAfterSeconds: nil)) }
+            let own = Array(part.rawValue("body") ?? [])
+            let answer: ServerAnswer
+            if let failure = failure(status, nil) {
+                answer = .failure(failure)
+            } else {
+                // What one of them says that can't be understood is no word on the others.
+                do throws(SyncFailure) {
+                    answer = try Self.answer(to: call, status, [:], own)
+                } catch {
+                    answer = .failure(error)
+                }
+            }
+            answers.append(BatchedAnswer(status: status, answer))
+        }
+        return .batch(answers)
+    }
+
+    // MARK: Lists
+
+    private static func described(
+        _ body: [UInt8]
+    ) throws(SyncFailure) -> [CollectionDescription] {
+        var list: [CollectionDescription] = []
+        for range in try elements(of: body) {
+            let record = try record(verbatim: Array(body[range]))
+            guard let epoch = record.revision else { continue }
+            list.append(CollectionDescription(name: CollectionName(record.id), epoch: epoch))
+        }
+        return list
+    }
+
+    private static func elements(of body: [UInt8]) throws(SyncFailure) -> [Range<Int>] {
         let ranges: [Range<Int>]?
         do { ranges = try JSON.arrayElements(of: body, at: "data") } catch {
             throw .malformed("a list: \(error)")
         }
         guard let ranges else { throw .malformed("a list without \"data\"") }
+        return ranges
+    }
+
+    private static func listed(
+        _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        switch status {
+        case 304: return .unchanged
+        case 200: break
+        default: return .failure(.client(status: status, message(body)))
+        }
         var records: [ServerRecord] = []
-        for range in ranges { records.append(try record(verbatim: Array(body[range]))) }
-        let nextPage = HTTPField.Name("Next-Page").flatMap { response.headerFields[$0] }
-        guard let cursor = response.headerFields[.eTag], cursor.utf8.count <= 1024 else {
+        var unreadable: [UnreadableRecord] = []
+        for range in try elements(of: body) {
+            let bytes = Array(body[range])
+            do throws(SyncFailure) { records.append(try record(verbatim: bytes)) } catch {
+                let id = (try? JSONDocument(parsing: bytes))?.value("id")?.stringValue
+                unreadable.append(
+                    UnreadableRecord(id: id, bytes: bytes, problem: error.detail))
+            }
+        }
+        let nextPage = HTTPField.Name("Next-Page").flatMap { headers[$0] }
+        guard let cursor = headers[.eTag], cursor.utf8.count <= 1024 else {
             throw .malformed("a list without an ETag of at most 1024 bytes")
         }
         return .page(
             ListPage(
-                records: records,
+                records: records, unreadable: unreadable,
                 next: nextPage.flatMap { $0.isEmpty ? nil : $0 },
                 cursor: Revision(cursor)))
     }

@@ -22,10 +22,16 @@ extension AnswerRecord {
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
             bodies = payload.answerBody(response.body)
-        case .refused, .conflict: bodies = payload.answerBody(response.body)
-        case .page, .unchanged, .record, .deleted, .absent: break
+        case .refused, .conflict, .conflictUnknown, .batch:
+            bodies = payload.answerBody(response.body)
+        case .page, .unchanged, .record, .records, .stored, .deleted, .absent, .description,
+            .cursorExpired:
+            break
         }
-        self.init(payload: payload.bytes, bodies: bodies, date: head.headerFields[.date])
+        self.init(
+            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date],
+            backoff: HTTPField.Name("Backoff").flatMap { head.headerFields[$0] },
+            status: head.status.code)
     }
 
     init(_ error: TransportError) {

@@ -6,40 +6,52 @@ public import TidemarkEvents
 
 /// What is asked of a server.
 public enum ServerCall: Sendable, Hashable {
+    /// What tells each collection from another one that gets its name later; asked only where
+    /// ``ServerTraits/describesCollections`` says so.
+    case describe([CollectionModel])
     /// The entities of a collection that changed since a cursor, or all of them; `page` is what an
     /// earlier page named as the next one.
     case list(CollectionModel, after: Revision?, page: String?)
     /// One entity as it is now.
     case read(CollectionModel, id: String)
+    /// Several entities as they are now, at most ``ServerTraits/entitiesPerFetchMax``.
+    case fetch(CollectionModel, ids: [String])
     /// Make an entity that must not exist yet.
     case create(CollectionModel, id: String, body: [UInt8])
     /// Replace an entity that must still be of a version.
     case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
     /// Delete an entity that must still be of a version.
     case delete(CollectionModel, id: String, revision: Revision)
+    /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``, each with an
+    /// outcome of its own.
+    case batch([ServerCall])
 
     /// The version that the entity must still be of, where the call demands one.
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, let revision), .delete(_, _, let revision): revision
-        case .list, .read, .create: nil
+        case .describe, .list, .read, .fetch, .create, .batch: nil
         }
     }
 
     /// Whether the call changes something on the server.
     package var isWrite: Bool {
         switch self {
-        case .create, .update, .delete: true
-        case .list, .read: false
+        case .create, .update, .delete, .batch: true
+        case .describe, .list, .read, .fetch: false
         }
     }
 
-    /// The collection that is asked about.
-    public var collection: CollectionModel {
+    /// The collection that is asked about; of a batch, that of its first write; nil of a call about
+    /// all of them.
+    public var collection: CollectionModel? {
         switch self {
-        case .list(let collection, _, _), .read(let collection, _), .create(let collection, _, _),
-            .update(let collection, _, _, _), .delete(let collection, _, _):
+        case .list(let collection, _, _), .read(let collection, _), .fetch(let collection, _),
+            .create(let collection, _, _), .update(let collection, _, _, _),
+            .delete(let collection, _, _):
             collection
+        case .batch(let calls): calls.first?.collection
+        case .describe: nil
         }
     }
 }
@@ -92,22 +104,95 @@ public struct ServerRecord: Sendable, Hashable {
     }
 }
 
+/// An entity that a list names without its document.
+public struct ServerReference: Sendable, Hashable {
+    /// The server's id.
+    public var id: String
+    /// The version, where it is known: an entity of a version that is here is not fetched.
+    public var revision: Revision?
+
+    /// A reference.
+    public init(id: String, revision: Revision?) {
+        self.id = id
+        self.revision = revision
+    }
+}
+
+/// What a server sent as an entity, and is none.
+public struct UnreadableRecord: Sendable, Hashable {
+    /// The server's id, where that much can be read.
+    public var id: String?
+    /// The server's bytes, verbatim.
+    public var bytes: [UInt8]
+    /// What is wrong with them, in a few words.
+    public var problem: String
+
+    /// Bytes that are no entity.
+    public init(id: String?, bytes: [UInt8], problem: String) {
+        self.id = id
+        self.bytes = bytes
+        self.problem = problem
+    }
+}
+
+/// What a server says of a collection.
+public struct CollectionDescription: Sendable, Hashable {
+    /// Its name.
+    public var name: CollectionName
+    /// Another one after the collection was dropped and made anew: then what is known of it counts
+    /// for nothing, and everything is listed again.
+    public var epoch: Revision
+
+    /// A description.
+    public init(name: CollectionName, epoch: Revision) {
+        self.name = name
+        self.epoch = epoch
+    }
+}
+
+/// What became of one write of a batch.
+public struct BatchedAnswer: Sendable, Hashable {
+    /// Its own HTTP status.
+    public var status: Int
+    /// What that means.
+    public var answer: ServerAnswer
+
+    /// An answer among others.
+    public init(status: Int, _ answer: ServerAnswer) {
+        self.status = status
+        self.answer = answer
+    }
+}
+
 /// What a server's answer means.
-public enum ServerAnswer: Sendable, Hashable {
+public indirect enum ServerAnswer: Sendable, Hashable {
+    /// The collections that there are.
+    case description([CollectionDescription])
     /// One page of a list.
     case page(ListPage)
     /// Nothing changed since the cursor.
     case unchanged
+    /// The server does not know the cursor any more: everything has to be listed again.
+    case cursorExpired
+    /// Those that were asked for, as they are now; the others are not there.
+    case records([ServerRecord])
     /// The entity as it is now: read, made or replaced.
     case record(ServerRecord)
+    /// The write was taken, and the answer does not say how the entity is now; with its version,
+    /// where that is known.
+    case stored(id: String, Revision?)
     /// The entity is deleted, by this call.
     case deleted(ServerRecord)
     /// There is no such entity.
     case absent
     /// The precondition did not hold; with the entity as it is now, or nil when there is none.
     case conflict(ServerRecord?)
+    /// The precondition did not hold, and the answer does not say how the entity is now.
+    case conflictUnknown
     /// The server refuses this entity for what it is.
     case refused(ServerRefusal)
+    /// What became of each write of a batch, in order.
+    case batch([BatchedAnswer])
     /// The call failed for a reason that is not the entity's.
     case failure(SyncFailure)
 }
@@ -116,14 +201,23 @@ public enum ServerAnswer: Sendable, Hashable {
 public struct ListPage: Sendable, Hashable {
     /// The entities, in the server's order.
     public var records: [ServerRecord]
+    /// Entities that the list only names; they are fetched.
+    public var references: [ServerReference]
+    /// What stands where an entity should, and is none; kept, and passed over.
+    public var unreadable: [UnreadableRecord]
     /// What to ask for the next page, or nil on the last one.
     public var next: String?
     /// Where a later list goes on, if this was the first page.
     public var cursor: Revision?
 
     /// A page.
-    public init(records: [ServerRecord], next: String?, cursor: Revision?) {
+    public init(
+        records: [ServerRecord], references: [ServerReference] = [],
+        unreadable: [UnreadableRecord] = [], next: String?, cursor: Revision?
+    ) {
         self.records = records
+        self.references = references
+        self.unreadable = unreadable
         self.next = next
         self.cursor = cursor
     }
@@ -143,8 +237,31 @@ public struct ServerRefusal: Sendable, Hashable {
     }
 }
 
+/// What one kind of server can do.
+public struct ServerTraits: Sendable, Hashable {
+    /// Whether it can be asked what tells a collection from another one of the same name.
+    public var describesCollections: Bool
+    /// How many entities may be fetched at once.
+    public var entitiesPerFetchMax: Int
+    /// How many writes fit into one request; 1 for a server without batches.
+    public var writesPerRequestMax: Int
+
+    /// The traits of a server that can do none of it.
+    public init(
+        describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
+        writesPerRequestMax: Int = 1
+    ) {
+        self.describesCollections = describesCollections
+        self.entitiesPerFetchMax = entitiesPerFetchMax
+        self.writesPerRequestMax = writesPerRequestMax
+    }
+}
+
 /// One kind of server.
 public protocol ServerAdapter: Sendable {
+    /// What it can do.
+    var traits: ServerTraits { get }
+
     /// The request for a call.
     ///
     /// - Throws: ``SyncFailure`` when no such request can be made, as for a page of another origin.
@@ -160,6 +277,9 @@ public protocol ServerAdapter: Sendable {
 }
 
 extension ServerAdapter {
+    /// It can do none of what not every server can.
+    public var traits: ServerTraits { ServerTraits() }
+
     /// The server is always to be asked.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
 }

@@ -37,9 +37,11 @@ package struct SyncDriver: Sendable {
     /// Runs once from beginning to end.
     ///
     /// - Throws: what the store throws; what the network or the server does is in the outcome.
-    package func run(trigger: String) async throws -> SyncOutcome {
+    ///
+    /// - Parameter isFull: whether every collection is listed whole.
+    package func run(trigger: String, isFull: Bool = false) async throws -> SyncOutcome {
         let dependencies = dependencies
-        var machine = SyncMachine(model: model)
+        var machine = SyncMachine(model: model, traits: adapter.traits, isFull: isFull)
         var recorder = SyncRecorder(
             trigger: trigger, at: dependencies.now(), seed: dependencies.random(),
             uptime: dependencies.uptime())
@@ -54,13 +56,9 @@ package struct SyncDriver: Sendable {
         while true {
             if Task.isCancelled { machine.end(.cancelled) }
             let step = try journal.read { views in try machine.next(views) }
-            guard let call = step.call else { break }
+            if step == .finish { break }
             progress(SyncProgress(step: step, outcome: machine.outcome))
-            guard let answer = try await carryOut(step, call, proof, &machine, &recorder) else {
-                machine.replan()
-                continue
-            }
-            machine.took(answer, to: step)
+            if try await !carryOut(step, proof, &machine, &recorder) { machine.replan() }
         }
         try journal.read { views in try machine.takeStock(views) }
         let outcome = machine.outcome
@@ -81,98 +79,139 @@ package struct SyncDriver: Sendable {
         return .tooManyRequests(retryAfterSeconds: (left + 999_999) / 1_000_000)
     }
 
+    /// Does what a step asks for; false when it was overtaken by an edit, and nothing was done.
     private func carryOut(
-        _ step: SyncStep, _ call: ServerCall, _ proof: Credentials, _ machine: inout SyncMachine,
+        _ step: SyncStep, _ proof: Credentials, _ machine: inout SyncMachine,
         _ recorder: inout SyncRecorder
-    ) async throws -> ServerAnswer? {
-        let request: ServerRequest
-        do { request = try adapter.request(for: call) } catch { return .failure(error) }
-        switch step {
-        case .push(let key, _, let covers):
-            if let refusal = adapter.refusal(of: call) {
-                let before = recorder
-                recorder = try await journal.write(at: dependencies.now()) { draft in
-                    var recorder = before
-                    try recorder.refused(key, covers: covers, refusal, draft)
-                    return recorder
+    ) async throws -> Bool {
+        guard let call = step.call else {
+            if case .complete(let list) = step {
+                let swept = try await log(&recorder) { recorder, draft in
+                    let absent = try list.absentAtEnd(draft.fold.entity)
+                    return try recorder.complete(list, absent, draft)
                 }
-                return .refused(refusal)
+                machine.completed(sweeping: swept)
             }
-            return try await push(key, call, request, covers, proof, &recorder)
-        case .list, .readBack, .finish:
-            return try await read(step, call, request, proof, &machine, &recorder)
+            return true
         }
+        if case .push(let call, let items) = step {
+            return try await push(call, items, proof, &machine, &recorder)
+        }
+        try await read(step, call, proof, &machine, &recorder)
+        return true
+    }
+
+    /// Writes one commit of the run.
+    private func log<R: Sendable>(
+        _ recorder: inout SyncRecorder,
+        _ body: @escaping @Sendable (inout SyncRecorder, Draft) throws -> R
+    ) async throws -> R {
+        let before = recorder
+        let (result, after) = try await journal.write(at: dependencies.now()) { draft in
+            var recorder = before
+            return (try body(&recorder, draft), recorder)
+        }
+        recorder = after
+        return result
     }
 
     // MARK: Writes: logged before they are sent
 
     private func push(
-        _ key: EntityKey, _ call: ServerCall, _ request: ServerRequest, _ covers: [Position],
-        _ proof: Credentials, _ recorder: inout SyncRecorder
-    ) async throws -> ServerAnswer? {
-        dependencies.reach(.beforeAppend)
-        let before = recorder
-        let (position, after) = try await journal.write(at: dependencies.now()) { draft in
-            var recorder = before
-            let position = try recorder.sending(key, call, request, covers: covers, draft)
-            return (position, recorder)
+        _ call: ServerCall, _ items: [PushItem], _ proof: Credentials,
+        _ machine: inout SyncMachine, _ recorder: inout SyncRecorder
+    ) async throws -> Bool {
+        var sendable: [PushItem] = []
+        for item in items {
+            guard let refusal = adapter.refusal(of: item.call) else {
+                sendable.append(item)
+                continue
+            }
+            try await log(&recorder) { try $0.refused(item, refusal, $1) }
+            machine.refused(item)
         }
+        let items = sendable
+        guard let first = items.first else { return true }
+        let call = items.count == 1 ? first.call : .batch(items.map(\.call))
+        let request: ServerRequest
+        let parts: [ServerRequest]
+        do throws(SyncFailure) {
+            request = try adapter.request(for: call)
+            parts = try items.map { (item) throws(SyncFailure) in
+                try adapter.request(for: item.call)
+            }
+        } catch {
+            machine.took(.failure(error), to: .push(call, items), date: nil)
+            return true
+        }
+        dependencies.reach(.beforeAppend)
+        let sent = try await log(&recorder) { try $0.sending(items, request, parts, $1) }
         // An edit came in between: what to send is decided anew.
-        guard let position else { return nil }
-        recorder = after
+        guard let sent else { return false }
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
-        let (answer, record) = await exchange(call, request, proof, answered: .afterSend)
+        var (answer, record) = await exchange(call, request, proof, answered: .afterSend)
+        if case .batch(let answers) = answer, answers.count != items.count {
+            answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
+        }
         dependencies.reach(.beforeAnswer)
-        recorder = try await journal.write(at: dependencies.now()) { draft in
-            var recorder = after
-            try recorder.answered(key, call: position, covers: covers, record, answer, draft)
-            return recorder
+        let outcome = answer
+        try await log(&recorder) { [record] in
+            try $0.answered(items, sent, record, outcome, $1)
         }
         dependencies.reach(.afterAnswer)
-        return answer
+        machine.took(outcome, to: .push(call, items), date: record.serverTime)
+        return true
     }
 
     // MARK: Reads: logged with what they brought
 
     private func read(
-        _ step: SyncStep, _ call: ServerCall, _ request: ServerRequest, _ proof: Credentials,
-        _ machine: inout SyncMachine, _ recorder: inout SyncRecorder
-    ) async throws -> ServerAnswer {
+        _ step: SyncStep, _ call: ServerCall, _ proof: Credentials, _ machine: inout SyncMachine,
+        _ recorder: inout SyncRecorder
+    ) async throws {
+        let request: ServerRequest
+        do { request = try adapter.request(for: call) } catch {
+            machine.took(.failure(error), to: step, date: nil)
+            return
+        }
         let asOf = try journal.read { views in views.last }
         let sentAt = dependencies.now()
         let (answer, record) = await exchange(call, request, proof)
-        var exchange = ReadExchange(
-            key: nil, collection: call.collection.name, request: request, sentAt: sentAt,
+        let exchange = ReadExchange(
+            key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
             asOf: asOf, answer: record, settles: nil)
-        let before = recorder
+        let news = try await note(exchange, step, answer, machine.list, &recorder)
+        machine.took(answer, to: step, news: news, date: record.serverTime)
+    }
+
+    private func note(
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?,
+        _ recorder: inout SyncRecorder
+    ) async throws -> PullNews {
         switch (step, answer) {
         case (.list, .page(let page)):
-            guard let list = machine.list else { return answer }
-            let read = exchange
-            let (after, news) = try await journal.write(at: dependencies.now()) { draft in
-                var recorder = before
-                let news = try recorder.page(page, list, read, draft)
-                return (recorder, news)
+            guard let list else { return PullNews() }
+            return try await log(&recorder) { try $0.page(page, list, exchange, $1) }
+        case (.fetch(let call, let ids), .records(let records)):
+            guard let name = call.collection?.name else { return PullNews() }
+            return try await log(&recorder) {
+                try $0.fetched(records, of: ids, name, exchange, $1)
             }
-            recorder = after
-            machine.pulled(news)
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .absent):
             var found: ServerRecord?
             if case .record(let record) = answer { found = record }
-            exchange.key = key
-            exchange.settles = attempt?.call
-            let (read, record) = (exchange, found)
-            recorder = try await journal.write(at: dependencies.now()) { draft in
-                var recorder = before
-                try recorder.readBack(key, read, record, draft)
-                return recorder
-            }
+            var own = exchange
+            own.key = key
+            own.settles = attempt?.call
+            try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
+        case (.describe, .description(let list)):
+            try await log(&recorder) { try $0.described(list, exchange, $1) }
         default:
             recorder.note(exchange)
         }
-        return answer
+        return PullNews()
     }
 
     // MARK: The network
@@ -223,10 +262,10 @@ public struct SyncProgress: Sendable, Hashable {
     init(step: SyncStep, outcome: SyncOutcome) {
         switch step {
         case .readBack: phase = .readingBack
-        case .list, .finish: phase = .pulling
+        case .describe, .list, .fetch, .complete, .finish: phase = .pulling
         case .push: phase = .pushing
         }
-        collection = step.call?.collection.name ?? ""
+        collection = step.call?.collection?.name ?? ""
         counts = outcome.counts
     }
 }

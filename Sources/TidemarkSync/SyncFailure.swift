@@ -20,6 +20,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case apiDeprecated
     /// The server sent something that is not of its protocol.
     case malformed(String)
+    /// Something else answered in the server's place, as a network's sign-in page does.
+    case foreign(String)
     /// The task was cancelled.
     case cancelled
 
@@ -35,6 +37,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "forbidden"
         case .apiDeprecated: "apiDeprecated"
         case .malformed: "malformed"
+        case .foreign: "foreign"
         case .cancelled: "cancelled"
         }
     }
@@ -52,15 +55,38 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden: "the credentials do not allow this; ask for access and sync again"
         case .apiDeprecated: "the server no longer speaks this API; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .foreign(let detail):
+            "something else answered in the server's place, a sign-in page of the network perhaps"
+                + detail.asDetail
         case .cancelled: "cancelled"
+        }
+    }
+
+    /// Whether nothing else can be done in the run; otherwise the other collections go on.
+    package var stopsRun: Bool {
+        switch self {
+        case .forbidden, .client, .malformed: false
+        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
+            .cancelled:
+            true
         }
     }
 
     /// Whether waiting and trying again may mend it.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests: true
+        case .offline, .timeout, .server, .tooManyRequests, .foreign: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .cancelled: false
+        }
+    }
+
+    /// What is wrong, without what it means for the run.
+    package var detail: String {
+        switch self {
+        case .offline(let detail), .timeout(let detail), .client(_, let detail),
+            .malformed(let detail), .foreign(let detail):
+            detail
+        default: description
         }
     }
 
@@ -79,7 +105,7 @@ extension SyncFailure {
         switch error.code {
         case .offline: self = .offline(error.detail)
         case .timeout, .connectionLost: self = .timeout(error.detail)
-        case .redirectRefused: self = .malformed("a redirect that is not followed: \(error.detail)")
+        case .redirectRefused: self = .foreign("a redirect that is not followed: \(error.detail)")
         case .tooLarge: self = .malformed("an answer that is too large")
         case .cancelled: self = .cancelled
         case .invalidRequest: self = .client(status: 0, error.detail)

@@ -6,92 +6,98 @@ package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
-/// The next thing that a sync run has to do.
-package enum SyncStep: Sendable, Hashable {
-    /// Ask how an entity stands whose last write has no known outcome, or that a list of
-    /// everything did not name.
-    case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
-    /// Fetch a page of a collection; `first` says that it begins a list.
-    case list(ServerCall, isFirst: Bool)
-    /// Send what is pending on an entity.
-    case push(EntityKey, ServerCall, covers: [Position])
-    /// Nothing is left to do.
-    case finish
-
-    package var call: ServerCall? {
-        switch self {
-        case .readBack(_, let call, _), .list(let call, _), .push(_, let call, _): call
-        case .finish: nil
-        }
-    }
-}
-
 /// One sync run.
 package struct SyncMachine: Sendable {
     /// How often one entity's write may meet a newer version before the next run tries it again.
     package static let conflictsPerEntityMax = 5
 
-    package private(set) var outcome = SyncOutcome()
-    private let model: SyncModel
+    package internal(set) var outcome = SyncOutcome()
+    let model: SyncModel
+    let traits: ServerTraits
+    /// Whether every collection is listed whole.
+    private let isFull: Bool
+    /// The last thing that the server's clock said in this run.
+    private var serverTime: Timestamp?
     private var unread: [EntityKey]?
-    private var unnamed: [EntityKey] = []
+    /// Entities to ask after, beyond those of unknown attempts.
+    var asked: [EntityKey] = []
+    private var epochs: [CollectionName: Revision]?
+    /// Collections whose cursor the server did not know.
+    private var expired: Set<CollectionName> = []
     private var unpulled: ArraySlice<CollectionModel>
-    private var page: Page?
-    private var round: ArraySlice<PushCandidate>?
-    private var roundPushed = false
-    private var conflicts: [EntityKey: Int] = [:]
+    private var listing: Listing?
+    var round: ArraySlice<PushCandidate>?
+    var roundPushed = false
+    var conflicts: [EntityKey: Int] = [:]
 
-    /// A list that is being fetched.
-    package struct Page: Sendable, Hashable {
-        package var collection: CollectionModel
-        /// Where this list began, and where the next one will.
-        package var after: Revision?
-        package var cursor: Revision?
-        package var next: String?
-        package var number = 0
-        /// The next pages asked for so far: a server that names one twice would lead in a circle.
-        package var seen: Set<String> = []
-        /// Of a list of everything: the entities known from before that it has not named yet.
-        ///
-        /// They came with a list that broke off, and what went since then no list says.
-        package var unnamed: Set<String> = []
-    }
-
-    package init(model: SyncModel) {
+    package init(
+        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
+    ) {
         self.model = model
+        self.traits = traits
+        self.isFull = isFull
         unpulled = model.collections[...]
+        if !traits.describesCollections { epochs = [:] }
     }
 
     /// The list that is being fetched; nil between lists.
-    package var list: Page? { page }
+    package var list: Listing? { listing }
 
     // MARK: What to do
 
     package mutating func next(_ views: ViewReader) throws -> SyncStep {
         if outcome.failure != nil { return .finish }
-        if unread == nil { unread = try views.unknownAttempts().reversed() }
-        while let key = unread?.popLast() {
-            guard let collection = model[key.collection],
-                let attempt = try views.entity(key)?.attempt
-            else { continue }
-            return .readBack(key, .read(collection, id: key.id), attempt: attempt)
+        if let step = try nextReadBack(views) { return step }
+        if epochs == nil {
+            epochs = [:]
+            return .describe(.describe(model.collections))
         }
-        if let key = unnamed.popLast(), let collection = model[key.collection] {
-            return .readBack(key, .read(collection, id: key.id), attempt: nil)
-        }
-        if let page {
-            return .list(
-                .list(page.collection, after: page.after, page: page.next),
-                isFirst: page.number == 0)
-        }
-        if let collection = unpulled.popFirst() {
-            let after = try views.watermark(collection.name)?.cursor
-            var page = Page(collection: collection, after: after)
-            if after == nil { page.unnamed = try known(collection.name, views) }
-            self.page = page
-            return .list(.list(collection, after: after, page: nil), isFirst: true)
+        while true {
+            if let step = try nextPull(views) { return step }
+            guard let collection = unpulled.popFirst() else { break }
+            listing = try begin(collection, views)
         }
         return try nextPush(views)
+    }
+
+    private mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
+        if unread == nil { unread = try views.unknownAttempts().reversed() }
+        while let key = unread?.popLast() {
+            guard let attempt = try views.entity(key)?.attempt else { continue }
+            if let step = readBack(key, attempt) { return step }
+        }
+        while let key = asked.popLast() { if let step = readBack(key, nil) { return step } }
+        return nil
+    }
+
+    private func readBack(_ key: EntityKey, _ attempt: EntityRow.Attempt?) -> SyncStep? {
+        guard let collection = model[key.collection], outcome.paused[key.collection] == nil else {
+            return nil
+        }
+        return .readBack(key, .read(collection, id: key.id), attempt: attempt)
+    }
+
+    // MARK: Pulling
+
+    private func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
+        let epoch = epochs?[collection.name]
+        let after = try cursor(of: collection, epoch, views)
+        return Listing(
+            collection, after: after, epoch: epoch,
+            known: after == nil ? try known(collection.name, views) : [], asOf: views.last)
+    }
+
+    /// Where a list goes on; nil when everything has to be listed.
+    private func cursor(
+        of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
+    ) throws -> Revision? {
+        guard !isFull, !expired.contains(collection.name),
+            let mark = try views.watermark(collection.name)
+        else { return nil }
+        let isDue = FullPullRule.isDue(
+            .init(epoch: mark.epoch, at: mark.fullAt), epoch: epoch, now: serverTime,
+            days: model.settings.fullPullDays)
+        return isDue ? nil : mark.cursor
     }
 
     /// The entities of a collection that the server had when it was last heard of.
@@ -104,102 +110,106 @@ package struct SyncMachine: Sendable {
         return ids
     }
 
-    private mutating func nextPush(_ views: ViewReader) throws -> SyncStep {
-        while true {
-            if round == nil {
-                round = try views.pushCandidates(model)[...]
-                roundPushed = false
-            }
-            while let candidate = round?.popFirst() {
-                if let step = try push(candidate.key, views) {
-                    roundPushed = true
-                    return step
-                }
-            }
-            // A push may have made room for what waited for it, or an edit came in between.
-            round = nil
-            if !roundPushed { return .finish }
+    /// The next step of the list in hand; nil when it is done.
+    private mutating func nextPull(_ views: ViewReader) throws -> SyncStep? {
+        guard var current = listing else { return nil }
+        defer { if listing != nil { listing = current } }
+        guard outcome.paused[current.collection.name] == nil else {
+            listing = nil
+            return nil
         }
+        if let call = current.call { return .list(call) }
+        if let ids = current.portion(traits.entitiesPerFetchMax) {
+            return .fetch(.fetch(current.collection, ids: ids), ids: ids)
+        }
+        if current.beginNextPass(), let call = current.call { return .list(call) }
+        let absent = try current.absent(views.entity)
+        if !current.isReadBack, !absent.isEmpty, absent.count <= Listing.readBackMax,
+            !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
+        {
+            current.isReadBack = true
+            asked = absent.map { EntityKey(current.collection.name, $0) }.reversed()
+            if let step = try nextReadBack(views) { return step }
+        }
+        defer { listing = nil }
+        return .complete(current)
     }
-
-    /// The write for an entity, or nil when it has to wait.
-    private func push(_ key: EntityKey, _ views: ViewReader) throws -> SyncStep? {
-        guard let collection = model[key.collection], outcome.paused[key.collection] == nil,
-            conflicts[key, default: 0] < Self.conflictsPerEntityMax,
-            let row = try views.entity(key), row.attempt == nil, row.status != .error,
-            try views.missingReferences(of: key, row, model).isEmpty,
-            let write = try PushWrite(
-                try row.changes, on: try row.baseValue, revision: row.revision, id: key.id,
-                collection: collection)
-        else { return nil }
-        let call: ServerCall =
-            switch write {
-            case .create(let body): .create(collection, id: key.id, body: body)
-            case .update(let body, let revision):
-                .update(collection, id: key.id, body: body, revision: revision)
-            case .delete(let revision): .delete(collection, id: key.id, revision: revision)
-            }
-        return .push(key, call, covers: row.pending.map(\.position))
-    }
-
-    /// Takes note that the last step was overtaken by an edit, and nothing was sent.
-    package mutating func replan() { round = nil }
 
     // MARK: What came of it
 
     /// Takes note of an answer, before the next step.
-    package mutating func took(_ answer: ServerAnswer, to step: SyncStep) {
+    ///
+    /// - Parameters:
+    ///   - news: what a page or a fetch brought.
+    ///   - date: the server's clock, where the answer says so.
+    package mutating func took(
+        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(), date: Timestamp?
+    ) {
         outcome.counts.requests += 1
+        outcome.counts.pulled += news.count
+        if let date { serverTime = max(date, serverTime ?? date) }
         if case .failure(let failure) = answer {
             failed(failure, step)
             return
         }
         switch (step, answer) {
-        case (.list, .page(let listed)): took(listed)
-        case (.list, _): page = nil
+        case (.describe, .description(let list)):
+            epochs = [:]
+            for described in list { epochs?[described.name] = described.epoch }
+        case (.list, .page(let page)): took(page, news)
+        case (.list, .cursorExpired): startAnew()
+        case (.list, _): listing?.tookNothing()
+        case (.fetch(_, let ids), _): listing?.fetched(ids)
         case (.readBack, _): outcome.counts.readBack += 1
-        case (.push(_, .delete, _), .absent): outcome.counts.pushed += 1
-        case (.push(let key, _, _), .conflict), (.push(let key, _, _), .absent):
-            conflicts[key, default: 0] += 1
-            outcome.counts.conflicts += 1
-        case (.push, .refused): outcome.counts.rejected += 1
-        case (.push, _): outcome.counts.pushed += 1
-        case (.finish, _): break
+        case (.push(_, let items), .batch(let answers)):
+            for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
+        case (.push(_, let items), _): for item in items { pushed(item, answer) }
+        case (.describe, _), (.complete, _), (.finish, _): break
         }
+        if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
     }
 
-    private mutating func took(_ listed: ListPage) {
-        guard var current = page else { return }
-        if current.number == 0 { current.cursor = listed.cursor }
-        current.number += 1
-        current.unnamed.subtract(listed.records.map(\.id))
-        guard let next = listed.next else {
-            page = nil
-            unnamed = current.unnamed.sorted().map { EntityKey(current.collection.name, $0) }
+    private mutating func took(_ page: ListPage, _ news: PullNews) {
+        guard listing?.took(page, news) ?? true else {
+            pause(.malformed("the list goes in a circle"))
             return
         }
-        guard current.seen.insert(next).inserted else {
-            page = nil
-            outcome.paused[current.collection.name] = .malformed("the list goes in a circle")
-            return
-        }
-        current.next = next
-        page = current
+        if news.isComplete { listing = nil }
     }
 
-    private mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
-        switch (failure, step.call?.collection.name) {
-        case (.forbidden, let name?), (.client, let name?), (.malformed, let name?):
+    /// The server does not know the cursor: the same collection once more, from the beginning.
+    private mutating func startAnew() {
+        guard let current = listing, !current.isWhole else {
+            pause(.malformed("a list of everything has no cursor that could be unknown"))
+            return
+        }
+        expired.insert(current.collection.name)
+        unpulled = [current.collection] + unpulled
+        listing = nil
+    }
+
+    private mutating func pause(_ failure: SyncFailure) {
+        guard let name = listing?.collection.name else { return }
+        outcome.paused[name] = failure
+        listing = nil
+    }
+
+    /// Takes note that a list was noted as complete.
+    package mutating func completed(sweeping count: Int) { outcome.counts.pulled += count }
+
+    mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
+        if case .describe = step, !failure.stopsRun {
+            // What can't be asked is not known: the time of the last list of everything decides.
+            return
+        }
+        if !failure.stopsRun, let name = step.call?.collection?.name {
             // The others can still be synced.
             outcome.paused[name] = failure
-            if case .list = step { page = nil }
-        default:
+            listing = nil
+        } else {
             outcome.failure = failure
         }
     }
-
-    /// Takes note of entities that the server had changed.
-    package mutating func pulled(_ count: Int) { outcome.counts.pulled += count }
 
     /// Ends the run before it began, or in its middle.
     package mutating func end(_ failure: SyncFailure) { outcome.failure = failure }
@@ -212,4 +222,18 @@ package struct SyncMachine: Sendable {
             if entry.mutation.outcome == nil { outcome.pending += 1 } else { outcome.refused += 1 }
         }
     }
+}
+
+/// What a page, or entities that were fetched, brought.
+package struct PullNews: Sendable, Hashable {
+    /// How many entities were new.
+    package var count = 0
+    /// Those that the page only names and that are not here in that version.
+    package var wanted: [ServerReference] = []
+    /// Every entity that the page names, readable or not, by the id that it goes by here.
+    package var named: Set<String> = []
+    /// Whether the list was noted as complete with it.
+    package var isComplete = false
+
+    package init() {}
 }

@@ -54,6 +54,8 @@ package struct EntityRow: Sendable, Hashable {
     /// deleted, and when all that is pending is that it was made, whose payload it is then.
     package var current: [UInt8] = []
     package var attempt: Attempt?
+    /// Whether the base is what we sent: the server took it, and has not said how it is now.
+    package var isAssumed = false
     package var refusal: Refusal?
 
     package init() {}
@@ -140,6 +142,7 @@ extension EntityRow {
         writer.position(11, refusal?.position)
         writer.varint(12, UInt64(refusal?.status ?? 0))
         writer.string(13, refusal?.message ?? "")
+        writer.flag(14, isAssumed)
         return writer.bytes
     }
 
@@ -160,6 +163,7 @@ extension EntityRow {
             case 11: refusal = Refusal(position: try field.position(), status: 0, message: "")
             case 12: refusal?.status = try field.small()
             case 13: refusal?.message = try field.string()
+            case 14: isAssumed = try field.flag()
             default: continue
             }
         }

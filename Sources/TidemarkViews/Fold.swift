@@ -101,7 +101,8 @@ package final class Fold {
         case .requestFailed: try failed(event, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
-        case .pullCompleted: pulled(event, position)
+        case .serverUnreadable: unreadable(event, position)
+        case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
         default: break  // kept in the log; no view of this version reads it
@@ -228,12 +229,5 @@ package final class Fold {
         row.finishedAt = event.recordedAt
         row.summary = event.payload
         put(.syncRun(start), row.encoded)
-    }
-
-    private func pulled(_ event: Event, _ position: Position) {
-        guard let collection = event.collection, let cursor = event.revision else { return }
-        let row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
-        let scope = (try? JSONDocument(parsing: event.payload))?.value("scope")?.stringValue
-        put(.watermark(collection, scope: scope ?? ""), row.encoded)
     }
 }

@@ -77,6 +77,7 @@ extension Fold {
                 row.baseState = .deleted
                 row.revision = nil
             }
+            row.isAssumed = true
             row.basePosition = position
             row.asOf = event.call
         } else if row.baseState == .deleted, row.base.isEmpty,

@@ -87,6 +87,7 @@ extension EntityRow {
             revision = event.revision
         }
         serverTime = event.serverTime
+        isAssumed = false
         basePosition = position
         self.asOf = asOf
     }

@@ -9,12 +9,18 @@ package struct WatermarkRow: Sendable, Hashable {
     /// The `pull.completed` that moved it.
     package var position: Position
     package var recordedAt: Timestamp
+    /// What told the collection from another one of its name.
+    package var epoch: Revision?
+    /// When everything was listed last, by the server's clock.
+    package var fullAt: Timestamp?
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.bytes(1, cursor.rawValue)
         writer.position(2, position)
         writer.signed(3, recordedAt.rawValue)
+        writer.bytes(4, epoch?.rawValue ?? [])
+        writer.signed(5, fullAt?.rawValue ?? 0)
         return writer.bytes
     }
 
@@ -33,6 +39,8 @@ package struct WatermarkRow: Sendable, Hashable {
             case 1: cursor = Revision(rawValue: try field.bytes())
             case 2: position = try field.position()
             case 3: recordedAt = Timestamp(rawValue: try field.signed())
+            case 4: epoch = Revision(rawValue: try field.bytes())
+            case 5: fullAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

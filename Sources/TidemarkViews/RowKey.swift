@@ -8,6 +8,7 @@
 //   ledger  'g' name                                 schedule
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
+//   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
 //   ledger  'w' collection 0 scope                   watermarks
@@ -33,9 +34,16 @@ package enum View: UInt32, Sendable, CaseIterable {
     case schedule = 7
     case store = 8
     case idempotencyKeys = 9
+    case issues = 10
 
     /// Raised whenever the same events would give other rows.
-    package var version: Int { self == .entities || self == .outbox ? 2 : 1 }
+    package var version: Int {
+        switch self {
+        case .entities: 3
+        case .outbox, .watermarks: 2
+        default: 1
+        }
+    }
 }
 
 /// The place of one view row.
@@ -83,6 +91,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
         RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
     }
+    package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
+        RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)
+    }
     package static func store(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.store + name.utf8)
     }
@@ -103,6 +114,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "d"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
+        case UInt8(ascii: "q"): return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -129,6 +141,7 @@ package enum Ledger {
     package static let keys = Array("k".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
+    package static let unreadable = Array("q".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)

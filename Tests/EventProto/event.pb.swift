@@ -140,6 +140,9 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
   /// server.described
   case serverDescribed // = 52
 
+  /// server.unreadable
+  case serverUnreadable // = 53
+
   /// pull.page
   case pullPage // = 60
 
@@ -206,6 +209,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case 50: self = .serverUpserted
     case 51: self = .serverDeleted
     case 52: self = .serverDescribed
+    case 53: self = .serverUnreadable
     case 60: self = .pullPage
     case 61: self = .pullCompleted
     case 70: self = .pushAccepted
@@ -247,6 +251,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case .serverUpserted: return 50
     case .serverDeleted: return 51
     case .serverDescribed: return 52
+    case .serverUnreadable: return 53
     case .pullPage: return 60
     case .pullCompleted: return 61
     case .pushAccepted: return 70
@@ -288,6 +293,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     .serverUpserted,
     .serverDeleted,
     .serverDescribed,
+    .serverUnreadable,
     .pullPage,
     .pullCompleted,
     .pushAccepted,
@@ -435,7 +441,7 @@ nonisolated extension Tidemark_V1_PayloadType: SwiftProtobuf._ProtoNameProviding
 }
 
 nonisolated extension Tidemark_V1_Kind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{2}\u{4}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{2}\u{8}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{2}\u{8}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{2}\u{8}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{2}\u{4}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{1}SERVER_UNREADABLE\0\u{2}\u{7}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{2}\u{8}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{2}\u{8}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
 }
 
 nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

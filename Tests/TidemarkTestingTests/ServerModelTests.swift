@@ -109,7 +109,7 @@ import TidemarkTesting
     @Test func `parameters outside the model are refused, not ignored`() async throws {
         let world = ServerWorld.withCollection()
 
-        for query in ["?_sort=x", "?_fields=x", "?_before=1", "?x=1"] {
+        for query in ["?_sort=x", "?_fields=title", "?_before=1", "?x=1"] {
             #expect(try await world.send(.get, query: query).response.status.code == 400)
         }
     }

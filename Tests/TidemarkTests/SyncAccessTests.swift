@@ -70,7 +70,7 @@ import TidemarkTesting
             let outcome = try await device.sync()
 
             #expect(outcome.failure == .unauthorized)
-            #expect(world.requests == ["GET lists?_since 401"])
+            #expect(world.server.requestLog.map(\.status) == [401])
             #expect(try device.outbox() == ["tasks/t1 pending"])
         }
     }

@@ -22,7 +22,7 @@ import TidemarkTesting
             let event = try #require(try device.events(after: position).first?.event)
             #expect(event.sync == nil)
             let payload = try JSONDocument(parsing: event.payload)
-            #expect(payload.value("outcome") == "synced" && payload.value("requests") == 2)
+            #expect(payload.value("outcome") == "synced" && payload.value("requests") == 3)
             #expect(payload.bytes.count < 250)
             try device.verify()
         }
@@ -39,7 +39,8 @@ import TidemarkTesting
             #expect(
                 try device.kinds(after: position) == [
                     "sync.started", "request.sent", "request.answered", "request.sent",
-                    "request.answered", "request.sent", "request.answered", "push.accepted",
+                    "request.answered", "request.sent", "request.answered", "request.sent",
+                    "request.answered", "push.accepted",
                     "server.upserted", "sync.finished",
                 ])
             let events = try device.events(after: position)

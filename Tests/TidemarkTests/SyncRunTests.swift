@@ -85,7 +85,7 @@ extension SyncEngine {
             while case .syncing(let progress)? = await statuses.next() {
                 phases.append(progress.phase)
             }
-            #expect(phases == [.pulling, .pulling, .pushing])
+            #expect(phases == [.pulling, .pulling, .pulling, .pushing])
             #expect(outcome.isSynced)
         }
     }

@@ -13,7 +13,7 @@ extension KintoServerModel {
             return KintoAnswer.empty(304, etag: etag)
         }
         try KintoPreconditions(request).checkList(timestamp: etag)
-        let known: Set = ["_since", "gt_last_modified", "_limit", "_token"]
+        let known: Set = ["_since", "gt_last_modified", "_limit", "_token", "_fields"]
         for item in query.items where !known.contains(item.name) {
             throw KintoRefusal.invalid(
                 "querystring", "unknown", "This parameter is not part of the model")
@@ -35,7 +35,8 @@ extension KintoServerModel {
             answer.response.headerFields.set("Total-Records", total)
             return answer
         }
-        let page = rows.prefix(limit)
+        let isBare = try query.isBare()
+        let page = rows.prefix(limit).map { isBare ? $0.bare : $0 }
         var answer = KintoAnswer.json(
             200,
             Array("{\"data\":[".utf8)
@@ -72,7 +73,25 @@ extension KintoServerModel {
     }
 }
 
+extension KintoObject {
+    /// The object with nothing but its id and version.
+    fileprivate var bare: KintoObject {
+        var object = self
+        if fields != nil { object.fields = ServerJSONObject() }
+        return object
+    }
+}
+
 extension KintoQuery {
+    /// Whether only ids and versions are asked for.
+    fileprivate func isBare() throws(KintoRefusal) -> Bool {
+        guard let names = self["_fields"] else { return false }
+        guard names == "last_modified" else {
+            throw .invalid("querystring", "_fields", "Only last_modified is part of the model")
+        }
+        return true
+    }
+
     /// A timestamp in the query, bare or in quotes; at most a day ahead of the server's clock.
     fileprivate func timestamp(
         _ name: String, _ nowMilliseconds: Int64

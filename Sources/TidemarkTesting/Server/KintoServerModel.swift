@@ -1,7 +1,7 @@
 // KintoServerModel.swift — a server shaped like Kinto 26.5, as a value: no sockets and no clock.
 //
 // Buckets hold collections, collections hold records; all three are lists with one behaviour.
-// Left out: batches, schemas, permissions, deleting or filtering whole lists, JSON patches.
+// Left out: schemas, permissions, deleting or filtering whole lists, JSON patches.
 
 public import HTTPTypes
 public import TidemarkSync
@@ -56,7 +56,7 @@ public struct KintoServerModel: Sendable {
         for place in lists.keys { lists[place]?.purgeTombstones() }
     }
 
-    private mutating func route(
+    mutating func route(
         _ request: HTTPRequest, body: [UInt8], nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
         let path = request.path ?? "/"
@@ -73,6 +73,9 @@ public struct KintoServerModel: Sendable {
             try allow([.post], request)
             lists = [:]
             return KintoAnswer.json(202, Array("{}".utf8))
+        case .batch:
+            try allow([.post], request)
+            return try batch(request, body, nowMilliseconds)
         case .list(let place):
             try allow([.get, .head, .post], request)
             try authenticate(request)

@@ -4,6 +4,7 @@
 enum KintoTarget: Sendable, Hashable {
     case hello
     case flush
+    case batch
     case list(KintoPlace)
     case object(KintoPlace, id: String)
     case unknown
@@ -21,6 +22,8 @@ enum KintoTarget: Sendable, Hashable {
             self = .hello
         } else if names == ["__flush__"] {
             self = .flush
+        } else if names == ["batch"] {
+            self = .batch
         } else if names.contains("") {
             self = .unknown
         } else if names.count % 2 == 1, let place = KintoPlace(names) {

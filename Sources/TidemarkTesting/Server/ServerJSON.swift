@@ -14,6 +14,13 @@ enum ServerJSON {
         Int64(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// The elements of a JSON array, each as its bytes; nil when the bytes are none.
+    static func elements(_ bytes: [UInt8]) -> [[UInt8]]? {
+        guard isValid(bytes) else { return nil }
+        var splitter = MemberSplitter(bytes: bytes)
+        return splitter.elements()
+    }
+
     /// The text, when the bytes are a JSON string.
     static func string(_ bytes: [UInt8]) -> String? { value(bytes) as? String }
 
@@ -93,6 +100,21 @@ private struct MemberSplitter {
         return take(UInt8(ascii: "}")) ? members : nil
     }
 
+    /// The elements, or nil when the value is not an array.
+    mutating func elements() -> [[UInt8]]? {
+        skipSpace()
+        guard take(UInt8(ascii: "[")) else { return nil }
+        var elements: [[UInt8]] = []
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return elements }
+        repeat {
+            skipSpace()
+            elements.append(takeValue())
+            skipSpace()
+        } while take(UInt8(ascii: ","))
+        return take(UInt8(ascii: "]")) ? elements : nil
+    }
+
     private mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
@@ -112,7 +134,8 @@ private struct MemberSplitter {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 position += 1
-            case UInt8(ascii: "}") where depth == 0, UInt8(ascii: ",") where depth == 0,
+            case UInt8(ascii: "}") where depth == 0, UInt8(ascii: "]") where depth == 0,
+                UInt8(ascii: ",") where depth == 0,
                 UInt8(ascii: ":") where depth == 0, UInt8(ascii: " ") where depth == 0,
                 UInt8(ascii: "\t") where depth == 0, UInt8(ascii: "\r") where depth == 0,
                 UInt8(ascii: "\n") where depth == 0:

@@ -26,7 +26,7 @@ struct SyncWorld: Sendable {
                 references: [
                     Reference("list", to: "lists"), Reference("parent", to: "tasks"),
                 ]),
-        ])
+        ], settings: SyncSettings(batchSize: 1))
 
     init(model: SyncModel = usualModel, _ faults: [FaultRule] = []) {
         let clock = ManualClock()
@@ -73,7 +73,7 @@ struct SyncWorld: Sendable {
     /// What clients sent, one line each: `GET tasks`, `GET tasks?_since`, `PUT tasks/t1 *`,
     /// `DELETE tasks/t1 =`; with the status, or `lost`.
     var requests: [String] {
-        server.requestLog.map { request in
+        server.requestLog.filter { !$0.path.contains("/collections?") }.map { request in
             let rest = request.path.dropFirst("/v1/buckets/b/collections/".count)
             let target = rest.prefix { $0 != "?" }.replacing("/records", with: "")
             var line = "\(request.method.rawValue) \(target)"

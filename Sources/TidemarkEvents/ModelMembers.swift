@@ -1,0 +1,40 @@
+// ModelMembers.swift — reading the members of a model document, with errors that name them.
+
+/// The members of one object of the document, with errors that name their path.
+struct Members {
+    let object: JSONObject
+    let path: String
+
+    init(_ value: JSONValue, at path: String, known: [String]?) throws(ModelError) {
+        guard let object = value.object else { throw ModelError(path, "an object is needed") }
+        for (name, _) in object {
+            if let known, !known.contains(name) {
+                let list = known.joined(separator: ", ")
+                throw ModelError(path, "\"\(name)\" is none of \(list)")
+            }
+        }
+        self.object = object
+        self.path = path
+    }
+
+    subscript(name: String) -> JSONValue? { object[name] }
+
+    func string(_ name: String) throws(ModelError) -> String? {
+        guard let value = object[name] else { return nil }
+        guard let text = value.stringValue, !text.isEmpty else {
+            throw ModelError(path.isEmpty ? name : "\(path).\(name)", "a text is needed")
+        }
+        return text
+    }
+
+    /// A whole number within bounds, or nil when the member is not there.
+    func integer(_ name: String, in range: ClosedRange<Int64>) throws(ModelError) -> Int? {
+        guard let value = object[name] else { return nil }
+        guard let number = value.int64Value, range.contains(number) else {
+            throw ModelError(
+                "\(path).\(name)",
+                "a number from \(range.lowerBound) to \(range.upperBound) is needed")
+        }
+        return Int(number)
+    }
+}

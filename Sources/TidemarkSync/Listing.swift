@@ -1,0 +1,137 @@
+// Listing.swift — a collection that is being listed: page by page, and what it did not name.
+//
+//   since the cursor           pages → fetch what is only named → complete
+//   everything                 the same, then what changed meanwhile, then what was never named is
+//                              read back or swept → complete
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// A list of one collection in the making.
+package struct Listing: Sendable, Hashable {
+    /// How many lists of changes are made after a list of everything, at most, until one is empty.
+    private static let passesMax = 3
+    /// How many entities that were not named are asked after one by one.
+    package static let readBackMax = 10
+
+    package var collection: CollectionModel
+    /// What tells the collection from another one of its name, where that is known.
+    package var epoch: Revision?
+    /// Whether everything is listed, and not only what changed.
+    package var isWhole: Bool
+    /// The log's last position when the list began: what is known since then is fresher.
+    package var asOf: Position
+    /// Where the pages that are being fetched begin; nil for everything.
+    package private(set) var after: Revision?
+    private let began: Revision?
+    /// Where the next list will go on.
+    package private(set) var cursor: Revision?
+    /// What the last page named as the next one.
+    package private(set) var next: String?
+    /// How many pages were fetched since ``after``.
+    package private(set) var number = 0
+    /// Named, and not yet fetched.
+    package private(set) var wanted: [ServerReference] = []
+    /// Of a list of everything: the entities that were here when it began and that it has not
+    /// named.
+    package private(set) var unnamed: Set<String>
+    /// How many entities were here when it began.
+    package let knownCount: Int
+    /// The server's clock when the list began, where it says so.
+    package var serverTime: Timestamp?
+    /// Whether what was not named was asked after one by one, so that nothing is left to conclude.
+    package var isReadBack = false
+
+    /// The next pages asked for so far: a server that names one twice would lead in a circle.
+    private var seen: Set<String> = []
+    private var isPaging = true
+    private var isPassEmpty = true
+    private var passes = 0
+
+    package init(
+        _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<String>,
+        asOf: Position
+    ) {
+        self.collection = collection
+        self.epoch = epoch
+        self.after = after
+        began = after
+        self.asOf = asOf
+        isWhole = after == nil
+        unnamed = known
+        knownCount = known.count
+    }
+
+    /// The call for the next page; nil when there is no more.
+    package var call: ServerCall? {
+        isPaging ? .list(collection, after: after, page: next) : nil
+    }
+
+    /// Whether a page that names no next one would leave nothing open.
+    package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
+        page.next == nil && wanted.isEmpty && news.wanted.isEmpty
+            && unnamed.isSubset(of: news.named)
+    }
+
+    /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
+    package var movesCursor: Bool { cursor != nil && (isWhole || cursor != began) }
+
+    /// Takes a page; false when the list leads in a circle.
+    package mutating func took(_ page: ListPage, _ news: PullNews) -> Bool {
+        if number == 0 { cursor = page.cursor }
+        number += 1
+        if !news.named.isEmpty { isPassEmpty = false }
+        unnamed.subtract(news.named)
+        wanted += news.wanted
+        next = page.next
+        isPaging = page.next != nil
+        guard let next = page.next else { return true }
+        return seen.insert(next).inserted
+    }
+
+    /// Takes note that nothing changed since ``after``.
+    package mutating func tookNothing() {
+        if cursor == nil { cursor = after }
+        isPaging = false
+    }
+
+    /// The next portion of what is to be fetched, or nil.
+    package func portion(_ count: Int) -> [String]? {
+        wanted.isEmpty ? nil : wanted.prefix(max(1, count)).map(\.id)
+    }
+
+    package mutating func fetched(_ ids: [String]) {
+        let ids = Set(ids)
+        wanted.removeAll { ids.contains($0.id) }
+    }
+
+    /// Whether what changed since the list began has to be listed before anything is concluded from
+    /// what was not named.
+    ///
+    /// An entity that changes while pages are fetched may move from a page that was not fetched yet
+    /// to one that was.
+    package mutating func beginNextPass() -> Bool {
+        guard isWhole, !unnamed.isEmpty, let cursor, passes < Self.passesMax,
+            passes == 0 || !isPassEmpty
+        else { return false }
+        passes += 1
+        after = cursor
+        number = 0
+        next = nil
+        seen = []
+        isPaging = true
+        isPassEmpty = true
+        return true
+    }
+
+    /// The entities that a list of everything should have named, in the order of their ids: those
+    /// of which nothing fresher is known.
+    package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
+        try unnamed.sorted().filter { id in
+            guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
+                row.attempt == nil
+            else { return false }
+            return row.asOf.map { $0 <= asOf } ?? true
+        }
+    }
+}

@@ -1,0 +1,278 @@
+// SyncRecorder+Pull.swift — how what was read stands in the log: pages, entities, where a list goes
+// on, and what it did not name.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkViews
+
+extension SyncRecorder {
+    /// Logs a page of a list and the entities in it that are new; a page without news is kept back,
+    /// unless it moves the cursor.
+    mutating func page(
+        _ page: ListPage, _ list: Listing, _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PullNews {
+        let collection = list.collection.name
+        let fresh = try page.records.map { try isNews($0, collection, exchange.asOf, draft) }
+        let unreadable = try page.unreadable.filter { try isNews($0, collection, draft) }
+        var news = PullNews()
+        news.count = fresh.count { $0 } + unreadable.count
+        news.wanted = try page.references.filter { try isWanted($0, collection, draft) }
+        let ids =
+            page.records.map(\.id) + page.references.map(\.id)
+            + page.unreadable.compactMap(\.id)
+        for id in ids { news.named.insert(try draft.fold.resolve(EntityKey(collection, id)).id) }
+        news.isComplete = list.isLast(page, news)
+        var list = list
+        _ = list.took(page, news)
+        let movesCursor = news.isComplete && list.movesCursor
+        guard news.count > 0 || movesCursor || page.next != nil || list.number > 1 else {
+            note(exchange)
+            return news
+        }
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        var seen: [JSONValue] = []
+        var places: [JSONValue] = []
+        for (record, isNew) in zip(page.records, fresh) {
+            seen.append(.string(record.id))
+            guard isNew else {
+                places.append("=")
+                continue
+            }
+            let position = try draft.append(
+                record.event(
+                    collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now))
+            places.append(.number(JSONNumber(Int(position.rawValue))))
+        }
+        for record in unreadable {
+            try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
+        }
+        if !seen.isEmpty {
+            let payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
+            try draft.append(
+                Event(
+                    .pullPage, recordedAt: draft.now, collection: collection, sync: start,
+                    call: call, json: JSONValue.object(payload).encoded()))
+        }
+        if news.isComplete {
+            list.serverTime = list.serverTime ?? exchange.answer.serverTime
+            try appendCompleted(list, Absent(), start, call: call, draft)
+        }
+        return news
+    }
+
+    /// Logs entities that a list had named and that were fetched; those that the server does not
+    /// have are gone.
+    mutating func fetched(
+        _ records: [ServerRecord], of ids: [String], _ collection: CollectionName,
+        _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PullNews {
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        let found = Set(records.map(\.id))
+        let gone = ids.filter { !found.contains($0) }.map {
+            ServerRecord(id: $0, revision: nil, document: nil)
+        }
+        var news = PullNews()
+        for record in records + gone
+        where try isNews(record, collection, exchange.asOf, draft) {
+            news.count += 1
+            try draft.append(
+                record.event(
+                    collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now))
+        }
+        return news
+    }
+
+    /// Logs that a collection was listed to its end, and what that says of the entities that it did
+    /// not name.
+    ///
+    /// - Returns: how many of them are taken for deleted.
+    mutating func complete(_ list: Listing, _ absent: Absent, _ draft: Draft) throws -> Int {
+        guard list.movesCursor || !absent.ids.isEmpty else { return 0 }
+        let start = try begin(draft)
+        try appendCompleted(list, absent, start, call: nil, draft)
+        return absent.isHeld ? 0 : absent.ids.count
+    }
+
+    private func appendCompleted(
+        _ list: Listing, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
+    ) throws {
+        guard let cursor = list.cursor, !stale.contains(list.collection.name) else { return }
+        var payload = PayloadBuilder()
+        payload.add("scope", "")
+        payload.add("complete", true)
+        payload.add("full", list.isWhole)
+        payload.add("epoch", list.epoch?.description)
+        if absent.isHeld {
+            let ids = JSONValue.array(absent.ids.map(JSONValue.string))
+            payload.add("held", ids)
+            payload.add("of", Int64(list.knownCount))
+        }
+        let position = try draft.append(
+            Event(
+                .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
+                sync: start, call: call, serverTime: list.serverTime, revision: cursor,
+                json: payload.bytes))
+        guard !absent.isHeld else { return }
+        for id in absent.ids {
+            try draft.append(
+                Event(
+                    .serverDeleted, recordedAt: draft.now,
+                    key: try draft.fold.resolve(EntityKey(list.collection.name, id)),
+                    cause: position, sync: start, asOf: list.asOf))
+        }
+    }
+
+    /// Logs what the server says of its collections, when it says something new of one.
+    mutating func described(
+        _ list: [CollectionDescription], _ exchange: ReadExchange, _ draft: Draft
+    ) throws {
+        let isNews = try list.contains { described in
+            let mark = try draft.fold.watermark(described.name)
+            return mark.map { $0.epoch != described.epoch } ?? true
+        }
+        guard isNews else {
+            note(exchange)
+            return
+        }
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        var epochs = JSONObject()
+        for described in list.sorted(by: { $0.name < $1.name }) {
+            epochs[described.name.rawValue] = .string(described.epoch.description)
+        }
+        let payload: JSONObject = ["collections": .object(epochs)]
+        try draft.append(
+            Event(
+                .serverDescribed, recordedAt: draft.now, sync: start, call: call,
+                json: JSONValue.object(payload).encoded()))
+    }
+
+    /// Logs how an entity stands that was asked after by itself.
+    mutating func readBack(
+        _ key: EntityKey, _ exchange: ReadExchange, _ record: ServerRecord?, _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        let row = try draft.fold.entity(key)
+        if let record, !record.isDeleted {
+            guard row.baseState != .live || row.revision != record.revision || row.isAssumed else {
+                return
+            }
+            try draft.append(
+                record.event(
+                    key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
+                    draft.now))
+        } else if row.baseState == .live {
+            try draft.append(
+                Event(
+                    .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
+                    asOf: exchange.asOf))
+        }
+    }
+
+    // MARK: What is new
+
+    private mutating func isNews(
+        _ record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
+    ) throws -> Bool {
+        let key = try draft.fold.resolve(EntityKey(collection, record.id))
+        let row = try draft.fold.entity(key)
+        if let known = row.asOf, asOf < known {
+            if row.revision != record.revision { stale.insert(collection) }
+            return false
+        }
+        guard !record.isDeleted, let document = record.document else {
+            return row.baseState == .live || (row.baseState == .absent && !row.pending.isEmpty)
+        }
+        guard row.baseState == .live, row.revision == record.revision, !row.isAssumed else {
+            return true
+        }
+        return row.base != document && !Self.meanTheSame(row.base, document)
+    }
+
+    /// Whether an entity that a list only names is to be fetched.
+    private func isWanted(
+        _ reference: ServerReference, _ collection: CollectionName, _ draft: Draft
+    ) throws -> Bool {
+        let row = try draft.fold.entity(
+            draft.fold.resolve(EntityKey(collection, reference.id)))
+        guard row.baseState == .live, let revision = reference.revision, !row.isAssumed else {
+            return true
+        }
+        return row.revision != revision
+    }
+
+    /// Whether two documents differ in nothing but how they are written.
+    private static func meanTheSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
+        else { return false }
+        return left == right
+    }
+
+    // MARK: What can't be read
+
+    private func isNews(
+        _ record: UnreadableRecord, _ collection: CollectionName, _ draft: Draft
+    ) throws -> Bool {
+        let place = RowKey.unreadable(collection, record.name)
+        guard let bytes = try draft.fold.get(place) else { return true }
+        return try UnreadableRow(parsing: bytes).digest != record.digest
+    }
+
+    private func append(
+        _ record: UnreadableRecord, _ collection: CollectionName, _ start: Position,
+        call: Position, asOf: Position, _ draft: Draft
+    ) throws {
+        var payload = PayloadBuilder()
+        payload.add("name", record.name)
+        payload.add("sha256", record.digest)
+        payload.add("problem", record.problem)
+        payload.body(record.bytes)
+        try draft.append(
+            Event(
+                .serverUnreadable, recordedAt: draft.now, collection: collection, sync: start,
+                call: call, asOf: asOf, json: payload.bytes))
+    }
+}
+
+/// Entities that a list of everything did not name.
+struct Absent: Sendable {
+    var ids: [String] = []
+    /// Whether the user is asked before they are taken for deleted.
+    var isHeld = false
+}
+
+extension Listing {
+    /// The entities of a finished list of everything that are taken for deleted, or asked about.
+    func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
+        guard isWhole, !isReadBack else { return Absent() }
+        let ids = try absent(entity)
+        return Absent(
+            ids: ids, isHeld: SweepRule.asksFirst(absent: ids.count, of: knownCount))
+    }
+}
+
+extension UnreadableRecord {
+    /// What the record goes by: its id, or what its bytes hash to.
+    fileprivate var name: String {
+        guard let id, EntityKey("c", id).isValid else { return digest }
+        return id
+    }
+
+    fileprivate var digest: String { BodyReference(to: bytes).digits }
+}
+
+extension ServerRecord {
+    func event(
+        _ collection: CollectionName, _ sync: Position, call: Position, asOf: Position,
+        mutation: Position?, _ now: Timestamp
+    ) -> Event {
+        Event(
+            isDeleted ? .serverDeleted : .serverUpserted, recordedAt: now,
+            key: EntityKey(collection, id), sync: sync, mutation: mutation, call: call, asOf: asOf,
+            serverTime: serverTime, revision: revision, json: document)
+    }
+}

@@ -1,0 +1,169 @@
+// SyncRecorder+Push.swift — how writes stand in the log: before they are sent, and what their
+// answers mean for each entity. A batch has a request of its own, and one of each write in it.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+/// A push that is on its way.
+struct SentPush: Sendable {
+    /// The `request.sent` that the answer belongs to.
+    var call: Position
+    /// Of each write in order, its own `request.sent`: the same one unless it is a batch.
+    var calls: [Position]
+}
+
+extension SyncRecorder {
+    /// Logs a write, or a batch of them, before it is sent.
+    ///
+    /// - Returns: nil when an entity is no longer as it was when the write was decided: then
+    ///   nothing is logged, and nothing may be sent.
+    mutating func sending(
+        _ items: [PushItem], _ request: ServerRequest, _ parts: [ServerRequest], _ draft: Draft
+    ) throws -> SentPush? {
+        for item in items {
+            let row = try draft.fold.entity(item.key)
+            guard row.attempt == nil,
+                row.pending.prefix(item.covers.count).map(\.position) == item.covers,
+                row.baseState == .live
+                    ? row.revision == item.call.revision : item.call.revision == nil
+            else { return nil }
+        }
+        let start = try begin(draft)
+        let asOf = Position(draft.nextPosition.rawValue - 1)
+        guard items.count > 1 else {
+            let call = try appendSent(items[0], request, start, asOf, cause: nil, draft)
+            return SentPush(call: call, calls: [call])
+        }
+        var payload = PayloadBuilder()
+        payload.add(request, sentAt: draft.now)
+        payload.add("writes", Int64(items.count))
+        let call = try draft.append(
+            Event(
+                .requestSent, recordedAt: draft.now, collection: items[0].key.collection,
+                sync: start, asOf: asOf, json: payload.bytes))
+        var calls: [Position] = []
+        for (item, part) in zip(items, parts) {
+            calls.append(try appendSent(item, part, start, asOf, cause: call, draft))
+        }
+        return SentPush(call: call, calls: calls)
+    }
+
+    private func appendSent(
+        _ item: PushItem, _ request: ServerRequest, _ start: Position, _ asOf: Position,
+        cause: Position?, _ draft: Draft
+    ) throws -> Position {
+        var payload = PayloadBuilder()
+        payload.add(request, sentAt: draft.now)
+        payload.add("covers", item.covers)
+        payload.add("rule", "push/\(PushWrite.version)")
+        payload.body(request.body)
+        return try draft.append(
+            Event(
+                .requestSent, recordedAt: draft.now, key: item.key, cause: cause, sync: start,
+                mutation: item.covers.last, asOf: asOf, json: payload.bytes))
+    }
+
+    /// Logs the answer to a push, and what it means for each entity.
+    mutating func answered(
+        _ items: [PushItem], _ sent: SentPush, _ record: AnswerRecord, _ answer: ServerAnswer,
+        _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        if items.count > 1 {
+            try appendAnswer(record, key: nil, items[0].key.collection, start, sent.call, draft)
+        }
+        for (index, item) in items.enumerated() {
+            var own = (record: record, answer: answer)
+            if case .batch(let answers) = answer {
+                own = (AnswerRecord(answers[index]), answers[index].answer)
+            } else if items.count > 1 {
+                own.record = record.ofEachWrite
+            }
+            try appendAnswer(own.record, key: item.key, nil, start, sent.calls[index], draft)
+            try settle(item, sent.calls[index], own.answer, start, draft)
+        }
+    }
+
+    private func appendAnswer(
+        _ record: AnswerRecord, key: EntityKey?, _ collection: CollectionName?, _ start: Position,
+        _ call: Position, _ draft: Draft
+    ) throws {
+        try draft.append(
+            Event(
+                record.isFailure ? .requestFailed : .requestAnswered, recordedAt: draft.now,
+                key: key, collection: collection, sync: start, call: call, json: record.payload),
+            bodies: record.bodies)
+    }
+
+    /// Logs what one write's answer says of its entity.
+    private mutating func settle(
+        _ item: PushItem, _ call: Position, _ answer: ServerAnswer, _ start: Position,
+        _ draft: Draft
+    ) throws {
+        switch answer {
+        case .record(let record), .deleted(let record):
+            try accepted(item, call, record.id, record.revision, start, draft)
+            try draft.append(
+                record.event(
+                    item.key.collection, start, call: call, asOf: call,
+                    mutation: item.covers.last, draft.now))
+        case .stored(let id, let revision):
+            try accepted(item, call, id, revision, start, draft)
+        case .absent, .conflict(nil):
+            try draft.append(
+                Event(
+                    .serverDeleted, recordedAt: draft.now, key: item.key, sync: start, call: call,
+                    asOf: call))
+        case .conflict(let record?):
+            try draft.append(
+                record.event(
+                    item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now))
+        case .refused(let refusal): try refused(item, refusal, call: call, draft)
+        case .failure, .page, .unchanged, .description, .cursorExpired, .records,
+            .conflictUnknown, .batch:
+            break
+        }
+    }
+
+    private func accepted(
+        _ item: PushItem, _ call: Position, _ id: String, _ revision: Revision?,
+        _ start: Position, _ draft: Draft
+    ) throws {
+        var payload: [UInt8]?
+        if id != item.key.id {
+            var builder = PayloadBuilder()
+            builder.add("serverID", id)
+            payload = builder.bytes
+        }
+        try draft.append(
+            Event(
+                .pushAccepted, recordedAt: draft.now, key: item.key, sync: start,
+                mutation: item.covers.last, call: call, revision: revision, json: payload))
+    }
+
+    /// Logs a refusal: the server's answer to a call, or one that needs no call.
+    mutating func refused(
+        _ item: PushItem, _ refusal: ServerRefusal, call: Position? = nil, _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        var payload = PayloadBuilder()
+        payload.add("status", Int64(refusal.status))
+        payload.add("message", refusal.message)
+        try draft.append(
+            Event(
+                .pushRejected, recordedAt: draft.now, key: item.key, sync: start,
+                mutation: item.covers.last, call: call, json: payload.bytes))
+    }
+}
+
+extension AnswerRecord {
+    /// What is kept of one write's answer in a batch; its body lies with that of the batch.
+    fileprivate init(_ answer: BatchedAnswer) {
+        var payload = PayloadBuilder()
+        payload.add("status", Int64(answer.status))
+        if case .failure(let failure) = answer.answer { payload.add("failure", failure.name) }
+        self.init(payload: payload.bytes)
+    }
+}

@@ -1,0 +1,41 @@
+// SyncStep.swift — the next thing that a sync run has to do.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// The next thing that a sync run has to do.
+package enum SyncStep: Sendable, Hashable {
+    /// Ask how an entity stands whose last write has no known outcome, whose version is not known,
+    /// or that a list of everything did not name.
+    case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
+    /// Ask what tells the collections from others of the same names.
+    case describe(ServerCall)
+    /// Fetch a page of a collection.
+    case list(ServerCall)
+    /// Fetch entities that a list only named.
+    case fetch(ServerCall, ids: [String])
+    /// Note that a collection was listed to its end.
+    case complete(Listing)
+    /// Send what is pending on entities: one, or several in one request.
+    case push(ServerCall, [PushItem])
+    /// Nothing is left to do.
+    case finish
+
+    /// The call to make, where the step makes one.
+    package var call: ServerCall? {
+        switch self {
+        case .readBack(_, let call, _), .describe(let call), .list(let call), .fetch(let call, _),
+            .push(let call, _):
+            call
+        case .complete, .finish: nil
+        }
+    }
+}
+
+/// One entity's part of a push.
+package struct PushItem: Sendable, Hashable {
+    package var key: EntityKey
+    package var call: ServerCall
+    /// The mutations that the write carries, in order.
+    package var covers: [Position]
+}

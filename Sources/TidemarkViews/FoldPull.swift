@@ -1,0 +1,104 @@
+// FoldPull.swift — how far collections were listed, and what in their lists could not be read.
+
+package import TidemarkEvents
+
+extension Fold {
+    func pulled(_ event: Event, _ position: Position) throws {
+        guard let collection = event.collection, let cursor = event.revision else { return }
+        let payload = PullCompletedPayload(event.payload)
+        let place = RowKey.watermark(collection, scope: payload.scope)
+        var row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
+        let before = try get(place).map { try WatermarkRow(parsing: $0) }
+        row.epoch = payload.epoch ?? before?.epoch
+        row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
+        put(place, row.encoded)
+    }
+
+    /// How far a collection has been pulled.
+    package func watermark(
+        _ collection: CollectionName, scope: String = ""
+    ) throws -> WatermarkRow? {
+        try get(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
+    }
+
+    func unreadable(_ event: Event, _ position: Position) {
+        guard let collection = event.collection,
+            let payload = UnreadablePayload(event.payload)
+        else { return }
+        let row = UnreadableRow(
+            position: position, digest: payload.digest, problem: payload.problem)
+        put(.unreadable(collection, payload.name), row.encoded)
+    }
+}
+
+/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"held":[…],"of":…}`.
+package struct PullCompletedPayload: Sendable, Hashable {
+    package var scope = ""
+    package var isFull = false
+    package var epoch: Revision?
+    /// The entities that were not named and are not taken for deleted before the user says so.
+    package var held: [String] = []
+    /// How many entities of the collection there were.
+    package var knownCount = 0
+
+    package init(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        scope = document.value("scope")?.stringValue ?? ""
+        isFull = document.value("full") == .bool(true)
+        epoch = document.value("epoch")?.stringValue.map { Revision($0) }
+        held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
+        knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+    }
+}
+
+/// `server.unreadable`: `{"name":…,"sha256":…,"problem":…,"body":…}`.
+package struct UnreadablePayload: Sendable, Hashable {
+    package var name: String
+    package var digest: String
+    package var problem: String
+
+    package init?(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
+            let name = document.value("name")?.stringValue, !name.isEmpty
+        else { return nil }
+        self.name = name
+        digest = document.value("sha256")?.stringValue ?? ""
+        problem = document.value("problem")?.stringValue ?? ""
+    }
+}
+
+/// What a server sent as an entity, and is none.
+package struct UnreadableRow: Sendable, Hashable {
+    /// The `server.unreadable` with the server's bytes.
+    package var position: Position
+    /// SHA-256 of the bytes, in hexadecimal digits.
+    package var digest: String
+    package var problem: String
+
+    package init(position: Position, digest: String, problem: String) {
+        self.position = position
+        self.digest = digest
+        self.problem = problem
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        writer.string(2, digest)
+        writer.string(3, problem)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start, digest: "", problem: "")
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2: digest = try field.string()
+            case 3: problem = try field.string()
+            default: continue
+            }
+        }
+    }
+}
