@@ -14,8 +14,14 @@ public final class Replica: Sendable {
     public let directory: String
     package let journal: Journal
     package let dependencies: Dependencies
+    /// The rules of the app that decide conflicts.
+    let rules: [ConflictRule]
 
-    private init(_ directory: String, _ journal: Journal, _ dependencies: Dependencies) {
+    private init(
+        _ directory: String, _ journal: Journal, _ rules: [ConflictRule],
+        _ dependencies: Dependencies
+    ) {
+        self.rules = rules
         self.directory = directory
         self.journal = journal
         self.dependencies = dependencies
@@ -40,6 +46,8 @@ public final class Replica: Sendable {
     ///   - model: what is synced and by which rules; logged when it differs from the last one.
     ///   - remote: the server to be synced with, if it is known already; a store stays with the
     /// first.
+    ///   - rules: the app's own rules, for collections whose conflicts are `custom`; without its
+    ///     rule such a collection is paused as soon as there is a conflict.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
     ///   - rebuilding: told again and again how far it is while the tables are folded anew, which
@@ -49,13 +57,13 @@ public final class Replica: Sendable {
     ///   entities.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
-        waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
         rebuilding: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: true,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies,
-            rebuilding
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
+            dependencies, rebuilding
         ) { replica in
             let registered = try replica.registration
             let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
@@ -65,18 +73,19 @@ public final class Replica: Sendable {
     }
 
     /// Opens a store that is there, with the model that it carries; else like
-    /// ``open(at:account:model:remote:waitSeconds:dependencies:rebuilding:)``.
+    /// ``open(at:account:model:remote:rules:waitSeconds:dependencies:rebuilding:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
     public static func open(
-        existing directory: String, account: String? = nil, waitSeconds: Double = 0,
-        dependencies: Dependencies = .live, rebuilding: (OpeningProgress) -> Void = { _ in }
+        existing directory: String, account: String? = nil, rules: [ConflictRule] = [],
+        waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rebuilding: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: false,
-            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), dependencies,
-            rebuilding
+            StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
+            dependencies, rebuilding
         ) { replica in
             guard try replica.registration != nil else {
                 throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
@@ -86,14 +95,15 @@ public final class Replica: Sendable {
 
     /// Opens a store and closes it again when `prepare` fails.
     private static func opened(
-        at directory: String, create: Bool, _ opening: StoreOpening, _ dependencies: Dependencies,
-        _ rebuilding: (OpeningProgress) -> Void, _ prepare: (Replica) throws -> Void
+        at directory: String, create: Bool, _ opening: StoreOpening, _ rules: [ConflictRule],
+        _ dependencies: Dependencies, _ rebuilding: (OpeningProgress) -> Void,
+        _ prepare: (Replica) throws -> Void
     ) throws -> Replica {
         try TidemarkError.mapped {
             let journal = try Journal.open(at: directory, create: create, opening: opening) {
                 rebuilding(OpeningProgress(done: $0.done, last: $0.last))
             }
-            let replica = Replica(directory, journal, dependencies)
+            let replica = Replica(directory, journal, rules, dependencies)
             do { try prepare(replica) } catch {
                 try? journal.close()
                 throw error

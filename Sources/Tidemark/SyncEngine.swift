@@ -125,7 +125,7 @@ public actor SyncEngine {
                 journal: replica.journal, model: bound.model, remote: bound.remote ?? remote,
                 adapter: adapter,
                 transport: transport, limits: limits, credentials: credentials,
-                dependencies: replica.dependencies,
+                dependencies: replica.dependencies, rules: replica.rules,
                 progress: { broadcast.send(.syncing($0)) })
             let outcome = try await driver.run(trigger: trigger.name)
             broadcast.send(.idle(outcome))

@@ -207,7 +207,19 @@ public final class WriteContext {
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
         return try draft.append(
-            checked: Event(kind, recordedAt: draft.now, key: key, json: json))
+            checked: Event(
+                kind, recordedAt: draft.now, key: key, serverTime: try serverTime(kind, key),
+                json: json))
+    }
+
+    /// When an edit is made, by the server's clock; nil for a collection whose policy does not ask.
+    private func serverTime(_ kind: EventKind, _ key: EntityKey) throws -> Timestamp? {
+        guard [.localCreated, .localUpdated, .localDeleted].contains(kind),
+            try draft.fold.knownCollection(key.collection)?.conflict.comparesTimes == true
+        else { return nil }
+        let uptime = dependencies.uptime()
+        return try draft.fold.serverNow(
+            draft.now, bootID: uptime.bootID, uptime: uptime.microseconds)
     }
 }
 

@@ -69,6 +69,8 @@ extension EventKind {
     public static let localDiscarded = EventKind(rawValue: 14)
     /// The user asked to send again what the server had refused.
     public static let localRetried = EventKind(rawValue: 15)
+    /// What a rule of the app answered; the server's word that it was asked about comes next.
+    public static let ruleAnswered = EventKind(rawValue: 24)
     /// A sync run began; its position is the run's id.
     public static let syncStarted = EventKind(rawValue: 30)
     /// A sync run ended, and how.

@@ -107,12 +107,8 @@ extension CollectionModel {
         self.init(CollectionName(text))
         idField = try members.string("id") ?? "id"
         lastChangeField = try members.string("lastChange") ?? usualLastChange
-        if let text = try members.string("conflict") {
-            guard let policy = ConflictPolicy(rawValue: text) else {
-                let names = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ModelError("\(path).conflict", "\"\(text)\" is none of \(names)")
-            }
-            conflict = policy
+        if let value = members["conflict"] {
+            conflict = try ConflictPolicy(value, at: "\(path).conflict", isLogged)
         }
         if let value = members["references"] {
             guard let object = value.object else {
@@ -131,7 +127,7 @@ extension CollectionModel {
     fileprivate var json: JSONObject {
         var object: JSONObject = ["name": .string(name.rawValue), "id": .string(idField)]
         if let lastChangeField { object["lastChange"] = .string(lastChangeField) }
-        object["conflict"] = .string(conflict.rawValue)
+        object["conflict"] = conflict.json
         if !references.isEmpty {
             var targets = JSONObject()
             for reference in references {

@@ -34,7 +34,7 @@ public struct CollectionModel: Sendable, Hashable {
     public var idField: String
     /// The field that holds the server's last-change time or version; the server sets it.
     public var lastChangeField: String?
-    /// Who wins when both sides changed the same field.
+    /// What becomes of local changes when the server changed the same entity.
     public var conflict: ConflictPolicy
     /// The fields that hold the id of another entity.
     public var references: [Reference]
@@ -75,14 +75,6 @@ public struct Reference: Sendable, Hashable {
         self.field = field
         self.collection = collection
     }
-}
-
-/// Who wins when the same field of an entity was changed on both sides.
-public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The server's version stands; the mutation in conflict is superseded and reported.
-    case serverWins
-    /// The local change is applied on the server's version and sent again.
-    case localWins
 }
 
 /// A configured server: where it is, what it speaks, where the credentials come from.

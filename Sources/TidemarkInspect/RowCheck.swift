@@ -177,9 +177,9 @@ extension RowKey {
     ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
         keys.append(.decision(position, 0))
-        if let key = event.key { keys += [.entity(key), .attempt(key)] }
+        if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys.append(.watermark(name, scope: "")) }
-        return keys + [.store("opened"), .store("model"), .gate("server")]
+        return keys + [.store("opened"), .store("model"), .gate("server"), .gate("clock")]
     }
 }

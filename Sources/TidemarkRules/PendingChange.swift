@@ -16,6 +16,15 @@ package enum Base: Sendable, Hashable {
         if case .live(let document) = self { document } else { nil }
     }
 
+    /// The document as it is, or as it last was.
+    package var lastDocument: JSONDocument? {
+        switch self {
+        case .absent: nil
+        case .live(let document): document
+        case .deleted(let last): last
+        }
+    }
+
     package var isLive: Bool { document != nil }
 }
 
@@ -25,17 +34,28 @@ package struct PendingChange: Sendable, Hashable {
         case create(JSONDocument)
         case update(Patch)
         case delete
+        /// Nothing any more: a later one, written anew, carries what it did.
+        case carried
     }
 
     package var position: Position
     package var change: Change
     /// Whether an attempt to push it may have reached the server without our knowing.
     package var mayHaveArrived: Bool
+    /// Whether the server refused it.
+    package var isRefused: Bool
+    /// When it was made, by the server's clock, where that was known.
+    package var editedAt: Timestamp?
 
-    package init(_ position: Position, _ change: Change, mayHaveArrived: Bool = false) {
+    package init(
+        _ position: Position, _ change: Change, mayHaveArrived: Bool = false,
+        isRefused: Bool = false, editedAt: Timestamp? = nil
+    ) {
         self.position = position
         self.change = change
         self.mayHaveArrived = mayHaveArrived
+        self.isRefused = isRefused
+        self.editedAt = editedAt
     }
 
     /// The change as a patch of top-level fields; nil for a deletion.
@@ -47,7 +67,17 @@ package struct PendingChange: Sendable, Hashable {
                 set: patch.set.filter { !serverFields.contains($0.name) },
                 unset: patch.unset.filter { !serverFields.contains($0) })
         case .delete: nil
+        case .carried: Patch()
         }
+    }
+
+    /// The fields that changes touch, each once, in the order of the changes.
+    package static func fields(
+        _ changes: [PendingChange], except serverFields: Set<String>
+    ) -> [String] {
+        var seen: Set<ExactString> = []
+        return changes.flatMap { $0.patch(except: serverFields)?.fieldNames ?? [] }
+            .filter { seen.insert(ExactString($0)).inserted }
     }
 
     package var isDeletion: Bool { change == .delete }
@@ -87,6 +117,7 @@ package enum Current: Sendable, Hashable {
                 bytes = patch.applied(to: try JSONDocument(parsing: before))
             case .delete:
                 bytes = nil
+            case .carried: continue
             }
         }
         self = bytes.map(Current.document) ?? .none

@@ -2,8 +2,8 @@
 //
 // Changes that touch different fields don't meet: the pending one is re-applied on the new base. A
 // field that both sides changed, to different values, is a conflict, and the collection's policy
-// says whether the whole mutation that touches it stays or is superseded. A deletion touches every
-// field.
+// says whether the mutation that touches it stays, loses that field, or is superseded as a whole. A
+// deletion touches every field. Policies that keep an entity whole: Rebase+Whole.swift.
 
 package import TidemarkEvents
 
@@ -21,22 +21,43 @@ package enum Verdict: Sendable, Hashable {
 
 /// A conflict that was decided.
 package struct Conflict: Sendable, Hashable {
+    /// How it was decided.
+    package enum Result: String, Sendable {
+        case serverWins
+        case localWins
+        /// By a document that a rule of the app made of both sides.
+        case merged
+    }
+
     /// The mutation.
     package var position: Position
     /// The fields that both sides changed, in the mutation's order; empty for a whole entity.
     package var fields: [String]
-    package var localWins: Bool
+    package var result: Result
+
+    package init(position: Position, fields: [String], result: Result) {
+        self.position = position
+        self.fields = fields
+        self.result = result
+    }
+
+    package var localWins: Bool { result != .serverWins }
 }
 
 /// The decision about all pending changes of one entity.
 package struct Rebase: Sendable, Hashable {
     /// One for each pending change, in order.
-    package private(set) var verdicts: [Verdict]
-    package private(set) var conflicts: [Conflict] = []
+    package internal(set) var verdicts: [Verdict]
+    /// In the order of the mutations, one for each at most.
+    package internal(set) var conflicts: [Conflict] = []
+    /// One for each pending change: what it is from now on where it stays in another form.
+    package internal(set) var rewritten: [PendingChange.Change?]
 
-    private let pending: [PendingChange]
+    let pending: [PendingChange]
+    let serverFields: Set<String>
     private let policy: ConflictPolicy
-    private let serverFields: Set<String>
+    private let answer: ConflictAnswer?
+    private let serverTime: Timestamp?
 
     package static let version = 1
 
@@ -47,25 +68,68 @@ package struct Rebase: Sendable, Hashable {
     ///   - old: what the server said before.
     ///   - new: what it says now.
     ///   - serverFields: fields that only the server sets; they never conflict.
+    ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
+    ///     answer the server wins.
     package init(
         _ pending: [PendingChange], from old: Base, to new: Base, policy: ConflictPolicy,
-        serverFields: Set<String>
+        serverFields: Set<String>, answer: ConflictAnswer? = nil
     ) {
         self.pending = pending
         self.policy = policy
         self.serverFields = serverFields
-        verdicts = Array(repeating: .stays, count: pending.count)
-        guard !pending.isEmpty else { return }
-        if let document = new.document {
-            meet(document, from: old.document)
+        self.answer = answer
+        if case .preferNewer(let field, _) = policy, let document = new.document {
+            serverTime = PreferNewer.time(document, field: field)
         } else {
-            meetDeletion(from: old)
+            serverTime = nil
+        }
+        verdicts = Array(repeating: .stays, count: pending.count)
+        rewritten = Array(repeating: nil, count: pending.count)
+        guard !pending.isEmpty else { return }
+        switch (new.document, policy) {
+        case (nil, _): meetDeletion(from: old)
+        case (let document?, .overwriteUnlessDirty):
+            meetWhole(document, from: old, keepsRefused: false)
+        case (let document?, .overwriteIfSynced):
+            meetWhole(document, from: old, keepsRefused: true)
+        case (let document?, _): meet(document, from: old.document)
+        }
+        if case .document(let bytes)? = answer, !conflicts.isEmpty,
+            let document = try? JSONDocument(parsing: bytes)
+        {
+            become(document, from: old, to: new)
+        }
+        settleCarried()
+    }
+
+    /// The changes that stay, in the form that they have from now on.
+    package var kept: [PendingChange] {
+        pending.indices.filter { verdicts[$0] == .stays }.map { index in
+            guard let change = rewritten[index] else { return pending[index] }
+            var kept = pending[index]
+            kept.change = change
+            kept.mayHaveArrived = false
+            return kept
+        }
+    }
+
+    /// Which side a change in conflict goes to.
+    private func side(_ change: PendingChange, isDeletedThere: Bool) -> ConflictSide {
+        switch policy {
+        case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced: return .serverWins
+        case .localWins: return .localWins
+        case .mergeFields(let side): return side
+        case .preferNewer(_, let margin):
+            let isNewer = PreferNewer.localWins(
+                server: serverTime, local: change.editedAt, marginSeconds: margin)
+            return isNewer && !isDeletedThere ? .localWins : .serverWins
+        case .custom: return answer == .local ? .localWins : .serverWins
         }
     }
 
     // MARK: The server has the entity
 
-    private mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
+    mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
         var reference = old
         let settled = arrivedPrefix(new, from: old)
         if settled > 0 {
@@ -82,7 +146,7 @@ package struct Rebase: Sendable, Hashable {
             {
                 reference = created
             }
-            guard let patch = pending[index].patch(except: serverFields) else {
+            guard var patch = pending[index].patch(except: serverFields) else {
                 // Of what we sent ourselves, only the fields that we sent tell of another's change.
                 let isOurs = settled > 0
                 if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
@@ -90,15 +154,23 @@ package struct Rebase: Sendable, Hashable {
                 }
                 continue
             }
-            let differing = patch.fieldNames.filter {
-                !isEqual(patch.value(of: $0), new.value($0))
+            let fields = patch.fieldNames.filter { field in
+                !isEqual(patch.value(of: field), new.value(field))
+                    && (reference.map { $0.value(field) != new.value(field) } ?? true)
             }
-            let fields = differing.filter { field in
-                reference.map { $0.value(field) != new.value(field) } ?? true
+            if !fields.isEmpty, conflict(index, fields) == .serverWins {
+                patch = patch.without(fields)
+                // Only field by field something of it is left, and goes on.
+                guard case .mergeFields = policy, !patch.isEmpty else { continue }
+                verdicts[index] = .stays
+                rewritten[index] = .update(patch)
             }
-            if !fields.isEmpty {
-                conflict(index, fields)
-            } else if differing.isEmpty, touched.isDisjoint(with: patch.exactNames) {
+            let isThere = patch.fieldNames.allSatisfy {
+                isEqual(patch.value(of: $0), new.value($0))
+            }
+            if isThere, touched.isDisjoint(with: patch.exactNames),
+                pending[index].change != .carried
+            {
                 verdicts[index] = .arrived
                 if let known = reference {
                     reference = try? JSONDocument(parsing: patch.applied(to: known))
@@ -109,7 +181,7 @@ package struct Rebase: Sendable, Hashable {
     }
 
     /// How many of the first changes, all of which may have arrived, are there as they were sent.
-    private func arrivedPrefix(_ new: JSONDocument, from old: JSONDocument?) -> Int {
+    func arrivedPrefix(_ new: JSONDocument, from old: JSONDocument?) -> Int {
         let sent = pending.prefix { $0.mayHaveArrived }.count
         for length in stride(from: sent, to: 0, by: -1) {
             guard let patch = net(0..<length), !patch.isEmpty else { continue }
@@ -125,7 +197,7 @@ package struct Rebase: Sendable, Hashable {
     }
 
     /// What a run of changes amounts to; nil when it ends in a deletion.
-    private func net(_ range: Range<Int>) -> Patch? {
+    func net(_ range: Range<Int>) -> Patch? {
         var result: Patch? = Patch()
         for change in pending[range] {
             guard let patch = change.patch(except: serverFields) else {
@@ -137,13 +209,13 @@ package struct Rebase: Sendable, Hashable {
         return result
     }
 
-    private mutating func markArrived(_ range: Range<Int>) {
+    mutating func markArrived(_ range: Range<Int>) {
         for (index, isOvertaken) in zip(range, PendingChange.overtaken(pending[range])) {
             verdicts[index] = isOvertaken ? .coalesced : .arrived
         }
     }
 
-    private func changed(
+    func changed(
         from old: JSONDocument, to new: JSONDocument, onlyKnown: Bool
     ) -> Bool {
         let difference = Patch(from: old, to: new, except: serverFields)
@@ -167,14 +239,23 @@ package struct Rebase: Sendable, Hashable {
         // A creation does not conflict with the absence of what it creates.
         let isNew = (first > 0 || !old.isLive) && pending[first].isCreation
         if isNew, !pending[first...].contains(where: \.mayHaveArrived) { return }
-        for index in first..<pending.count { conflict(index, []) }
+        for index in first..<pending.count { conflict(index, [], isDeletedThere: true) }
     }
 
-    private mutating func conflict(_ index: Int, _ fields: [String]) {
-        let localWins = policy == .localWins
+    @discardableResult
+    private mutating func conflict(
+        _ index: Int, _ fields: [String], isDeletedThere: Bool = false
+    ) -> ConflictSide {
+        let side = side(pending[index], isDeletedThere: isDeletedThere)
+        conflict(index, fields, side == .localWins ? .localWins : .serverWins)
+        return side
+    }
+
+    /// Notes how a conflict was decided; what loses is superseded.
+    mutating func conflict(_ index: Int, _ fields: [String], _ result: Conflict.Result) {
         conflicts.append(
-            Conflict(position: pending[index].position, fields: fields, localWins: localWins))
-        if !localWins { verdicts[index] = .superseded }
+            Conflict(position: pending[index].position, fields: fields, result: result))
+        if result == .serverWins { verdicts[index] = .superseded }
     }
 }
 
@@ -195,8 +276,8 @@ extension PendingChange {
             case .delete:
                 result.append(false)
                 isGone = true
-            case .create:
-                // The entity's existence is its own trace.
+            case .create, .carried:
+                // The entity's existence is its own trace; what is carried leaves the other's.
                 result.append(false)
             case .update(let patch):
                 result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))
@@ -209,11 +290,18 @@ extension PendingChange {
 
 extension Patch {
     fileprivate var exactNames: [ExactString] { fieldNames.map(ExactString.init) }
+
+    fileprivate func without(_ fields: [String]) -> Patch {
+        let left = Set(fields.map(ExactString.init))
+        return Patch(
+            set: self.set.filter { !left.contains(ExactString($0.name)) },
+            unset: unset.filter { !left.contains(ExactString($0)) })
+    }
 }
 
 extension JSONDocument {
     /// `{}`.
-    fileprivate static var empty: JSONDocument {
+    static var empty: JSONDocument {
         // The two bytes are an object, so that parsing them cannot fail.
         guard let document = try? JSONDocument(parsing: Array("{}".utf8)) else {
             preconditionFailure("{} is a JSON object")

@@ -11,11 +11,13 @@ extension AnswerRecord {
         + ["Alert", "Backoff", "Next-Page"]
         .compactMap { HTTPField.Name($0) }
 
-    init(_ response: TransportResponse, _ answer: ServerAnswer) {
+    /// - Parameter uptime: microseconds since the device's boot, when the answer came.
+    init(_ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64) {
         var payload = PayloadBuilder()
         let head = response.response
         payload.add("status", Int64(head.status.code))
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
+        if head.headerFields[.date] != nil { payload.add("uptime", uptime) }
         var bodies: [[UInt8]] = []
         switch answer {
         case .failure(let failure):
@@ -29,7 +31,7 @@ extension AnswerRecord {
             break
         }
         self.init(
-            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date],
+            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date], uptime: uptime,
             backoff: HTTPField.Name("Backoff").flatMap { head.headerFields[$0] },
             status: head.status.code)
     }

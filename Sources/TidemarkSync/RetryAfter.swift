@@ -1,7 +1,7 @@
 // RetryAfter.swift — how long a server asks to wait (RFC 9110, section 10.2.3): seconds, or a date.
 
 package import HTTPTypes
-package import TidemarkEvents
+import TidemarkEvents
 
 /// Reads the header field Retry-After.
 package enum RetryAfter {
@@ -20,25 +20,6 @@ package enum RetryAfter {
         else { return nil }
         let seconds = (until.rawValue - now.rawValue) / 1_000_000
         return min(max(seconds, 0), secondsMax)
-    }
-}
-
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
-package enum HTTPDate {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    package static func parse(_ text: String) -> Timestamp? {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]),
-            let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3])
-        else { return nil }
-        let time = parts[4].split(separator: ":").compactMap { Int($0) }
-        guard time.count == 3 else { return nil }
-        return Timestamp(
-            year: year, month: month + 1, day: day, hour: time[0], minute: time[1],
-            second: time[2])
     }
 }
 

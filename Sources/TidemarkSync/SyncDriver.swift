@@ -15,13 +15,15 @@ package struct SyncDriver: Sendable {
     package var limits: TransportLimits
     package var credentials: @Sendable () async throws -> Credentials
     package var dependencies: Dependencies
+    package var rules: [ConflictRule]
     package var progress: @Sendable (SyncProgress) -> Void
 
     package init(
         journal: Journal, model: SyncModel, remote: Remote, adapter: any ServerAdapter,
         transport: any Transport, limits: TransportLimits = TransportLimits(),
         credentials: @escaping @Sendable () async throws -> Credentials,
-        dependencies: Dependencies, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+        dependencies: Dependencies, rules: [ConflictRule] = [],
+        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) {
         self.journal = journal
         self.model = model
@@ -31,6 +33,7 @@ package struct SyncDriver: Sendable {
         self.limits = limits
         self.credentials = credentials
         self.dependencies = dependencies
+        self.rules = rules
         self.progress = progress
     }
 
@@ -44,7 +47,7 @@ package struct SyncDriver: Sendable {
         var machine = SyncMachine(model: model, traits: adapter.traits, isFull: isFull)
         var recorder = SyncRecorder(
             trigger: trigger, at: dependencies.now(), seed: dependencies.random(),
-            uptime: dependencies.uptime())
+            uptime: dependencies.uptime(), rules: rules)
         var proof = Credentials.none
         if let pause = try pauseAskedFor() {
             machine.end(pause)
@@ -58,7 +61,9 @@ package struct SyncDriver: Sendable {
             let step = try journal.read { views in try machine.next(views) }
             if step == .finish { break }
             progress(SyncProgress(step: step, outcome: machine.outcome))
-            if try await !carryOut(step, proof, &machine, &recorder) { machine.replan() }
+            let isDone = try await carryOut(step, proof, &machine, &recorder)
+            machine.pause(recorder.withheld)
+            if !isDone { machine.replan() }
         }
         try journal.read { views in try machine.takeStock(views) }
         let outcome = machine.outcome
@@ -226,9 +231,10 @@ package struct SyncDriver: Sendable {
         for field in proof.headers { head.headerFields[field.name] = field.value }
         do {
             let response = try await transport.send(head, body: request.body, limits: limits)
+            let uptime = dependencies.uptime().microseconds
             if let answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
-            return (answer, AnswerRecord(response, answer))
+            return (answer, AnswerRecord(response, answer, uptime: uptime))
         } catch {
             // A request that can't be built from an entity is that entity's fault alone.
             let isEntitys = call.isWrite && error.code == .invalidRequest

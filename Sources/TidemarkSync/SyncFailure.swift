@@ -22,6 +22,11 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case malformed(String)
     /// Something else answered in the server's place, as a network's sign-in page does.
     case foreign(String)
+    /// The rule of that name, which is to decide the collection's conflicts, was not handed over
+    /// when the replica was opened.
+    case ruleMissing(String)
+    /// The app's rule of that name threw, or answered with what can't be a document.
+    case ruleFailed(String, String)
     /// The task was cancelled.
     case cancelled
 
@@ -38,6 +43,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .apiDeprecated: "apiDeprecated"
         case .malformed: "malformed"
         case .foreign: "foreign"
+        case .ruleMissing: "ruleMissing"
+        case .ruleFailed: "ruleFailed"
         case .cancelled: "cancelled"
         }
     }
@@ -58,6 +65,12 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .foreign(let detail):
             "something else answered in the server's place, a sign-in page of the network perhaps"
                 + detail.asDetail
+        case .ruleMissing(let name):
+            "both sides changed an entity, and the app's rule \"\(name)\" that is to decide is not "
+                + "known here; sync with the app, which opens the replica with it"
+        case .ruleFailed(let name, let detail):
+            "both sides changed an entity, and the app's rule \"\(name)\" failed to decide"
+                + detail.asDetail + "; nothing is lost, mend the rule and sync again"
         case .cancelled: "cancelled"
         }
     }
@@ -65,7 +78,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether nothing else can be done in the run; otherwise the other collections go on.
     package var stopsRun: Bool {
         switch self {
-        case .forbidden, .client, .malformed: false
+        case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
         case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
             .cancelled:
             true
@@ -76,7 +89,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var isTransient: Bool {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign: true
-        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .cancelled: false
+        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
+            .ruleFailed, .cancelled:
+            false
         }
     }
 

@@ -211,6 +211,11 @@ package struct SyncMachine: Sendable {
         }
     }
 
+    /// Takes note of collections that nothing is to be sent to in this run; the others go on.
+    package mutating func pause(_ collections: [CollectionName: SyncFailure]) {
+        outcome.paused.merge(collections) { known, _ in known }
+    }
+
     /// Ends the run before it began, or in its middle.
     package mutating func end(_ failure: SyncFailure) { outcome.failure = failure }
 

@@ -16,7 +16,7 @@ extension SyncRecorder {
         let fresh = try page.records.map { try isNews($0, collection, exchange.asOf, draft) }
         let unreadable = try page.unreadable.filter { try isNews($0, collection, draft) }
         var news = PullNews()
-        news.count = fresh.count { $0 } + unreadable.count
+        news.count = unreadable.count
         news.wanted = try page.references.filter { try isWanted($0, collection, draft) }
         let ids =
             page.records.map(\.id) + page.references.map(\.id)
@@ -26,7 +26,10 @@ extension SyncRecorder {
         var list = list
         _ = list.took(page, news)
         let movesCursor = news.isComplete && list.movesCursor
-        guard news.count > 0 || movesCursor || page.next != nil || list.number > 1 else {
+        guard
+            fresh.contains(true) || news.count > 0 || movesCursor || page.next != nil
+                || list.number > 1
+        else {
             note(exchange)
             return news
         }
@@ -36,13 +39,16 @@ extension SyncRecorder {
         var places: [JSONValue] = []
         for (record, isNew) in zip(page.records, fresh) {
             seen.append(.string(record.id))
-            guard isNew else {
+            guard isNew,
+                let position = try say(
+                    record.event(
+                        collection, start, call: call, asOf: exchange.asOf, mutation: nil,
+                        draft.now), draft)
+            else {
                 places.append("=")
                 continue
             }
-            let position = try draft.append(
-                record.event(
-                    collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now))
+            news.count += 1
             places.append(.number(JSONNumber(Int(position.rawValue))))
         }
         for record in unreadable {
@@ -77,10 +83,9 @@ extension SyncRecorder {
         var news = PullNews()
         for record in records + gone
         where try isNews(record, collection, exchange.asOf, draft) {
-            news.count += 1
-            try draft.append(
-                record.event(
-                    collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now))
+            let event = record.event(
+                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
+            if try say(event, draft) != nil { news.count += 1 }
         }
         return news
     }
@@ -96,7 +101,7 @@ extension SyncRecorder {
         return absent.isHeld ? 0 : absent.ids.count
     }
 
-    private func appendCompleted(
+    private mutating func appendCompleted(
         _ list: Listing, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
     ) throws {
         guard let cursor = list.cursor, !stale.contains(list.collection.name) else { return }
@@ -117,11 +122,11 @@ extension SyncRecorder {
                 json: payload.bytes))
         guard !absent.isHeld else { return }
         for id in absent.ids {
-            try draft.append(
+            try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now,
-                    key: try draft.fold.resolve(EntityKey(list.collection.name, id)),
-                    cause: position, sync: start, asOf: list.asOf))
+                    key: EntityKey(list.collection.name, id), cause: position, sync: start,
+                    asOf: list.asOf), draft)
         }
     }
 
@@ -161,15 +166,15 @@ extension SyncRecorder {
             guard row.baseState != .live || row.revision != record.revision || row.isAssumed else {
                 return
             }
-            try draft.append(
+            try say(
                 record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
-                    draft.now))
+                    draft.now), draft)
         } else if row.baseState == .live {
-            try draft.append(
+            try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-                    asOf: exchange.asOf))
+                    asOf: exchange.asOf), draft)
         }
     }
 

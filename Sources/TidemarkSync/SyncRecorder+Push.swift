@@ -105,21 +105,22 @@ extension SyncRecorder {
         switch answer {
         case .record(let record), .deleted(let record):
             try accepted(item, call, record.id, record.revision, start, draft)
-            try draft.append(
+            try say(
                 record.event(
                     item.key.collection, start, call: call, asOf: call,
-                    mutation: item.covers.last, draft.now))
+                    mutation: item.covers.last, draft.now), draft)
         case .stored(let id, let revision):
             try accepted(item, call, id, revision, start, draft)
         case .absent, .conflict(nil):
-            try draft.append(
+            try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: item.key, sync: start, call: call,
-                    asOf: call))
+                    asOf: call), draft)
         case .conflict(let record?):
-            try draft.append(
+            try say(
                 record.event(
-                    item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now))
+                    item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now),
+                draft)
         case .refused(let refusal): try refused(item, refusal, call: call, draft)
         case .failure, .page, .unchanged, .description, .cursorExpired, .records,
             .conflictUnknown, .batch:

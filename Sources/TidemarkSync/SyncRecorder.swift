@@ -25,6 +25,8 @@ struct AnswerRecord: Sendable {
     var bodies: [[UInt8]] = []
     /// The server's clock, as it wrote it.
     var date: String?
+    /// Microseconds since the device's boot, when it was read.
+    var uptime: Int64?
     /// For how many seconds the server asked not to be called without need.
     var backoff: String?
     var status: Int?
@@ -54,8 +56,16 @@ package struct SyncRecorder: Sendable {
     /// Collections of whose list something was passed over, because more is known of it: their
     /// cursor stays, so that the next list brings it again.
     var stale: Set<CollectionName> = []
+    /// Collections of which a word of the server was not taken, because their rule did not answer.
+    package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
+    /// The rules of the app.
+    let rules: [ConflictRule]
 
-    package init(trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime) {
+    package init(
+        trigger: String, at now: Timestamp, seed: UInt64, uptime: Uptime,
+        rules: [ConflictRule] = []
+    ) {
+        self.rules = rules
         self.trigger = trigger
         self.seed = seed
         self.uptime = uptime
@@ -109,7 +119,10 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             describe(&payload)
-            payload.add("Date", unlogged.last?.answer.date)
+            if let answer = unlogged.last?.answer, answer.date != nil {
+                payload.add("Date", answer.date)
+                payload.add("answerUptime", answer.uptime)
+            }
             payload.add("Backoff", unlogged.last { $0.answer.backoff != nil }?.answer.backoff)
         }
         try draft.append(

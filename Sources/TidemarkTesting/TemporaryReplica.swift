@@ -15,19 +15,21 @@ extension Replica {
     /// - Parameters:
     ///   - model: what is synced and by which rules.
     ///   - remote: the server, if the store is bound to one from the beginning.
+    ///   - rules: the app's own rules for conflicts.
     ///   - dependencies: clock, ids and randomness, for example ``Dependencies/seeded(_:clock:)``.
     /// - Throws: ``TidemarkError`` when the store can't be made.
     public static func temporary(
-        model: SyncModel, remote: Remote? = nil, dependencies: Dependencies = .live
+        model: SyncModel, remote: Remote? = nil, rules: [ConflictRule] = [],
+        dependencies: Dependencies = .live
     ) throws -> Replica {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: temporaryPrefix + Dependencies.live.makeID())
         return try open(
-            at: folder.path(percentEncoded: false), model: model, remote: remote,
+            at: folder.path(percentEncoded: false), model: model, remote: remote, rules: rules,
             dependencies: dependencies)
     }
 
-    /// Closes a store that ``temporary(model:remote:dependencies:)`` made and deletes its folder.
+    /// Closes a store that ``temporary(model:remote:rules:dependencies:)`` made and deletes its folder.
     ///
     /// - Throws: ``TidemarkError`` when it can't be closed, and what the file system says.
     public func deleteTemporary() throws {

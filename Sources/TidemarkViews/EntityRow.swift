@@ -17,6 +17,8 @@ package struct EntityRow: Sendable, Hashable {
             case create = 1
             case update = 2
             case delete = 3
+            /// A later one, written anew, carries what it did.
+            case carried = 4
         }
         package var position: Position
         package var kind: Kind
@@ -25,6 +27,8 @@ package struct EntityRow: Sendable, Hashable {
         package var mayHaveArrived = false
         /// Whether the server refused it; it waits for an edit, a retry or to be discarded.
         package var isRefused = false
+        /// When it was made, by the server's clock, where the collection's policy asks for it.
+        package var editedAt: Timestamp?
     }
 
     /// A push that was sent and whose outcome is not known.
@@ -106,11 +110,13 @@ package struct EntityRow: Sendable, Hashable {
                 case .create: change = .create(try JSONDocument(parsing: item.payload))
                 case .update: change = .update(try Patch(parsing: item.payload))
                 case .delete: change = .delete
+                case .carried: change = .carried
                 }
                 let isCarried = attempt.map { item.position <= $0.covers } ?? false
                 result.append(
                     PendingChange(
-                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried))
+                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried,
+                        isRefused: item.isRefused, editedAt: item.editedAt))
             }
             return result
         }
@@ -134,6 +140,7 @@ extension EntityRow {
             inner.bytes(3, item.payload)
             inner.flag(4, item.mayHaveArrived)
             inner.flag(5, item.isRefused)
+            inner.signed(6, item.editedAt?.rawValue ?? 0)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -171,6 +178,17 @@ extension EntityRow {
 }
 
 extension EntityRow.Pending {
+    /// Says the same in another form, which was never sent.
+    mutating func rewrite(as change: PendingChange.Change) {
+        switch change {
+        case .create(let document): (kind, payload) = (.create, document.bytes)
+        case .update(let patch): (kind, payload) = (.update, patch.encoded)
+        case .delete: (kind, payload) = (.delete, [])
+        case .carried: (kind, payload) = (.carried, [])
+        }
+        mayHaveArrived = false
+    }
+
     fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init(position: .start, kind: .update, payload: [])
         var reader = ProtoReader(bytes)
@@ -181,6 +199,7 @@ extension EntityRow.Pending {
             case 3: payload = try field.bytes()
             case 4: mayHaveArrived = try field.flag()
             case 5: isRefused = try field.flag()
+            case 6: editedAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

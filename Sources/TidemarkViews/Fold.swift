@@ -92,6 +92,7 @@ package final class Fold {
         case .localDeleted: try edit(event, position, .delete)
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
+        case .ruleAnswered: try ruleAnswered(event, position)
         case .syncStarted:
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)
@@ -222,6 +223,7 @@ package final class Fold {
             row.finishedAt = event.recordedAt
             row.summary = event.payload
             put(.syncRun(position), row.encoded)
+            try noteIdleClock(event)
             return
         }
         var row = try SyncRunRow(parsing: bytes)

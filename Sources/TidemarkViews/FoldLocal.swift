@@ -16,7 +16,10 @@ extension Fold {
         // An edit re-arms what the server had refused.
         try rearm(&row)
         row.pending.append(
-            EntityRow.Pending(position: position, kind: kind, payload: event.payload))
+            EntityRow.Pending(
+                position: position, kind: kind, payload: event.payload,
+                editedAt: event.serverTime))
+        if let time = event.serverTime { try noteGiven(time) }
         if kind == .delete { try annihilate(&row, proof: position) }
         try refresh(&row)
         try put(row, at: place)

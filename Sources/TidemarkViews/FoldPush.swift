@@ -21,6 +21,7 @@ extension Fold {
     func answered(_ event: Event, _ position: Position) throws {
         let answer = AnswerPayload(event.payload)
         try noteGate(event, answer, position)
+        try noteClock(event, answer)
         guard let key = event.key else { return }
         var row = try entity(key)
         guard let attempt = row.attempt else { return }

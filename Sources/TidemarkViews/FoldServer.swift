@@ -1,6 +1,6 @@
 // FoldServer.swift — what the server says of an entity, and what becomes of what is pending on it.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
@@ -9,35 +9,65 @@ extension Fold {
         let key = try resolve(named)
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
+        let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         if try changeUnpending(place, { $0.take(event, position, asOf, isDeletion) }) { return }
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
         // The answer to our own write is not another side's change: what is pending stays on it.
         if event.mutation == nil, !row.pending.isEmpty {
-            let new: Base =
-                isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
-            try rebase(&row, onto: new, key, event, position)
+            try rebase(&row, onto: try Base(event, isDeletion), key, event, position, ruled)
         }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row)
         try put(row, at: place)
     }
 
+    /// The conflict that an event of the server would bring about, for a collection whose conflicts
+    /// a rule of the app decides; nil when there is none.
+    ///
+    /// - Parameter position: where the event will stand, at the earliest.
+    package func conflict(_ event: Event, at position: Position) throws -> RuledConflict? {
+        guard event.mutation == nil, let named = event.key else { return nil }
+        let key = try resolve(named)
+        let collection = try collection(key.collection)
+        guard case .custom(let rule) = collection.conflict else { return nil }
+        let isDeletion = event.kind == .serverDeleted
+        let row = try entity(key)
+        guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
+            isDeletion || JSON.isObject(event.payload)
+        else { return nil }
+        let (changes, old) = (try row.changes, try row.baseValue)
+        let new = try Base(event, isDeletion)
+        let rebase = Rebase(
+            changes, from: old, to: new, policy: collection.conflict,
+            serverFields: collection.serverFields)
+        guard !rebase.conflicts.isEmpty else { return nil }
+        var local: [UInt8]?
+        if case .document(let bytes) = try Current(changes, on: old) { local = bytes }
+        let question = ConflictCase(
+            key: key, base: old.document?.bytes, local: local, server: new.document?.bytes,
+            fields: PendingChange.fields(changes, except: collection.serverFields),
+            serverTime: event.serverTime, localTime: changes.last?.editedAt)
+        return RuledConflict(rule: rule, question: question)
+    }
+
     private func rebase(
         _ row: inout EntityRow, onto new: Base, _ key: EntityKey, _ event: Event,
-        _ position: Position
+        _ position: Position, _ ruled: RuledAnswer?
     ) throws {
         let collection = try collection(key.collection)
         let changes = try row.changes
         let rebase = Rebase(
             changes, from: try row.baseValue, to: new, policy: collection.conflict,
-            serverFields: collection.serverFields)
+            serverFields: collection.serverFields, answer: ruled?.payload.answer)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
-            let item = row.pending[index]
+            var item = row.pending[index]
             switch verdict {
-            case .stays: kept.append(item)
+            case .stays:
+                if let change = rebase.rewritten[index] { item.rewrite(as: change) }
+                kept.append(item)
             case .arrived:
                 let outcome: MutationOutcome = changes[index].mayHaveArrived ? .accepted : .merged
                 try settle(item.position, outcome, proof: position, revision: event.revision)
@@ -49,10 +79,11 @@ extension Fold {
         }
         for (index, conflict) in rebase.conflicts.enumerated() {
             let decision = DecisionRow(
-                key: key, rule: collection.conflict.rawValue,
-                ruleVersion: UInt64(Rebase.version),
-                result: conflict.localWins ? "localWins" : "serverWins",
-                inputs: [conflict.position, position], fields: conflict.fields)
+                key: key, rule: collection.conflict.name,
+                ruleVersion: ruled?.payload.version ?? UInt64(Rebase.version),
+                result: conflict.result.rawValue,
+                inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
+                fields: conflict.fields)
             put(.decision(position, index), decision.encoded)
         }
         row.pending = kept
@@ -61,6 +92,45 @@ extension Fold {
             endAttempt(&row, key)
         }
         if !kept.contains(where: \.isRefused) { row.refusal = nil }
+    }
+
+    // MARK: What rules of the app answered
+
+    /// Keeps an answer until the server's word that it is about, which comes next.
+    func ruleAnswered(_ event: Event, _ position: Position) throws {
+        guard let named = event.key, RuleAnswerPayload(event.payload) != nil else { return }
+        let row = StoreFactRow(position: position, payload: event.payload)
+        put(.ruleAnswer(try resolve(named)), row.encoded)
+    }
+
+    private func takeAnswer(_ key: EntityKey, _ cause: Position) throws -> RuledAnswer? {
+        guard let bytes = try get(.ruleAnswer(key)) else { return nil }
+        put(.ruleAnswer(key), nil)
+        let row = try StoreFactRow(parsing: bytes)
+        guard row.position == cause, let payload = RuleAnswerPayload(row.payload) else {
+            return nil
+        }
+        return RuledAnswer(position: row.position, payload: payload)
+    }
+}
+
+/// A conflict, and the rule that is to decide it.
+package struct RuledConflict: Sendable, Hashable {
+    package var rule: String
+    package var question: ConflictCase
+}
+
+/// What a rule answered, and where the log says so.
+struct RuledAnswer {
+    var position: Position
+    var payload: RuleAnswerPayload
+}
+
+extension Base {
+    /// What an event of the server says.
+    fileprivate init(_ event: Event, _ isDeletion: Bool) throws(JSONError) {
+        self =
+            isDeletion ? .deleted(last: nil) : .live(try JSONDocument(parsing: event.payload))
     }
 }
 

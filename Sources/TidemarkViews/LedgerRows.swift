@@ -92,12 +92,13 @@ package struct SyncRunRow: Sendable, Hashable {
 /// One decision: which rule, on what, with which result.
 package struct DecisionRow: Sendable, Hashable {
     package var key: EntityKey
-    /// The rule's name.
+    /// The policy's name, or that of the app's rule.
     package var rule: String
     package var ruleVersion: UInt64
-    /// What was decided, in one word: `serverWins`, `localWins`.
+    /// What was decided, in one word: `serverWins`, `localWins`, `merged`.
     package var result: String
-    /// The events that it was decided on, in order.
+    /// The events that it was decided on: the mutation, the server's word, and the app's rule's
+    /// answer where one was asked; so both sides' values are found in the log.
     package var inputs: [Position]
     /// The fields that it was about; empty for the whole entity.
     package var fields: [String]

@@ -1,13 +1,17 @@
 // PushPayloads.swift — what the fold reads of the payloads of requests and answers. Lenient: a
 // member that is missing or of another type is as if it were not there.
 
-import TidemarkEvents
+package import TidemarkEvents
 
-/// `request.answered`: `{"status":…,"retryAfter":…,…}`.
+/// `request.answered`: `{"status":…,"retryAfter":…,"Date":…,"uptime":…,…}`.
 package struct AnswerPayload: Sendable, Hashable {
     package var status = 0
     /// Seconds for which the server asked not to be called.
     package var retryAfter: Int64?
+    /// The server's clock, where it is one to go by: not that of whoever answered in its place.
+    package var date: Timestamp?
+    /// Microseconds since the device's boot, when the answer came.
+    package var uptime: Int64?
 
     package var isGone: Bool { status == 404 || status == 410 }
 
@@ -15,6 +19,9 @@ package struct AnswerPayload: Sendable, Hashable {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         status = document.value("status")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
         retryAfter = document.value("retryAfter")?.int64Value
+        guard document.rawValue("failure") == nil else { return }
+        date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
+        uptime = document.value("uptime")?.int64Value
     }
 }
 
@@ -47,5 +54,20 @@ package struct BindingPayload: Sendable, Hashable {
     package init(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         serverID = document.value("serverID")?.stringValue
+    }
+}
+
+/// `rule.answered`: `{"rule":…,"version":…,"inputs":…,"answer":…}`.
+package struct RuleAnswerPayload: Sendable, Hashable {
+    package var version: UInt64
+    package var answer: ConflictAnswer
+
+    /// Nil when there is no answer in it.
+    package init?(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
+            let answer = document.rawValue("answer").flatMap({ ConflictAnswer(json: Array($0)) })
+        else { return nil }
+        self.answer = answer
+        version = document.value("version")?.int64Value.flatMap(UInt64.init(exactly:)) ?? 0
     }
 }

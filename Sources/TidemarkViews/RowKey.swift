@@ -9,6 +9,7 @@
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  'q' collection 0 name                    issues (what could not be read)
+//   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
 //   ledger  'w' collection 0 scope                   watermarks
@@ -39,9 +40,9 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 3
-        case .outbox, .watermarks: 2
-        default: 1
+        case .entities, .outbox: 3
+        case .decisions, .schedule, .watermarks: 2
+        case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }
 }
@@ -82,6 +83,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func open(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.open)
     }
+    package static func ruleAnswer(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.ruleAnswers))
+    }
     package static func syncRun(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.syncRuns)
     }
@@ -111,7 +115,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
         case UInt8(ascii: "b"): return .bindings
-        case UInt8(ascii: "d"): return .decisions
+        case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "q"): return .issues
@@ -142,6 +146,7 @@ package enum Ledger {
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
     package static let unreadable = Array("q".utf8)
+    package static let ruleAnswers = Array("r".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)

@@ -49,6 +49,37 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         #expect(registration.model.collections[0].serverFields == ["id"])
     }
 
+    @Test(arguments: [
+        (#""overwriteUnlessDirty""#, ConflictPolicy.overwriteUnlessDirty),
+        (#""overwriteIfSynced""#, .overwriteIfSynced),
+        (#"{"mergeFields":"localWins"}"#, .mergeFields(.localWins)),
+        (#"{"mergeFields":"serverWins"}"#, .mergeFields(.serverWins)),
+        (#"{"custom":"longest title"}"#, .custom("longest title")),
+        (
+            #"{"preferNewer":{"field":"at","marginSeconds":5}}"#,
+            .preferNewer(field: "at", marginSeconds: 5)
+        ),
+    ])
+    func `every conflict policy is understood, and written as it was read`(
+        _ text: String, _ policy: ConflictPolicy
+    ) throws {
+        let registration = try parse(#"{"collections":[{"name":"a","conflict":\#(text)}]}"#)
+
+        #expect(registration.model.collections[0].conflict == policy)
+        let written = String(decoding: registration.encoded, as: UTF8.self)
+        #expect(written.contains(#""conflict":\#(text)"#))
+        #expect(try ModelRegistration(parsing: registration.encoded) == registration)
+    }
+
+    @Test func `a margin that is left out is none`() throws {
+        let registration = try parse(
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at"}}}]}"#)
+
+        #expect(
+            registration.model.collections[0].conflict
+                == .preferNewer(field: "at", marginSeconds: 0))
+    }
+
     @Test func `equal models are equal bytes, and read back equal`() throws {
         for text in [Self.whole, #"{"collections":[{"name":"notes"}]}"#] {
             let registration = try parse(text)
@@ -84,6 +115,31 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         (
             #"{"collections":[{"name":"a","conflict":"ask"}]}"#, "collections[0].conflict",
             "\"ask\" is none of serverWins, localWins"
+        ),
+        (
+            #"{"collections":[{"name":"a","conflict":{"newest":1}}]}"#, "collections[0].conflict",
+            "\"newest\" is none of preferNewer, mergeFields, custom"
+        ),
+        (#"{"collections":[{"name":"a","conflict":{}}]}"#, "collections[0].conflict", "one of"),
+        (
+            #"{"collections":[{"name":"a","conflict":{"custom":""}}]}"#,
+            "collections[0].conflict.custom", "a text"
+        ),
+        (
+            #"{"collections":[{"name":"a","conflict":{"mergeFields":"newest"}}]}"#,
+            "collections[0].conflict.mergeFields", "none of serverWins, localWins"
+        ),
+        (
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"marginSeconds":1}}}]}"#,
+            "collections[0].conflict.preferNewer.field", "the field"
+        ),
+        (
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","margin":1}}}]}"#,
+            "collections[0].conflict.preferNewer", "\"margin\" is none"
+        ),
+        (
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","marginSeconds":-1}}}]}"#,
+            "collections[0].conflict.preferNewer.marginSeconds", "0 to 86400"
         ),
         (#"{"collections":[{"name":"a","policy":"x"}]}"#, "collections[0]", "\"policy\" is none"),
         (#"{"collections":[{"name":"a","pageSize":0}]}"#, "collections[0].pageSize", "1 to 10000"),

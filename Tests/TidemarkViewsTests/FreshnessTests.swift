@@ -37,17 +37,50 @@ import TidemarkViews
         #expect(try text(after([stale, fresh]).base) == #"{"a":2}"#)
     }
 
-    @Test func `an older answer settles nothing that is pending`() throws {
+    @Test(arguments: ConflictPolicy.examples)
+    func `an older answer settles nothing that is pending`(_ policy: ConflictPolicy) throws {
         let fold = MemoryFold()
         try fold.apply([
+            .model(policy),
             .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 5, revision: "5"),
             .about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#),
             .about(.serverUpserted, "tasks/1", #"{"a":2}"#, asOf: 4, revision: "4"),
             .about(.serverDeleted, "tasks/1", asOf: 3),
         ])
 
-        #expect(try fold.entity(key)?.pending.map(\.position) == [Position(2)])
-        #expect(try fold.mutation(2)?.outcome == nil)
+        #expect(try fold.entity(key)?.pending.map(\.position) == [Position(3)])
+        #expect(try fold.mutation(3)?.outcome == nil)
+    }
+
+    @Test(arguments: ConflictPolicy.examples)
+    func `with changes pending, neither an older word nor the same one again changes anything`(
+        _ policy: ConflictPolicy
+    ) throws {
+        var random = SplitMix64(seed: 0x5EED_0502)
+        for round in 0..<200 {
+            let fold = MemoryFold()
+            let base = random.document()
+            try fold.apply([
+                .model(policy),
+                .about(.serverUpserted, "tasks/1", text(base.bytes), asOf: 1, revision: "1"),
+            ])
+            for _ in 0...random.below(3) {
+                try fold.apply([.about(.localUpdated, "tasks/1", text(random.patch().encoded))])
+            }
+            let word = Event.about(
+                .serverUpserted, "tasks/1", text(random.document().bytes), asOf: 9, revision: "3")
+            let older = Event.about(
+                .serverUpserted, "tasks/1", text(random.document().bytes), asOf: 8, revision: "2")
+            try fold.apply([word])
+            var known = try fold.entity(key)
+
+            try fold.apply([older, .about(.serverDeleted, "tasks/1", asOf: 7)])
+            #expect(try fold.entity(key) == known, "round \(round)")
+
+            try fold.apply([word])
+            known?.basePosition = fold.last
+            #expect(try fold.entity(key) == known, "round \(round)")
+        }
     }
 
     @Test func `an answer without a time of its own is as of its position`() throws {

@@ -237,7 +237,7 @@ extension LogMaker {
 
     private mutating func registerOrElse(_ draft: Draft) throws {
         switch random.below(3) {
-        case 0: try draft.append(.model(random.pick(ConflictPolicy.allCases)))
+        case 0: try draft.append(.model(random.pick(ConflictPolicy.examples)))
         case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }

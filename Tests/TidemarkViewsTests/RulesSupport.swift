@@ -36,14 +36,25 @@ extension PendingChange {
     }
 }
 
+extension ConflictPolicy {
+    /// Those that re-apply each change by itself.
+    static let changewise: [ConflictPolicy] = [
+        .serverWins, .localWins, .preferNewer(field: "last_modified", marginSeconds: 5),
+        .mergeFields(.serverWins), .mergeFields(.localWins), .custom("rule"),
+    ]
+    /// One of each kind, and of each side.
+    static let examples: [ConflictPolicy] = changewise + [.overwriteUnlessDirty, .overwriteIfSynced]
+}
+
 extension Rebase {
     /// A decision with the usual server fields.
     init(
         _ pending: [PendingChange], from old: Base, to new: Base,
-        _ policy: ConflictPolicy = .serverWins
+        _ policy: ConflictPolicy = .serverWins, answer: ConflictAnswer? = nil
     ) {
         self.init(
-            pending, from: old, to: new, policy: policy, serverFields: ["id", "last_modified"])
+            pending, from: old, to: new, policy: policy, serverFields: ["id", "last_modified"],
+            answer: answer)
     }
 }
 
@@ -83,6 +94,7 @@ extension SplitMix64 {
     mutating func pending() -> [PendingChange] {
         let count = below(6)
         let sent = below(count + 1)
+        let isRefused = once(in: 4)
         return (0..<count).map { index in
             let change: PendingChange.Change =
                 switch below(6) {
@@ -91,7 +103,19 @@ extension SplitMix64 {
                 default: .update(patch())
                 }
             return PendingChange(
-                Position(UInt64(index + 1)), change, mayHaveArrived: index < sent)
+                Position(UInt64(index + 1)), change, mayHaveArrived: index < sent,
+                isRefused: isRefused,
+                editedAt: once(in: 4) ? nil : Timestamp(rawValue: Int64(1 + below(9)) * 1_000_000))
+        }
+    }
+
+    /// What a rule may answer.
+    mutating func answer() -> ConflictAnswer? {
+        switch below(5) {
+        case 0: nil
+        case 1: .server
+        case 2: .local
+        default: .document(document().bytes)
         }
     }
 }

@@ -106,11 +106,12 @@ final class SyncDevice: Sendable {
 
     /// A new device; whoever makes it deletes its replica.
     static func make(
-        _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil
+        _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
+        rules: [ConflictRule] = []
     ) throws -> SyncDevice {
         let wire = SyncWire(world.server)
         let replica = try Replica.temporary(
-            model: world.model, remote: SyncWorld.remote,
+            model: world.model, remote: SyncWorld.remote, rules: rules,
             dependencies: .seeded(seed, clock: world.clock))
         let adapter = try adapter ?? SyncWorld.remote.makeAdapter()
         return SyncDevice(world, wire, replica, engine(replica, wire, adapter: adapter))
@@ -119,9 +120,9 @@ final class SyncDevice: Sendable {
     /// A new device for the time of a test.
     static func with<R>(
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
-        _ body: (SyncDevice) async throws -> R
+        rules: [ConflictRule] = [], _ body: (SyncDevice) async throws -> R
     ) async throws -> R {
-        let device = try make(world, seed: seed, adapter: adapter)
+        let device = try make(world, seed: seed, adapter: adapter, rules: rules)
         let result: R
         do { result = try await body(device) } catch {
             try device.replica.deleteTemporary()

@@ -1,0 +1,112 @@
+// ConflictRule.swift — rules of the app for conflicts: what they are asked, and what they answer.
+
+/// A rule of the app that decides conflicts, for collections of ``ConflictPolicy/custom(_:)``.
+///
+/// It is asked once, when the server's word arrives; its answer is logged with that word, and read
+/// from the log ever after. Folding the log again never asks it.
+public struct ConflictRule: Sendable {
+    /// The name by which a model calls it.
+    public var name: String
+    /// Raised whenever the same case would be decided differently; logged with each answer.
+    public var version: Int
+    /// Decides.
+    ///
+    /// Pure: the same case, the same answer; it may be asked more than once, on any thread. While
+    /// it throws, the server's word is not taken, and the collection is paused.
+    public var decide: @Sendable (ConflictCase) throws -> ConflictAnswer
+
+    /// A rule.
+    public init(
+        name: String, version: Int = 1,
+        decide: @escaping @Sendable (ConflictCase) throws -> ConflictAnswer
+    ) {
+        self.name = name
+        self.version = version
+        self.decide = decide
+    }
+}
+
+/// A conflict: one entity that both sides changed.
+public struct ConflictCase: Sendable, Hashable {
+    /// The entity.
+    public var key: EntityKey
+    /// What the server had said before: the document, or nil when there was none.
+    public var base: [UInt8]?
+    /// The entity as it is here; nil when it was deleted here.
+    public var local: [UInt8]?
+    /// What the server says now; nil when it was deleted there.
+    public var server: [UInt8]?
+    /// The fields that pending changes touch, in the order of the changes.
+    public var fields: [String]
+    /// The server's last change by its own clock, where the server tells it.
+    public var serverTime: Timestamp?
+    /// The last local change by the server's clock, where that was known.
+    public var localTime: Timestamp?
+
+    /// A conflict from its parts.
+    public init(
+        key: EntityKey, base: [UInt8]?, local: [UInt8]?, server: [UInt8]?, fields: [String],
+        serverTime: Timestamp? = nil, localTime: Timestamp? = nil
+    ) {
+        self.key = key
+        self.base = base
+        self.local = local
+        self.server = server
+        self.fields = fields
+        self.serverTime = serverTime
+        self.localTime = localTime
+    }
+
+    /// The case as one JSON object, whose hash is logged with the answer: members in this order,
+    /// documents byte for byte, times in microseconds, `null` for what is not there.
+    package var canonical: [UInt8] {
+        var bytes = Array(#"{"key":"#.utf8)
+        JSON.appendString(key.description, to: &bytes)
+        for (name, document) in [("base", base), ("local", local), ("server", server)] {
+            bytes += Array(",\"\(name)\":".utf8) + (document ?? Array("null".utf8))
+        }
+        bytes += Array(#","fields":"#.utf8)
+        bytes += JSONValue.array(fields.map(JSONValue.string)).encoded()
+        for (name, time) in [("serverTime", serverTime), ("localTime", localTime)] {
+            bytes += Array(",\"\(name)\":\(time.map { "\($0.rawValue)" } ?? "null")".utf8)
+        }
+        return bytes + [UInt8(ascii: "}")]
+    }
+}
+
+/// How a rule decides a conflict.
+public enum ConflictAnswer: Sendable, Hashable {
+    /// The server's version stands; the mutations in conflict are superseded and reported.
+    case server
+    /// The local changes are applied on the server's version and sent again.
+    case local
+    /// The entity becomes this document, a JSON object of at most 1 MiB, and is sent.
+    case document([UInt8])
+
+    /// The largest document of an answer, in bytes.
+    package static let documentBytesMax = 1 << 20
+
+    /// As the log has it: `"server"`, `"local"` or `{"document":{…}}`.
+    package var json: [UInt8] {
+        switch self {
+        case .server: Array(#""server""#.utf8)
+        case .local: Array(#""local""#.utf8)
+        case .document(let bytes): Array(#"{"document":"#.utf8) + bytes + [UInt8(ascii: "}")]
+        }
+    }
+
+    /// Reads what ``json`` wrote; nil for anything else.
+    package init?(json: [UInt8]) {
+        if let document = try? JSONDocument(parsing: json) {
+            guard let bytes = document.rawValue("document").map(Array.init), JSON.isObject(bytes)
+            else { return nil }
+            self = .document(bytes)
+            return
+        }
+        switch try? JSONValue(parsing: json) {
+        case "server": self = .server
+        case "local": self = .local
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// PreferNewer.swift — which side changed an entity last, by the server's clock.
+//
+// Source: Toggl, conflict resolution of time entries and others.
+
+package import TidemarkEvents
+
+/// Which side is the newer one.
+package enum PreferNewer {
+    /// Whether the local side wins: the server's change is less than the margin newer.
+    ///
+    /// Strict: newer by exactly the margin, and a time that is not known, go to the server.
+    package static func localWins(
+        server: Timestamp?, local: Timestamp?, marginSeconds: Int
+    ) -> Bool {
+        guard let server, let local else { return false }
+        return server < local.adding(seconds: Int64(marginSeconds))
+    }
+
+    /// The time that a field of a server's document holds; nil where it holds none.
+    ///
+    /// RFC 3339, or seconds since 1970 or, from 10^11 on, milliseconds; fractions of microseconds
+    /// are cut off.
+    package static func time(_ document: JSONDocument, field: String) -> Timestamp? {
+        let time: Timestamp? =
+            switch document.value(field) {
+            case .string(let text): RFC3339.parse(text)
+            case .number(let number): time(number)
+            default: nil
+            }
+        // Zero stands for "not known".
+        return time?.rawValue == 0 ? nil : time
+    }
+
+    private static let millisecondsFrom = 100_000_000_000.0
+
+    private static func time(_ number: JSONNumber) -> Timestamp? {
+        guard let value = number.double else { return nil }
+        let isMilliseconds = value.magnitude >= millisecondsFrom
+        if let whole = number.int64 {
+            return isMilliseconds
+                ? Timestamp(milliseconds: whole)
+                : Timestamp(microseconds: whole * 1_000_000)
+        }
+        let microseconds = value * (isMilliseconds ? 1_000 : 1_000_000)
+        return Int64(exactly: microseconds.rounded(.down)).map(Timestamp.init(microseconds:))
+    }
+}
+
+/// Times as RFC 3339 writes them: `2017-09-01T12:00:00.000Z`.
+package enum RFC3339 {
+    package static func parse(_ text: String) -> Timestamp? {
+        var rest = Array(text.utf8)[...]
+        guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2),
+            rest.skip("-"), let day = rest.number(2),
+            rest.skip("T") || rest.skip("t") || rest.skip(" "),
+            let hour = rest.number(2), rest.skip(":"), let minute = rest.number(2), rest.skip(":"),
+            let second = rest.number(2),
+            let whole = Timestamp(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second),
+            let microseconds = rest.fraction(), let offset = rest.offsetSeconds(), rest.isEmpty
+        else { return nil }
+        return Timestamp(microseconds: whole.rawValue + microseconds).adding(seconds: -offset)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Takes exactly so many digits.
+    fileprivate mutating func number(_ digits: Int) -> Int? {
+        let taken = prefix(digits)
+        guard taken.count == digits, taken.allSatisfy(\.isDigit) else { return nil }
+        removeFirst(digits)
+        return taken.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    fileprivate mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard first == UInt8(ascii: character) else { return false }
+        removeFirst()
+        return true
+    }
+
+    /// Takes a fraction of a second, if there is one, in microseconds.
+    fileprivate mutating func fraction() -> Int64? {
+        guard skip(".") else { return 0 }
+        let digits = prefix(while: \.isDigit)
+        guard !digits.isEmpty else { return nil }
+        removeFirst(digits.count)
+        return (0..<6).reduce(0) { value, place in
+            value * 10
+                + (place < digits.count ? Int64(digits[digits.startIndex + place] - 0x30) : 0)
+        }
+    }
+
+    /// Takes what the clock is ahead of UTC.
+    fileprivate mutating func offsetSeconds() -> Int64? {
+        if skip("Z") || skip("z") { return 0 }
+        let sign: Int64
+        if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
+        guard let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60
+        else { return nil }
+        return sign * Int64(hours * 3600 + minutes * 60)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+}

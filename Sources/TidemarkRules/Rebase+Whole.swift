@@ -1,0 +1,106 @@
+// Rebase+Whole.swift — entities that are kept whole, and documents that a rule made.
+//
+// What stays is written anew on the new base: the last change carries all of the difference, those
+// before it carry nothing and share its fate. So each mutation still gets one outcome.
+
+import TidemarkEvents
+
+extension Rebase {
+    /// The server has the entity, which is not touched here while something is pending on it.
+    mutating func meetWhole(_ new: JSONDocument, from old: Base, keepsRefused: Bool) {
+        let settled = arrivedPrefix(new, from: old.document)
+        markArrived(0..<settled)
+        let open = settled..<pending.count
+        guard let last = open.last else { return }
+        var reference = old.document
+        if settled > 0, let patch = net(0..<settled) {
+            reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
+        }
+        let isNews = reference.map { changed(from: $0, to: new, onlyKnown: settled > 0) } ?? true
+        guard keepsRefused || pending[open].contains(where: { !$0.isRefused }) else {
+            guard isNews else { return }
+            for index in open { conflict(index, fields(of: index), .serverWins) }
+            return
+        }
+        guard case .document(let bytes)? = try? Current(pending, on: old),
+            let whole = try? JSONDocument(parsing: bytes)
+        else {
+            if pending[last].isDeletion {
+                // Deleted here: the deletion stays.
+                if isNews { conflict(last, [], .localWins) }
+            } else {
+                // Changes of nothing: there is no document to keep whole.
+                meet(new, from: old.document)
+            }
+            return
+        }
+        let difference = Patch(from: new, to: whole, except: serverFields)
+        guard !difference.isEmpty else {
+            markArrived(open)
+            return
+        }
+        let lost = difference.fieldNames.filter { field in
+            reference.map { $0.value(field) != new.value(field) } ?? true
+        }
+        if !lost.isEmpty { conflict(last, lost, .localWins) }
+        guard !isMade(whole, of: pending[open], on: new) else { return }
+        carry(.update(difference), open.map { $0 })
+    }
+
+    /// A rule made a document of both sides: all that did not arrive is written anew.
+    mutating func become(_ document: JSONDocument, from old: Base, to new: Base) {
+        let open = verdicts.indices.filter {
+            verdicts[$0] == .stays || verdicts[$0] == .superseded
+        }
+        let start = new.document ?? old.lastDocument
+        let difference = start.map { Patch(from: $0, to: document, except: serverFields) }
+        if new.isLive, difference?.isEmpty == true {
+            // It is the server's own.
+            let known = Set(conflicts.map(\.position))
+            for index in open where !known.contains(pending[index].position) {
+                conflict(index, fields(of: index), .serverWins)
+            }
+            for index in open { verdicts[index] = .superseded }
+            for index in conflicts.indices { conflicts[index].result = .serverWins }
+            conflicts.sort { $0.position < $1.position }
+            return
+        }
+        for index in conflicts.indices { conflicts[index].result = .merged }
+        for index in open { verdicts[index] = .stays }
+        carry(difference.map(PendingChange.Change.update) ?? .create(document), open)
+    }
+
+    private mutating func carry(_ change: PendingChange.Change, _ indices: [Int]) {
+        for index in indices { rewritten[index] = .carried }
+        if let last = indices.last { rewritten[last] = change }
+    }
+
+    /// Whether changes already make a document of a base.
+    private func isMade(
+        _ whole: JSONDocument, of changes: ArraySlice<PendingChange>, on base: JSONDocument
+    ) -> Bool {
+        guard case .document(let bytes)? = try? Current(changes, on: .live(base)),
+            let made = try? JSONDocument(parsing: bytes)
+        else { return false }
+        return Patch(from: made, to: whole, except: serverFields).isEmpty
+    }
+
+    private func fields(of index: Int) -> [String] {
+        pending[index].patch(except: serverFields)?.fieldNames ?? []
+    }
+
+    /// Lets changes that another one carries share its fate.
+    mutating func settleCarried() {
+        for index in pending.indices.dropLast().reversed()
+        where pending[index].change == .carried && verdicts[index] == .stays {
+            switch verdicts[index + 1] {
+            case .stays: continue
+            case .arrived, .coalesced: verdicts[index] = .coalesced
+            case .superseded:
+                let fields = conflicts.first { $0.position == pending[index + 1].position }?.fields
+                conflict(index, fields ?? [], .serverWins)
+            }
+        }
+        conflicts.sort { $0.position < $1.position }
+    }
+}
