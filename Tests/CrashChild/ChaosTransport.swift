@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Tidemark
+import TidemarkEvents
 import TidemarkSync
 
 /// What happens to one exchange.
@@ -67,7 +68,7 @@ final class ChaosTransport: Transport {
             fate.say("wrong: \(request.method) without a precondition")
         }
         fate.reach(.leaving)
-        try await meanwhile(request, mayYield: isWrite ? 40 : 8)
+        try await meanwhile(record(request, body), mayYield: isWrite ? 40 : 8)
         switch before(isWrite) {
         case .offline: throw TransportError(.offline)
         case .lostRequest: throw TransportError(.connectionLost)
@@ -80,7 +81,7 @@ final class ChaosTransport: Transport {
         }
         var answer = try exchange(request, body)
         fate.reach(.handled)
-        try await meanwhile(request, mayYield: isWrite ? 15 : 8)
+        try await meanwhile(record(request, body), mayYield: isWrite ? 15 : 8)
         switch after() {
         case .lostAnswer: throw TransportError(.timeout)
         case .turnedAwayAfter: return turnedAway(503)
@@ -132,28 +133,31 @@ final class ChaosTransport: Transport {
 
     /// While a request is under way: old ones arrive, the user edits, others do something.
     private func meanwhile(
-        _ request: HTTPRequest, mayYield percent: Int
+        _ record: String?, mayYield percent: Int
     ) async throws(TransportError) {
         do {
             switch fate.dice {
             case 0..<8: _ = try await deliverDelayed()
             case 8..<20: try fate.edit(replica)
-            case 20..<20 + percent: fate.yield(about: request.record)
+            case 20..<20 + percent: fate.yield(about: record)
             default: break
             }
         } catch { CrashChild.fail("meanwhile: \(error)") }
     }
 }
 
-extension HTTPRequest {
-    /// `collection/id` of the record that it is about.
-    fileprivate var record: String? {
-        let names = (path ?? "").prefix { $0 != "?" }.split(separator: "/").suffix(3)
-        guard names.count == 3, names.dropFirst().first == "records", let collection = names.first,
-            let id = names.last
-        else { return nil }
-        return "\(collection)/\(id)"
+/// `collection/id` of the record that a request is about: of a batch, the first.
+private func record(_ request: HTTPRequest, _ body: [UInt8]?) -> String? {
+    var path = request.path ?? ""
+    if path.hasSuffix("/batch") {
+        let batch = body.flatMap { try? JSONValue(parsing: $0) }
+        path = batch?["requests"]?.array?.first?["path"]?.stringValue ?? ""
     }
+    let names = path.prefix { $0 != "?" }.split(separator: "/").suffix(3)
+    guard names.count == 3, names.dropFirst().first == "records", let collection = names.first,
+        let id = names.last
+    else { return nil }
+    return "\(collection)/\(id)"
 }
 
 /// Requests that are still somewhere in the network: they outlive the process that sent them.

@@ -33,7 +33,7 @@ extension `with a real Kinto server` {
                 for number in 1...Self.episodes { try await run.episode(number) }
                 try await run.finish()
                 let tally = run.tally
-                print("  kills: \(ChaosTally.list(run.kills))\n\(tally)")
+                print("  kills: \(ChaosTally.list(run.kills)); drops \(run.drops)\n\(tally)")
                 guard Self.episodes >= 200 else { return }
                 for count in [
                     tally.conflicts, tally.tombstones, tally.merges, tally.readBacks,

@@ -30,7 +30,8 @@ private struct Undecided: Error, CustomStringConvertible {
 
     /// A rule that counts how often it is asked.
     private func rule(
-        _ calls: Calls = Calls(), _ decide: @escaping @Sendable (ConflictCase) throws -> ConflictAnswer
+        _ calls: Calls = Calls(),
+        _ decide: @escaping @Sendable (ConflictCase) throws -> ConflictAnswer
     ) -> ConflictRule {
         ConflictRule(name: "both", version: 7) { question in
             calls.add()
@@ -188,7 +189,8 @@ private struct Undecided: Error, CustomStringConvertible {
     }
 
     @Test(arguments: [
-        "throws", "[1]", "{", #"{"a":1,"a":2}"#, "", "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}",
+        "throws", "[1]", "{", #"{"a":1,"a":2}"#, "",
+        "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}",
     ])
     func `that fail or answer nonsense pause the collection until they answer`(
         _ nonsense: String

@@ -14,8 +14,6 @@ struct ChaosVersion: Sendable {
     var document: JSONDocument
     /// The record's version before; nil when there was none, or it was deleted.
     var before: String?
-    /// The history's own number of it.
-    var number: Int64
 
     /// Fields that only the server sets.
     static let serverFields: Set<String> = ["id", "last_modified", "deleted", "schema"]
@@ -34,6 +32,10 @@ struct ChaosHistory: Sendable {
     private var names: [String: String] = [:]
     private(set) var versions: [EntityKey: [ChaosVersion]] = [:]
     private var last: Int64 = 0
+    /// Collections that were dropped: with them went all records, and what was known of them.
+    private var droppedOnce: Set<CollectionName> = []
+    /// The records that were not made anew since.
+    private var dropped: Set<EntityKey> = []
 
     init(_ client: KintoClient, users: [String]) async throws {
         self.client = client
@@ -47,31 +49,45 @@ struct ChaosHistory: Sendable {
 
     /// Reads what is new; in order.
     mutating func read() async throws -> [ChaosVersion] {
-        let body = try await client.send(
-            .get, "/history?resource_name=record&_sort=last_modified&_since=\(last)")
+        let body = try await client.send(.get, "/history?_sort=last_modified&_since=\(last)")
         let entries = try #require(try JSONValue(parsing: body)["data"]?.array)
-        return try entries.map { entry in
-            let target = try #require(entry["target"]?["data"])
-            let version = ChaosVersion(
-                key: EntityKey(
-                    CollectionName(try #require(entry["collection_id"]?.stringValue)),
-                    try #require(target["id"]?.stringValue)),
-                user: names[entry["user_id"]?.stringValue ?? ""] ?? "?",
-                revision: "\(try #require(target["last_modified"]?.int64Value))",
-                isDeletion: entry["action"] == "delete",
-                document: try JSONDocument(parsing: target.encoded()), before: nil,
-                number: try #require(entry["last_modified"]?.int64Value))
-            return note(version)
+        var versions: [ChaosVersion] = []
+        for entry in entries {
+            last = try #require(entry["last_modified"]?.int64Value)
+            switch entry["resource_name"]?.stringValue {
+            case "record": versions.append(note(try version(entry)))
+            case "collection" where entry["action"] == "delete":
+                noteDrop(CollectionName(entry["collection_id"]?.stringValue ?? ""))
+            default: break
+            }
         }
+        return versions
+    }
+
+    private func version(_ entry: JSONValue) throws -> ChaosVersion {
+        let target = try #require(entry["target"]?["data"])
+        return ChaosVersion(
+            key: EntityKey(
+                CollectionName(try #require(entry["collection_id"]?.stringValue)),
+                try #require(target["id"]?.stringValue)),
+            user: names[entry["user_id"]?.stringValue ?? ""] ?? "?",
+            revision: "\(try #require(target["last_modified"]?.int64Value))",
+            isDeletion: entry["action"] == "delete",
+            document: try JSONDocument(parsing: target.encoded()), before: nil)
+    }
+
+    private mutating func noteDrop(_ collection: CollectionName) {
+        droppedOnce.insert(collection)
+        for key in versions.keys where key.collection == collection { dropped.insert(key) }
     }
 
     private mutating func note(_ version: ChaosVersion) -> ChaosVersion {
         var version = version
-        if let before = versions[version.key]?.last, !before.isDeletion {
+        let isAnew = dropped.remove(version.key) != nil
+        if !isAnew, let before = versions[version.key]?.last, !before.isDeletion {
             version.before = before.revision
         }
         versions[version.key, default: []].append(version)
-        last = max(last, version.number)
         return version
     }
 
@@ -79,8 +95,10 @@ struct ChaosHistory: Sendable {
         versions[key]?.last { $0.revision == revision.description }
     }
 
+    /// Whether the server ever deleted it, or dropped its collection.
     func wasDeleted(_ key: EntityKey) -> Bool {
-        versions[key]?.contains(where: \.isDeletion) ?? false
+        droppedOnce.contains(key.collection)
+            || versions[key]?.contains(where: \.isDeletion) ?? false
     }
 }
 

@@ -1,6 +1,7 @@
 // ChaosRun.swift — two replicas in processes of their own and a plain client on one server, through
 // many short episodes on the same stores.
 
+import HTTPTypes
 import TestSupport
 import Testing
 import Tidemark
@@ -23,6 +24,7 @@ struct ChaosRun {
     private var seconds: UInt64 = 0
     private var edits = 0
     private(set) var kills: [String: Int] = [:]
+    private(set) var drops = 0
 
     init(_ world: KintoWorld, seed: UInt64) async throws {
         self.world = world
@@ -123,6 +125,22 @@ struct ChaosRun {
         if let other, random.once(in: 4) { _ = try await play(other, isMeanwhile: true) }
         if let record, random.once(in: 2) { try await editPlainly(times: 1, record) }
         try await editPlainly(times: random.below(2))
+        if random.once(in: 60) { try await restore(random.pick(["lists", "tasks"])) }
+    }
+
+    /// Drops a collection and makes it anew from a backup that lacks a few of its records: no list of
+    /// changes tells, and no tombstone is left.
+    private mutating func restore(_ collection: CollectionName) async throws {
+        let records = try await world.client.records(collection).sorted { $0.key < $1.key }
+        try await world.client.send(.delete, "/collections/\(collection)")
+        try await world.client.send(.put, "/collections/\(collection)", "{}")
+        drops += 1
+        for (id, json) in records where !random.once(in: 8) {
+            let document = try JSONDocument(parsing: Array(json.utf8))
+            let data = document.applying(set: [], unset: ["id", "last_modified"])
+            try await world.client.put(
+                "\(collection)/\(id)", String(decoding: data, as: UTF8.self))
+        }
     }
 
     private mutating func editPlainly(times: Int, _ record: String? = nil) async throws {
