@@ -5,9 +5,9 @@
 //   settle SECONDS         syncs in fine weather           → settled news|quiet OUTCOME
 //   deliver SECONDS        what was delayed arrives        → done
 //
-// SECONDS is where the replica's clock stands; nothing waits for real. Meanwhile it may say `yield
-// RECORD`, and waits for a line: others do something while a request about it is under way. Everything that it
-// chooses follows from the seed.
+// SECONDS is where the replica's clock stands; nothing waits for real. Meanwhile it may say
+// `yield RECORD`, and waits for a line: others do something while a request about it is under way.
+// Everything that it chooses follows from the seed.
 
 import Foundation
 import TestSupport

@@ -7,7 +7,7 @@
 //   crash-child once STORE FIRST …             writes under keys (OnceChild.swift)
 //   crash-child truncated STORE COMMITS …      its data file is cut off (TruncateChild.swift)
 //   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
-//   crash-child chaos STORE NAME               does what it is told in bad weather (ChaosChild.swift)
+//   crash-child chaos STORE NAME               edits and syncs in bad weather (ChaosChild.swift)
 
 import Foundation
 

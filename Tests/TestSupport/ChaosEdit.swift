@@ -1,5 +1,5 @@
-// ChaosEdit.swift — an edit of anything by chance: the same few records again and again, and now and
-// then one of many others.
+// ChaosEdit.swift — an edit of anything by chance: the same few records again and again, and now
+// and then one of many others.
 
 /// One edit, for a replica or for a plain client.
 package struct ChaosEdit: Sendable {
@@ -11,7 +11,7 @@ package struct ChaosEdit: Sendable {
     /// The document, or the fields to set.
     package let json: String
 
-    /// How many records of a collection everybody edits all the time, and how many there are beside.
+    /// How many records of a collection everybody edits all the time, and how many others there are.
     private static let (hot, cold) = (3, 16)
 
     /// - Parameters:

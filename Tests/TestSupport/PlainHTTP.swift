@@ -1,7 +1,7 @@
 // PlainHTTP.swift — HTTP/1.1 in its simplest form: one connection for one request, read to its end.
 //
-// For tests that send thousands of requests to a server on this machine: some ten times cheaper than
-// URLSession on Linux, and none of the code under test.
+// For tests that send thousands of requests to a server on this machine: cheaper than URLSession,
+// and none of the code under test.
 
 #if canImport(Glibc)
     import Glibc

@@ -1,4 +1,5 @@
-// ChaosOracle.swift — whether what a replica says of its mutations is what the server's history says.
+// ChaosOracle.swift — whether what a replica says of its mutations is what the server's history
+// says.
 
 import Testing
 import Tidemark
@@ -16,6 +17,8 @@ struct ChaosOracle {
     private var carried: [String: Set<Position>] = [:]
     /// All mutations that some version carries.
     private var effective: Set<Position> = []
+    /// The last write of each entity, while nothing says what became of it.
+    private var open: [EntityKey: Attempt] = [:]
     /// Mutations whose outcome was held against the history.
     private var judged = Position.start
     var tally = ChaosTally()
@@ -64,8 +67,9 @@ struct ChaosOracle {
     private mutating func wrong(_ mutation: Mutation, _ what: String) {
         let row = mutation.row
         findings.append(
-            "\(user) \(mutation.position) \(row.kind) \(row.key) \(row.outcome?.rawValue ?? "open") "
-                + "by \(row.proof.map { "\($0)" } ?? "nothing"): \(what)")
+            "\(user) \(mutation.position) \(row.kind) \(row.key) "
+                + "\(row.outcome?.rawValue ?? "open") by \(row.proof.map { "\($0)" } ?? "nothing"): \(what)"
+        )
     }
 
     // MARK: The log
@@ -78,6 +82,7 @@ struct ChaosOracle {
         findings += damaged.map { "\(user): \($0)" }
         for (position, event) in events {
             tally.note(event)
+            noteAnswer(event)
             guard event.kind == .requestSent, event.mutation != nil, let key = event.key else {
                 continue
             }
@@ -91,9 +96,29 @@ struct ChaosOracle {
                 document: try (payload["body"]?["data"]?.encoded()).map {
                     try JSONDocument(parsing: $0)
                 })
+            if let before = open[key], !Set(before.covers).isDisjoint(with: attempt.covers) {
+                findings.append(
+                    "\(user) \(position): \(key) is sent again before anybody asked what became of "
+                        + "\(before.call)")
+            }
+            open[key] = attempt
             attempts[key, default: []].append(attempt)
         }
         read = events.last?.0 ?? read
+    }
+
+    /// Takes note of what tells what became of a write: its own answer, or a read-back.
+    private mutating func noteAnswer(_ event: Event) {
+        guard let key = event.key, let attempt = open[key] else { return }
+        switch event.kind {
+        case .requestAnswered where event.call == attempt.call:
+            let status = AnswerPayload(event.payload).status
+            if status < 500 || status == 503 { open[key] = nil }
+        case .requestAnswered where event.cause == attempt.call: open[key] = nil
+        case .requestFailed where event.call == attempt.call:
+            if FailurePayload(event.payload).neverArrived { open[key] = nil }
+        default: break
+        }
     }
 
     /// Finds the one attempt that a version on the server comes from.
@@ -108,6 +133,10 @@ struct ChaosOracle {
                 "\(user): nothing in the log accounts for \(version.key) \(version.revision) "
                     + "on the server, \(version.document)")
             return
+        }
+        // It was known not to have arrived, and did so all the same.
+        if attempt.covers.contains(where: { effective.contains($0) || $0 <= judged }) {
+            tally.late += 1
         }
         carried["\(version.key) \(version.revision)"] = Set(attempt.covers)
         effective.formUnion(attempt.covers)

@@ -128,8 +128,8 @@ struct ChaosRun {
         if random.once(in: 60) { try await restore(random.pick(["lists", "tasks"])) }
     }
 
-    /// Drops a collection and makes it anew from a backup that lacks a few of its records: no list of
-    /// changes tells, and no tombstone is left.
+    /// Drops a collection and makes it anew from a backup that lacks a few of its records: no list
+    /// of changes tells, and no tombstone is left.
     private mutating func restore(_ collection: CollectionName) async throws {
         let records = try await world.client.records(collection).sorted { $0.key < $1.key }
         try await world.client.send(.delete, "/collections/\(collection)")

@@ -18,6 +18,9 @@ struct ChaosTally: Sendable {
     var turnedAway = 0
     /// Requests without a whole answer.
     var unanswered = 0
+    /// Writes that took effect after they had been given up, and their mutations settled otherwise:
+    /// of a creation no precondition prevents it, once the record is gone again.
+    var late = 0
     var events = 0
     var outcomes: [String: Int] = [:]
     var winners: [String: Int] = [:]
@@ -81,6 +84,7 @@ struct ChaosTally: Sendable {
         sum.readBacks += right.readBacks
         sum.turnedAway += right.turnedAway
         sum.unanswered += right.unanswered
+        sum.late += right.late
         sum.events += right.events
         sum.outcomes.merge(right.outcomes, uniquingKeysWith: +)
         sum.winners.merge(right.winners, uniquingKeysWith: +)
@@ -92,7 +96,8 @@ extension ChaosTally: CustomStringConvertible {
     var description: String {
         """
           412 \(conflicts), tombstones pulled \(tombstones), merges \(merges), \
-        read-backs \(readBacks), 503 \(turnedAway), unanswered \(unanswered)
+        read-backs \(readBacks), 503 \(turnedAway), unanswered \(unanswered), \
+        arrived too late \(late)
           outcomes: \(Self.list(outcomes)); conflicts won by: \(Self.list(winners)); \
         events \(events)
         """

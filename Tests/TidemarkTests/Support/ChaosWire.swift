@@ -67,7 +67,7 @@ struct WireLog: Sendable {
     static let file = ProcessInfo.processInfo.environment["TIDEMARK_WIRE"]
     static let isThere = url != nil && file != nil
     static let reason: String =
-        "TIDEMARK_RATELIMIT and TIDEMARK_WIRE name no rate limiter and its log; Tools/test starts one"
+        "TIDEMARK_RATELIMIT and TIDEMARK_WIRE name no rate limiter and no log; Tools/test does"
 
     let lines: [WireLine]
 
