@@ -11,7 +11,7 @@ package struct ChaosEdit: Sendable {
     /// The document, or the fields to set.
     package let json: String
 
-    /// How many records of a collection everybody edits all the time, and how many others there are.
+    /// How many records of a collection everybody edits all the time, and how many others.
     private static let (hot, cold) = (3, 16)
 
     /// - Parameters:
