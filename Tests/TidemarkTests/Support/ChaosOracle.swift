@@ -66,10 +66,10 @@ struct ChaosOracle {
 
     private mutating func wrong(_ mutation: Mutation, _ what: String) {
         let row = mutation.row
+        let proof = row.proof.map { "\($0)" } ?? "nothing"
         findings.append(
             "\(user) \(mutation.position) \(row.kind) \(row.key) "
-                + "\(row.outcome?.rawValue ?? "open") by \(row.proof.map { "\($0)" } ?? "nothing"): \(what)"
-        )
+                + "\(row.outcome?.rawValue ?? "open") by \(proof): \(what)")
     }
 
     // MARK: The log
