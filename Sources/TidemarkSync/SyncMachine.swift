@@ -3,7 +3,7 @@
 //   read back what was sent and never answered → pull each collection → push until nothing is left
 
 package import TidemarkEvents
-import TidemarkRules
+package import TidemarkRules
 package import TidemarkViews
 
 /// One sync run.

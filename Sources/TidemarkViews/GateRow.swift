@@ -54,8 +54,8 @@ package struct RequestTimes: Sendable, Hashable {
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
         times = []
         var reader = ProtoReader(bytes)
-        while let field = try reader.next() where field.number == 1 {
-            times.append(Timestamp(rawValue: try field.signed()))
+        while let field = try reader.next() {
+            if field.number == 1 { times.append(Timestamp(rawValue: try field.signed())) }
         }
     }
 }

@@ -7,6 +7,7 @@
 //   crash-child once STORE FIRST …             writes under keys (OnceChild.swift)
 //   crash-child truncated STORE COMMITS …      its data file is cut off (TruncateChild.swift)
 //   crash-child damaged STORE SEED …           reads damaged copies of a store (DamageChild.swift)
+//   crash-child chaos STORE NAME               edits and syncs in bad weather (ChaosChild.swift)
 
 import Foundation
 
@@ -21,6 +22,7 @@ struct CrashChild {
         case "once": try OnceChild.run(Array(words.dropFirst()))
         case "truncated": try TruncateChild.run(Array(words.dropFirst()))
         case "damaged": try DamageChild.run(Array(words.dropFirst()))
+        case "chaos": try await ChaosChild.run(Array(words.dropFirst()))
         default: try await SyncChild.run(words)
         }
     }

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkRules
 import TidemarkSync
 import TidemarkTesting

@@ -99,6 +99,20 @@ need_python() (
         give_up "The Python packages of Tools/lib/requirements.txt could not be installed."
 )
 
+# free_port PORT — prints PORT, or for 0 a free one; gives up when something listens there.
+free_port() {
+    local port
+    port=$(python3 - "$1" 2>&1 <<'PYTHON'
+import socket, sys
+probe = socket.socket()
+probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+probe.bind(("127.0.0.1", int(sys.argv[1])))
+print(probe.getsockname()[1])
+PYTHON
+    ) || give_up "${port##*$'\n'}" "Is it a port number that nothing listens on? 0 takes a free one."
+    echo "$port"
+}
+
 # quietly COMMAND... — shows what the command printed only when it fails.
 quietly() {
     local printed
@@ -114,15 +128,4 @@ tied() {
         exec setpriv --pdeathsig TERM "$@"
     fi
     exec "$@"
-}
-
-# free_port PORT — prints the port when nothing listens on it; for 0, one that is free now.
-free_port() {
-    "$venv/bin/python" - "$1" <<'PYTHON'
-import socket, sys
-probe = socket.socket()
-probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-probe.bind(("127.0.0.1", int(sys.argv[1])))
-print(probe.getsockname()[1])
-PYTHON
 }

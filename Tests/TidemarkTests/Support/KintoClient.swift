@@ -2,8 +2,8 @@
 
 import Foundation
 import HTTPTypes
+import TestSupport
 import TidemarkEvents
-import TidemarkHTTP
 import TidemarkSync
 
 /// Requests to one bucket, as any client would send them.
@@ -31,14 +31,24 @@ struct KintoClient: Sendable {
     func answer(
         _ method: HTTPRequest.Method, _ path: String, _ json: String? = nil
     ) async throws -> TransportResponse {
+        try await answer(method, root: "/buckets/\(bucket)\(path)", json)
+    }
+
+    /// Sends one request; `path` is below the server's root.
+    func answer(
+        _ method: HTTPRequest.Method, root path: String, _ json: String? = nil
+    ) async throws -> TransportResponse {
         let rest = origin.dropFirst("http://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        let request = HTTPRequest(
-            method: method, scheme: "http", authority: String(rest[..<slash]),
-            path: rest[slash...] + "/buckets/\(bucket)\(path)",
-            headerFields: [.authorization: credentials, .contentType: "application/json"])
-        return try await URLSessionTransport.urlSession.send(
-            request, body: json.map { Array($0.utf8) }, limits: Self.limits)
+        let answer = try PlainHTTP(
+            method.rawValue, authority: String(rest[..<slash]), path: rest[slash...] + path,
+            fields: [("Authorization", credentials), ("Content-Type", "application/json")],
+            body: json.map { Array($0.utf8) })
+        var head = HTTPResponse(status: .init(code: answer.status))
+        for field in answer.fields {
+            if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
+        }
+        return TransportResponse(response: head, body: answer.body)
     }
 
     /// Sends one request that must succeed.
@@ -61,7 +71,18 @@ struct KintoClient: Sendable {
         try await send(.put, Self.path(key), #"{"data":\#(json)}"#)
     }
 
+    /// Changes fields of a record, or makes one of them.
+    func patch(_ key: String, _ json: String) async throws {
+        let answer = try await answer(.patch, Self.path(key), #"{"data":\#(json)}"#)
+        if answer.response.status == .notFound { try await put(key, json) }
+    }
+
     func delete(_ key: String) async throws { try await send(.delete, Self.path(key)) }
+
+    /// Deletes a record, if there is one.
+    func deleteIfThere(_ key: String) async throws {
+        _ = try await answer(.delete, Self.path(key))
+    }
 
     /// The records of a collection as they stand in the server's list, byte for byte, by id.
     func records(_ collection: CollectionName) async throws -> [String: String] {

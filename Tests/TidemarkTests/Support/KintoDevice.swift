@@ -17,10 +17,9 @@ struct KintoDevice: Sendable {
     let transport = KintoTransport()
 
     init(
-        _ name: String, at directory: String, _ model: SyncModel, _ client: KintoClient,
+        _ name: String, at directory: String, _ model: SyncModel, _ remote: Remote,
         rules: [ConflictRule] = []
     ) throws {
-        let remote = Remote.kinto(origin: client.origin, bucket: client.bucket)
         self.name = name
         replica = try Replica.open(
             at: directory, model: model, remote: remote, rules: rules,

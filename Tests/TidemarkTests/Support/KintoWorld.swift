@@ -6,6 +6,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkInspect
 import TidemarkSync
 import TidemarkViews
@@ -37,8 +38,12 @@ struct KintoWorld: Sendable {
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-    func device(_ name: String, rules: [ConflictRule] = []) throws -> KintoDevice {
-        try KintoDevice(name, at: path(name), model, client, rules: rules)
+    /// A device; it talks to the server itself unless another address is given.
+    func device(
+        _ name: String, remote: Remote? = nil, rules: [ConflictRule] = []
+    ) throws -> KintoDevice {
+        let direct = Remote.kinto(origin: client.origin, bucket: client.bucket)
+        return try KintoDevice(name, at: path(name), model, remote ?? direct, rules: rules)
     }
 
     // MARK: What must hold

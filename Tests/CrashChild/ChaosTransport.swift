@@ -1,0 +1,208 @@
+// ChaosTransport.swift — a bad network in front of a real server: lost and late requests, lost and
+// mangled answers, and servers that turn work away before or after they did it.
+
+import Foundation
+import HTTPTypes
+import TestSupport
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+
+/// What happens to one exchange.
+private enum ChaosWeather {
+    case fine
+    // Before the server sees the request.
+    case offline, lostRequest, late, turnedAway, contended
+    // After the server did its work.
+    case lostAnswer, turnedAwayAfter, truncated, page, gatewayFailed
+}
+
+/// Sends over the network, as far as chance allows.
+final class ChaosTransport: Transport {
+    private let fate: ChaosFate
+    private let delayed: ChaosDelayed
+    private let replica: Replica
+
+    init(_ fate: ChaosFate, folder: String, _ replica: Replica) {
+        self.fate = fate
+        self.replica = replica
+        delayed = ChaosDelayed(folder: folder)
+    }
+
+    /// Lets one request arrive that was given up long ago; false when there is none.
+    ///
+    /// Nobody waits for its answer any more.
+    func deliverDelayed() async throws -> Bool {
+        guard let request = try delayed.take() else { return false }
+        _ = try exchange(request.head, request.bytes)
+        return true
+    }
+
+    /// The network behind the weather: always fine.
+    private func exchange(
+        _ request: HTTPRequest, _ body: [UInt8]?
+    ) throws(TransportError) -> TransportResponse {
+        let answer: PlainHTTP
+        do {
+            answer = try PlainHTTP(
+                request.method.rawValue, authority: request.authority ?? "",
+                path: request.path ?? "",
+                fields: request.headerFields.map { ($0.name.rawName, $0.value) }, body: body)
+        } catch { throw TransportError(.connectionLost, detail: "\(error)") }
+        var head = HTTPResponse(status: .init(code: answer.status))
+        for field in answer.fields {
+            if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
+        }
+        return TransportResponse(response: head, body: answer.body)
+    }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        if fate.isQuiet { fate.say("wrong: \(request.method) inside a Retry-After") }
+        let isWrite = request.method != .get
+        if isWrite, request.headerFields[.ifMatch] == nil,
+            request.headerFields[.ifNoneMatch] == nil,
+            request.path?.hasSuffix("/batch") != true
+        {
+            fate.say("wrong: \(request.method) without a precondition")
+        }
+        fate.reach(.leaving)
+        try await meanwhile(record(request, body), mayYield: isWrite ? 40 : 8)
+        switch before(isWrite) {
+        case .offline: throw TransportError(.offline)
+        case .lostRequest: throw TransportError(.connectionLost)
+        case .late:
+            do { try delayed.keep(request, body) } catch { CrashChild.fail("\(error)") }
+            throw TransportError(.timeout)
+        case .turnedAway: return turnedAway(503)
+        case .contended: return turnedAway(409, always: true)
+        default: break
+        }
+        var answer = try exchange(request, body)
+        fate.reach(.handled)
+        try await meanwhile(record(request, body), mayYield: isWrite ? 15 : 8)
+        switch after() {
+        case .lostAnswer: throw TransportError(.timeout)
+        case .turnedAwayAfter: return turnedAway(503)
+        case .truncated: answer.body.removeLast(answer.body.count / 2)
+        case .page: answer.body = Array("<html><body>Log in</body></html>".utf8)
+        case .gatewayFailed:
+            return TransportResponse(
+                response: HTTPResponse(status: .badGateway), body: Array("<h1>502</h1>".utf8))
+        default: break
+        }
+        return answer
+    }
+
+    private func before(_ isWrite: Bool) -> ChaosWeather {
+        switch fate.dice {
+        case 0..<2: .offline
+        case 2..<4: .lostRequest
+        case 4..<9: .turnedAway
+        case 9..<15 where isWrite: .late
+        case 15..<16 where isWrite: .contended
+        default: .fine
+        }
+    }
+
+    private func after() -> ChaosWeather {
+        switch fate.dice {
+        case 0..<5: .lostAnswer
+        case 5..<9: .turnedAwayAfter
+        case 9..<11: .truncated
+        case 11..<12: .page
+        case 12..<13: .gatewayFailed
+        default: .fine
+        }
+    }
+
+    /// An answer by someone before the server, mostly with the time to wait.
+    private func turnedAway(_ status: Int, always: Bool = false) -> TransportResponse {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        if always || fate.below(3) > 0 {
+            let seconds = fate.below(30)
+            fields[.retryAfter] = "\(seconds)"
+            fate.hush(seconds: seconds)
+        }
+        let text = #"{"code":\#(status),"errno":201,"error":"not now"}"#
+        return TransportResponse(
+            response: HTTPResponse(status: .init(code: status), headerFields: fields),
+            body: Array(text.utf8))
+    }
+
+    /// While a request is under way: old ones arrive, the user edits, others do something.
+    private func meanwhile(
+        _ record: String?, mayYield percent: Int
+    ) async throws(TransportError) {
+        do {
+            switch fate.dice {
+            case 0..<8: _ = try await deliverDelayed()
+            case 8..<20: try fate.edit(replica)
+            case 20..<20 + percent: fate.yield(about: record)
+            default: break
+            }
+        } catch { CrashChild.fail("meanwhile: \(error)") }
+    }
+}
+
+/// `collection/id` of the record that a request is about: of a batch, the first.
+private func record(_ request: HTTPRequest, _ body: [UInt8]?) -> String? {
+    var path = request.path ?? ""
+    if path.hasSuffix("/batch") {
+        let batch = body.flatMap { try? JSONValue(parsing: $0) }
+        path = batch?["requests"]?.array?.first?["path"]?.stringValue ?? ""
+    }
+    let names = path.prefix { $0 != "?" }.split(separator: "/").suffix(3)
+    guard names.count == 3, names.dropFirst().first == "records", let collection = names.first,
+        let id = names.last
+    else { return nil }
+    return "\(collection)/\(id)"
+}
+
+/// Requests that are still somewhere in the network: they outlive the process that sent them.
+private struct ChaosDelayed {
+    let folder: String
+
+    struct Request: Codable {
+        var method: String
+        var authority: String
+        var path: String
+        var fields: [String: String]
+        var body: String?
+
+        var head: HTTPRequest {
+            var head = HTTPRequest(
+                method: HTTPRequest.Method(method) ?? .get, scheme: "http", authority: authority,
+                path: path)
+            for (name, value) in fields {
+                if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+            }
+            return head
+        }
+        var bytes: [UInt8]? { body.map { Array($0.utf8) } }
+    }
+
+    func keep(_ head: HTTPRequest, _ body: [UInt8]?) throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var request = Request(
+            method: head.method.rawValue, authority: head.authority ?? "", path: head.path ?? "",
+            fields: [:], body: body.map { String(decoding: $0, as: UTF8.self) })
+        for field in head.headerFields { request.fields[field.name.rawName] = field.value }
+        let number = try files.contentsOfDirectory(atPath: folder).compactMap { Int($0) }.max() ?? 0
+        try JSONEncoder().encode(request).write(to: URL(filePath: "\(folder)/\(number + 1)"))
+    }
+
+    /// The oldest one, once.
+    func take() throws -> Request? {
+        let files = FileManager.default
+        guard files.fileExists(atPath: folder),
+            let number = try files.contentsOfDirectory(atPath: folder).compactMap({ Int($0) }).min()
+        else { return nil }
+        let file = "\(folder)/\(number)"
+        let data = try Data(contentsOf: URL(filePath: file))
+        try files.removeItem(atPath: file)
+        return try JSONDecoder().decode(Request.self, from: data)
+    }
+}

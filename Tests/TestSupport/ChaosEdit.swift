@@ -1,0 +1,41 @@
+// ChaosEdit.swift — an edit of anything by chance: the same few records again and again, and now
+// and then one of many others.
+
+/// One edit, for a replica or for a plain client.
+package struct ChaosEdit: Sendable {
+    package enum Action: Sendable { case put, patch, delete }
+
+    /// `collection/id`.
+    package let key: String
+    package let action: Action
+    /// The document, or the fields to set.
+    package let json: String
+
+    /// How many records of a collection everybody edits all the time, and how many others.
+    private static let (hot, cold) = (3, 16)
+
+    /// - Parameters:
+    ///   - note: a text that no other edit has.
+    ///   - key: what to edit; anything when nil.
+    package init(_ random: inout SplitMix64, note: String, of key: String? = nil) {
+        let any = "\(random.pick(["lists", "tasks"]))/\(Self.id(&random))"
+        let key = key ?? any
+        self.key = key
+        switch random.below(10) {
+        case 0, 1: action = .delete
+        case 2...4: action = .put
+        default: action = .patch
+        }
+        // Few values, so that two sides often mean the same; the note says whose edit it was.
+        var fields = [#""\#(random.pick(["x", "y", "z"]))":\#(random.below(4))"#]
+        if random.once(in: 2) { fields.append(#""note":"\#(note)""#) }
+        if key.hasPrefix("tasks/"), random.once(in: 3) {
+            fields.append(#""list":"\#(Self.id(&random))""#)
+        }
+        json = "{" + fields.joined(separator: ",") + "}"
+    }
+
+    private static func id(_ random: inout SplitMix64) -> String {
+        random.once(in: 3) ? "cold-\(random.below(cold))" : "hot-\(random.below(hot))"
+    }
+}

@@ -1,0 +1,127 @@
+// PlainHTTP.swift — HTTP/1.1 in its simplest form: one connection for one request, read to its end.
+//
+// For tests that send thousands of requests to a server on this machine: cheaper than URLSession,
+// and none of the code under test.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// One request to a server on this machine, and its answer.
+package struct PlainHTTP: Sendable {
+    package var status = 0
+    package var fields: [(name: String, value: String)] = []
+    package var body: [UInt8] = []
+
+    /// No whole answer came.
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    /// How long an answer may take.
+    private static let secondsMax = 120
+
+    /// Sends a request and waits for the whole answer, while the calling thread waits.
+    ///
+    /// - Parameter authority: an IPv4 address and a port: `127.0.0.1:8888`.
+    package init(
+        _ method: String, authority: String, path: String, fields: [(name: String, value: String)],
+        body: [UInt8]?
+    ) throws {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n"
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        if let body { head += "Content-Length: \(body.count)\r\n" }
+        let socket = try Self.connect(authority)
+        defer { close(socket) }
+        try Self.write(Array((head + "\r\n").utf8) + (body ?? []), to: socket)
+        try parse(try Self.read(socket))
+    }
+
+    private static func connect(_ authority: String) throws -> Int32 {
+        let parts = authority.split(separator: ":")
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        guard parts.count == 2, let port = UInt16(parts[1]),
+            unsafe inet_pton(AF_INET, String(parts[0]), &address.sin_addr) == 1
+        else { throw Failure(description: "\(authority) is no IPv4 address with a port") }
+        address.sin_port = port.bigEndian
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, kind, 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var limit = timeval(tv_sec: secondsMax, tv_usec: 0)
+        unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                #if canImport(Glibc)
+                    unsafe Glibc.connect(descriptor, $0, size)
+                #elseif canImport(Musl)
+                    unsafe Musl.connect(descriptor, $0, size)
+                #else
+                    unsafe Darwin.connect(descriptor, $0, size)
+                #endif
+            }
+        }
+        guard result == 0 else {
+            let problem = errno
+            close(descriptor)
+            throw Failure(description: "\(authority) can't be reached: error \(problem)")
+        }
+        return descriptor
+    }
+
+    private static func write(_ bytes: [UInt8], to socket: Int32) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "not sent: error \(errno)") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func read(_ socket: Int32) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 14)
+        while true {
+            let count = unsafe recv(socket, &part, part.count, 0)
+            guard count >= 0 else { throw Failure(description: "not answered: error \(errno)") }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: part[..<count])
+        }
+    }
+
+    private mutating func parse(_ bytes: [UInt8]) throws {
+        let blank = Array("\r\n\r\n".utf8)
+        guard let end = bytes.firstRange(of: blank) else {
+            throw Failure(description: "no answer but \(bytes.count) bytes")
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+            .split(separator: "\r\n")
+        let words = lines.first?.split(separator: " ") ?? []
+        guard words.count >= 2, let status = Int(words[1]) else {
+            throw Failure(description: "no status but \(lines.first ?? "")")
+        }
+        self.status = status
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            fields.append((String(parts[0]), String(parts[1].drop { $0 == " " })))
+        }
+        body = Array(bytes[end.upperBound...])
+        let length = fields.first { $0.name.lowercased() == "content-length" }
+        if let length, let count = Int(length.value), body.count != count, status != 304 {
+            throw Failure(description: "\(body.count) bytes of \(count)")
+        }
+    }
+}
