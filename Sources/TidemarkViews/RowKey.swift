@@ -40,8 +40,9 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 3
-        case .decisions, .schedule, .watermarks: 2
+        case .entities, .outbox: 4
+        case .decisions: 3
+        case .schedule, .watermarks: 2
         case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }
