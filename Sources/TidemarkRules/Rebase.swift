@@ -59,7 +59,7 @@ package struct Rebase: Sendable, Hashable {
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
 
-    package static let version = 1
+    package static let version = 2
 
     /// Decides.
     ///
@@ -139,6 +139,7 @@ package struct Rebase: Sendable, Hashable {
             }
         }
         var touched: Set<ExactString> = []
+        var isToBeDeleted = false
         for index in settled..<pending.count {
             // What follows a creation that may have arrived was made on top of it.
             if index == 1, old == nil, pending[0].mayHaveArrived,
@@ -152,6 +153,7 @@ package struct Rebase: Sendable, Hashable {
                 if reference.map({ changed(from: $0, to: new, onlyKnown: isOurs) }) ?? true {
                     conflict(index, [])
                 }
+                if verdicts[index] == .stays { isToBeDeleted = true }
                 continue
             }
             let fields = patch.fieldNames.filter { field in
@@ -168,7 +170,8 @@ package struct Rebase: Sendable, Hashable {
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
             }
-            if isThere, touched.isDisjoint(with: patch.exactNames),
+            // What is made anew after a deletion that stays has to stay with it.
+            if isThere, !isToBeDeleted, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {
                 verdicts[index] = .arrived
@@ -191,9 +194,24 @@ package struct Rebase: Sendable, Hashable {
             let moved = patch.fieldNames.contains { field in
                 old.map { $0.value(field) != new.value(field) } ?? true
             }
-            if present && moved { return length }
+            if present && (moved || isReplaced(old, by: patch, in: 0..<length, new)) {
+                return length
+            }
         }
         return 0
+    }
+
+    /// Whether the server has another entity than before, and that is the one made anew after a
+    /// deletion in a run of changes: nothing else, whichever fields are as they were.
+    private func isReplaced(
+        _ old: JSONDocument?, by patch: Patch, in range: Range<Int>, _ new: JSONDocument
+    ) -> Bool {
+        guard let old, pending[range].contains(where: \.isDeletion) else { return false }
+        let made = Set(patch.exactNames)
+        let others = new.keys.filter {
+            !serverFields.contains($0) && !made.contains(ExactString($0))
+        }
+        return others.isEmpty && changed(from: old, to: new, onlyKnown: false)
     }
 
     /// What a run of changes amounts to; nil when it ends in a deletion.

@@ -42,8 +42,9 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities, .outbox, .schedule: 3
-        case .decisions, .watermarks: 2
+        case .entities, .outbox: 4
+        case .decisions, .schedule: 3
+        case .watermarks: 2
         case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }

@@ -24,6 +24,7 @@ struct ChaosOracle {
     var tally = ChaosTally()
     /// What is wrong.
     private(set) var findings: [String] = []
+    private var suspects: Set<EntityKey> = []
 
     /// One write, as the log has it.
     private struct Attempt {
@@ -40,7 +41,7 @@ struct ChaosOracle {
     mutating func judge(
         _ journal: Journal, _ history: ChaosHistory, new versions: [ChaosVersion]
     ) throws {
-        findings = []
+        (findings, suspects) = ([], [])
         try readLog(journal)
         for version in versions where version.user == user { account(for: version) }
         try journal.read { views in
@@ -66,10 +67,26 @@ struct ChaosOracle {
 
     private mutating func wrong(_ mutation: Mutation, _ what: String) {
         let row = mutation.row
+        suspects.insert(row.key)
         let proof = row.proof.map { "\($0)" } ?? "nothing"
         findings.append(
             "\(user) \(mutation.position) \(row.kind) \(row.key) "
                 + "\(row.outcome?.rawValue ?? "open") by \(proof): \(what)")
+    }
+
+    /// The last events of the entities about which something is wrong, a line each.
+    func story(_ journal: Journal) throws -> String {
+        var lines = ""
+        for key in suspects.sorted() {
+            var filter = EventFilter()
+            (filter.collection, filter.entity) = (key.collection, key.id)
+            var events: [String] = []
+            _ = try journal.dump(filter, limit: 40, reversed: true) { position, event in
+                events.append(String(decoding: EventLine.json(position, event), as: UTF8.self))
+            }
+            lines += "\n" + events.reversed().joined(separator: "\n")
+        }
+        return lines
     }
 
     // MARK: The log

@@ -188,7 +188,8 @@ struct ChaosRun {
                 let open = try journal.read { try $0.outbox(all: false) }
                 #expect(open.map(\.mutation.key) == [], "\(name) \(note)")
                 try oracles[index].judge(journal, history, new: new)
-                #expect(oracles[index].findings == [], "\(note)")
+                let story = try oracles[index].story(journal)
+                #expect(oracles[index].findings == [], "\(note)\(story)")
                 #expect(try journal.verify(.quick).findings == [], "\(name) \(note)")
             }
         }
