@@ -38,7 +38,8 @@ extension AnswerRecord {
         }
         self.init(
             payload: payload.bytes, bodies: bodies, date: head.headerFields[.date], uptime: uptime,
-            backoff: backoff, status: head.status.code)
+            backoff: backoff, status: head.status.code,
+            alert: HTTPField.Name("Alert").flatMap { head.headerFields[$0] })
     }
 
     init(_ error: TransportError) {

@@ -230,7 +230,7 @@ package struct SyncDriver: Sendable {
             try $0.answered(items, sent, record, outcome, $1)
         }
         dependencies.reach(.afterAnswer)
-        machine.took(outcome, to: .push(call, items), date: record.serverTime)
+        machine.took(outcome, to: .push(call, items), date: record.serverTime, alert: record.alert)
         return true
     }
 
@@ -252,7 +252,7 @@ package struct SyncDriver: Sendable {
             key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
             asOf: asOf, answer: record, settles: nil)
         let news = try await note(exchange, step, answer, machine.list, &recorder)
-        machine.took(answer, to: step, news: news, date: record.serverTime)
+        machine.took(answer, to: step, news: news, date: record.serverTime, alert: record.alert)
     }
 
     private func note(

@@ -166,9 +166,12 @@ package struct SyncMachine: Sendable {
     /// - Parameters:
     ///   - news: what a page or a fetch brought.
     ///   - date: the server's clock, where the answer says so.
+    ///   - alert: what the server has to say to whoever runs the app.
     package mutating func took(
-        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(), date: Timestamp?
+        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(), date: Timestamp?,
+        alert: String? = nil
     ) {
+        if let alert { outcome.alert = alert }
         outcome.counts.requests += 1
         outcome.counts.pulled += news.count
         if let date { serverTime = max(date, serverTime ?? date) }

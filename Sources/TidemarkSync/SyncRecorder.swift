@@ -30,6 +30,8 @@ struct AnswerRecord: Sendable {
     /// For how many seconds the server asked not to be called without need.
     var backoff: String?
     var status: Int?
+    /// What the server has to say to whoever runs the app.
+    var alert: String?
     var isFailure = false
 
     /// The server's clock, where it was told.

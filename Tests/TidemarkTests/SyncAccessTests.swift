@@ -59,6 +59,28 @@ import TidemarkTesting
         }
     }
 
+    @Test(arguments: [200, 410])
+    func `ends before it is over, and the server says so`(_ status: Int) async throws {
+        let notice = #"{"code":"soft-eol","message":"move on","url":"https://kinto.test/v2"}"#
+        try await SyncDevice.with(SyncWorld()) { device in
+            device.wire.tap { _, _, pass in
+                await pass().map { answer in
+                    var answer = answer
+                    if let name = HTTPField.Name("Alert") {
+                        answer.response.headerFields[name] = notice
+                    }
+                    answer.response.status = HTTPResponse.Status(code: status)
+                    return answer
+                }
+            }
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.alert == notice)
+            #expect(outcome.failure == (status == 410 ? .apiDeprecated : nil))
+        }
+    }
+
     @Test func `without credentials that are accepted ends the run and pushes nothing`()
         async throws
     {

@@ -50,6 +50,7 @@ struct Sync: AsyncParsableCommand {
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
             Terminal.write("  \(collection): \(failure)")
         }
+        if let alert = outcome.alert { Terminal.write("  the server says: \(alert)") }
         for (collection, count) in outcome.held.sorted(by: { $0.key < $1.key }) {
             Terminal.write(
                 "  \(collection): the server did not name \(count), more than half; they are kept:"
