@@ -44,7 +44,7 @@ extension SyncEngine {
         case .run(let triggers): try await runAutomatically(triggers)
         case .wait(let until, let reason):
             publish(.waiting(until: until, reason))
-            return alarm(now.now, until)
+            return alarm(now, until)
         case .idle: publish(.idle)
         case .paused(let reason): publish(.paused(reason))
         }
@@ -85,11 +85,15 @@ extension SyncEngine {
     }
 
     /// Rings after the time between two moments, whatever is done to the clock meanwhile.
-    private func alarm(_ now: Timestamp, _ until: Timestamp) -> Task<Void, Never> {
-        let (bell, sleep) = (bell, replica.dependencies.sleep)
-        let (wait, overflow) = until.rawValue.subtractingReportingOverflow(now.rawValue)
+    private func alarm(_ now: Moment, _ until: Timestamp) -> Task<Void, Never> {
+        let (bell, dependencies) = (bell, replica.dependencies)
+        let (wait, overflow) = until.rawValue.subtractingReportingOverflow(now.now.rawValue)
         return Task {
-            try? await sleep(.microseconds(overflow ? .max : wait))
+            // Some of it may have passed before this began.
+            let passed = dependencies.moment.microseconds(since: now) ?? 0
+            let left = overflow ? .max : max(0, wait - passed)
+            // One that was called off must not ring: it would call off the next one.
+            do { try await dependencies.sleep(.microseconds(left)) } catch { return }
             bell.ring()
         }
     }

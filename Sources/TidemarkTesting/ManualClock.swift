@@ -82,6 +82,9 @@ public final class ManualClock: Sendable {
         if !isOver { throw CancellationError() }
     }
 
+    /// How often somebody began to sleep.
+    public var sleepsMade: Int { state.withLock(\.sleepsMade) }
+
     /// Waits until somebody sleeps.
     ///
     /// - Returns: how long the first one still sleeps.

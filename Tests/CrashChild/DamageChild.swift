@@ -27,6 +27,7 @@ enum DamageChild {
         let checkpoint = try withStore(folder) { journal in try journal.checkpoint() }
         for number in from..<to {
             CrashChild.say("\(number) begun")
+            dieWhenStuck()
             let damage = StoreDamage(
                 seed: UInt64(seed) &+ UInt64(number), number: number, bytes: whole.count)
             try damage.applied(to: whole).write(to: file)
@@ -34,6 +35,14 @@ enum DamageChild {
             CrashChild.say("\(number) \(outcome) \(damage)")
         }
         try FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Ends the process when a case takes half a minute of processor time, as the reading of a page
+    /// that names itself does, which LMDB follows for ever.
+    private static func dieWhenStuck() {
+        var time = itimerval()
+        time.it_value.tv_sec = 30
+        _ = unsafe setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &time, nil)
     }
 
     /// At which step a verification reported the damage; `refused` when the store could not be

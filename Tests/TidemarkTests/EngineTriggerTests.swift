@@ -26,6 +26,22 @@ import TidemarkTesting
         }
     }
 
+    @Test func `sleeps while it waits, also when what it waits for was put off`() async throws {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            try await watch.until { $0.activity == .idle }
+            for number in 1...3 {
+                try device.put("tasks/t\(number)", "{}")
+                try await watch.until { $0.waitsFor == .quiet && $0.pending == number }
+            }
+            _ = await world.clock.firstSleep()
+            let before = world.clock.sleepsMade
+            for _ in 1...500 { await Task.yield() }
+
+            #expect(world.clock.sleepsMade <= before + 1)
+        }
+    }
+
     @Test func `syncs what was pending before it was started`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world) { device, watch in
