@@ -34,11 +34,11 @@ public enum ServerCall: Sendable, Hashable {
         }
     }
 
-    /// Whether the call changes something on the server.
-    package var isWrite: Bool {
+    /// Whether the call changes one entity on the server.
+    package var isWriteOfOne: Bool {
         switch self {
-        case .create, .update, .delete, .batch: true
-        case .describe, .list, .read, .fetch: false
+        case .create, .update, .delete: true
+        case .describe, .list, .read, .fetch, .batch: false
         }
     }
 

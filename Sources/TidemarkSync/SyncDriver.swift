@@ -197,7 +197,10 @@ package struct SyncDriver: Sendable {
                 sendable.append(item)
                 continue
             }
-            try await log(&recorder) { try $0.refused(item, refusal, $1) }
+            let isRefused = try await log(&recorder) {
+                try $0.refusedUnsent(item, refusal, $1)
+            }
+            guard isRefused else { return false }
             machine.refused(item)
         }
         let items = sendable
@@ -277,7 +280,8 @@ package struct SyncDriver: Sendable {
             own.settles = attempt?.call
             try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
         case (.describe, .description(let list)):
-            try await log(&recorder) { try $0.described(list, exchange, $1) }
+            let own = list.filter { model[$0.name] != nil }
+            try await log(&recorder) { try $0.described(own, exchange, $1) }
         default:
             recorder.note(exchange)
         }
@@ -302,7 +306,7 @@ package struct SyncDriver: Sendable {
             return (answer, AnswerRecord(response, answer, uptime: uptime))
         } catch {
             // A request that can't be built from an entity is that entity's fault alone.
-            let isEntitys = call.isWrite && error.code == .invalidRequest
+            let isEntitys = call.isWriteOfOne && error.code == .invalidRequest
             let answer: ServerAnswer =
                 isEntitys
                 ? .refused(ServerRefusal(status: 0, message: error.detail))

@@ -29,6 +29,8 @@ package struct SyncMachine: Sendable {
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
     var conflicts: [EntityKey: Int] = [:]
+    /// Whether the server took no batch, so that each write is sent by itself.
+    private(set) var sendsAlone = false
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
@@ -88,10 +90,12 @@ package struct SyncMachine: Sendable {
     private func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
         let epoch = epochs?[collection.name]
         let after = try cursor(of: collection, epoch, views)
-        return Listing(
+        var list = Listing(
             collection, after: after, epoch: epoch,
             known: after == nil ? try known(collection.name, views) : [],
             ahead: try ahead(collection.name, views), asOf: views.last)
+        list.serverTime = serverTime
+        return list
     }
 
     /// The entities of which something was learned since the collection's cursor was noted: by
@@ -124,10 +128,10 @@ package struct SyncMachine: Sendable {
     }
 
     /// The entities of a collection that the server had when it was last heard of.
-    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<String> {
-        var ids: Set<String> = []
+    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<ExactString> {
+        var ids: Set<ExactString> = []
         try views.forEachEntity(in: collection) { key, row in
-            if row.baseState == .live { ids.insert(key.id) }
+            if row.baseState == .live { ids.insert(ExactString(key.id)) }
             return true
         }
         return ids
@@ -145,6 +149,10 @@ package struct SyncMachine: Sendable {
         current.wantAhead()
         if let ids = current.portion(traits.entitiesPerFetchMax) {
             return .fetch(.fetch(current.collection, ids: ids), ids: ids)
+        }
+        if let failure = current.failure {
+            pause(failure)
+            return nil
         }
         if current.beginNextPass(), let call = current.call { return .list(call) }
         let absent = try current.absent(views.entity)
@@ -185,7 +193,10 @@ package struct SyncMachine: Sendable {
             for described in list { epochs?[described.name] = described.epoch }
         case (.list, .page(let page)): took(page, news)
         case (.list, .cursorExpired): startAnew()
-        case (.list, _): listing?.tookNothing()
+        case (.list, _):
+            if listing?.tookNothing() == false {
+                pause(.malformed("nothing is said to have changed since nothing"))
+            }
         case (.fetch(_, let ids), _): listing?.fetched(ids)
         case (.readBack, _): outcome.counts.readBack += 1
         case (.push(_, let items), .batch(let answers)):
@@ -235,9 +246,13 @@ package struct SyncMachine: Sendable {
             // What can't be asked is not known: the time of the last list of everything decides.
             return
         }
-        if case .fetch(_, let ids) = step, !failure.stopsRun,
-            listing?.fetchFailed(ids) ?? false
-        {
+        if case .fetch(_, let ids) = step, !failure.stopsRun {
+            listing?.fetchFailed(ids, failure)
+            return
+        }
+        if case .push(.batch, let items) = step, items.count > 1, failure.isOfRequest {
+            // Refused as a whole, for its size perhaps: none of it was done.
+            sendsAlone = true
             return
         }
         if !failure.stopsRun, let name = step.call?.collection?.name {
@@ -297,7 +312,7 @@ package struct PullNews: Sendable, Hashable {
     /// Those that the page only names and that are not here in that version.
     package var wanted: [ServerReference] = []
     /// Every entity that the page names, readable or not, by the id that it goes by here.
-    package var named: Set<String> = []
+    package var named: Set<ExactString> = []
     /// Whether the list was noted as complete with it.
     package var isComplete = false
 
