@@ -83,7 +83,8 @@ package struct Listing: Sendable, Hashable {
     /// Whether a page that names no next one would leave nothing open.
     package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
         page.next == nil && wanted.isEmpty && news.wanted.isEmpty
-            && unnamed.isSubset(of: news.named) && ahead.allSatisfy { news.named.contains(ExactString($0)) }
+            && unnamed.isSubset(of: news.named)
+            && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
 
     /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
