@@ -77,8 +77,8 @@ extension KintoAdapter {
 
     /// The outcomes of a batch's writes.
     ///
-    /// A 409 in it, or a failure of the server, means that its own transaction may have failed: what
-    /// it says of the others may have been undone, so that all of it is undecided.
+    /// A 409 in it, or a failure of the server, means that its own transaction may have failed:
+    /// what it says of the others may have been undone, so that all of it is undecided.
     private static func batched(
         _ calls: [ServerCall], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {

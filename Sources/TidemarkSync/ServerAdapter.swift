@@ -1,5 +1,5 @@
-// ServerAdapter.swift — the translation between Tidemark's calls and one kind of server. Pure: bytes
-// in, values out, and back.
+// ServerAdapter.swift — the translation between Tidemark's calls and one kind of server. Pure:
+// bytes in, values out, and back.
 
 public import HTTPTypes
 

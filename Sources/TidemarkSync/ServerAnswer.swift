@@ -1,5 +1,5 @@
-// ServerAnswer.swift — what an adapter makes of an answer: entities as the server has them, and what
-// became of a call.
+// ServerAnswer.swift — what an adapter makes of an answer: entities as the server has them, and
+// what became of a call.
 
 public import TidemarkEvents
 

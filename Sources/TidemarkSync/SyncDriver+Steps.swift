@@ -1,5 +1,5 @@
-// SyncDriver+Steps.swift — carries out one step of a run: a write is logged before it is sent, a read
-// together with what it brought.
+// SyncDriver+Steps.swift — carries out one step of a run: a write is logged before it is sent, a
+// read together with what it brought.
 
 import TidemarkEvents
 import TidemarkViews

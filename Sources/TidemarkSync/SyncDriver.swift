@@ -1,5 +1,5 @@
-// SyncDriver.swift — a sync run from its beginning to its end: carries out what the machine decides,
-// step by step (SyncDriver+Steps.swift).
+// SyncDriver.swift — a sync run from its beginning to its end: carries out what the machine
+// decides, step by step (SyncDriver+Steps.swift).
 
 package import TidemarkEvents
 import TidemarkRules

@@ -11,8 +11,8 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Collections of which a whole list did not name more than half: how many entities are kept
     /// until the user says what is to become of them.
     public var held: [CollectionName: Int] = [:]
-    /// What the server has to say to whoever runs the app, as it wrote it: the header field Alert of
-    /// Kinto's protocol, which announces the end of an API before it comes.
+    /// What the server has to say to whoever runs the app, as it wrote it: the header field Alert
+    /// of Kinto's protocol, which announces the end of an API before it comes.
     public var alert: String?
     /// What was done.
     public var counts = SyncCounts()

@@ -164,7 +164,7 @@ extension ViewReader {
                 collection: decision.key.collection, entity: decision.key.id)
             issue.fields = decision.fields
             issue.mutation = decision.inputs.first
-            issue.message = "the server's side won by \(decision.rule)"
+            issue.message = "the server won by \(decision.rule)"
             issues.append(issue)
         }
         return issues

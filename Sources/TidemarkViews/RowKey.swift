@@ -5,7 +5,7 @@
 //   rows    collection 0 id                          entities
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'd' position, index (2 bytes)            decisions
-//   ledger  'g' name                                 schedule (server, backoff, busy, frozen; clock)
+//   ledger  'g' name                                 schedule (each gate by its name, clock)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)

@@ -1,5 +1,5 @@
-// SyncBatchEdgeTests.swift — batches that are refused as a whole, undone in part, or overtaken while
-// they are made.
+// SyncBatchEdgeTests.swift — batches that are refused as a whole, undone in part, or overtaken
+// while they are made.
 
 import HTTPTypes
 import Testing
