@@ -108,15 +108,18 @@ extension Replica {
         let raised = try read { store in
             try store.views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
         }
-        guard let raised else {
-            throw TidemarkError(.notFound, "there is no open issue \(issue)")
-        }
+        let none = TidemarkError(.notFound, "there is no open issue \(issue)")
+        guard let raised else { throw none }
         guard SyncIssue(raised).answers.contains(answer) else {
             let names = SyncIssue(raised).answers.map(\.rawValue).joined(separator: ", ")
             throw TidemarkError(
                 .invalidAnswer, "\(issue) does not take \(answer.rawValue); it takes \(names)")
         }
         let sides = try read { try IssueSides(raised, $0.views) }
-        try write { tx in try tx.settle(raised, sides, answer) }
+        try write { tx in
+            // Somebody else may have answered meanwhile.
+            guard try tx.draft.fold.isOpen(raised) else { throw none }
+            try tx.settle(raised, sides, answer)
+        }
     }
 }

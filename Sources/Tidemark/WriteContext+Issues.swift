@@ -87,10 +87,18 @@ extension WriteContext {
         let asOf = completed.asOf ?? cause
         guard row.baseState == .live, row.asOf.map({ $0 <= asOf }) ?? true else { return }
         let mine = row.document
-        try draft.append(
+        let deleted = try draft.append(
             Event(
                 .serverDeleted, recordedAt: draft.now, key: key, cause: cause, asOf: asOf))
         guard answer == .keepMine, let mine, try document(key) == nil else { return }
+        // What lost against that is kept as well: whoever keeps it is not asked again.
+        for index in row.pending.indices where try draft.fold.get(.lost(deleted, index)) != nil {
+            let payload = IssueAnswerPayload(.conflict, index: index, answer: answer.rawValue)
+            try draft.append(
+                Event(
+                    .issueAnswered, recordedAt: draft.now, key: key, cause: deleted,
+                    json: payload.encoded))
+        }
         try create(key, mine)
     }
 }
@@ -99,7 +107,9 @@ extension Patch {
     /// The patch of those fields alone; the whole of it when none is named.
     fileprivate func limited(to fields: [String]) -> Patch {
         guard !fields.isEmpty else { return self }
+        let names = Set(fields.map(ExactString.init))
         return Patch(
-            set: set.filter { fields.contains($0.name) }, unset: unset.filter(fields.contains))
+            set: set.filter { names.contains(ExactString($0.name)) },
+            unset: unset.filter { names.contains(ExactString($0)) })
     }
 }

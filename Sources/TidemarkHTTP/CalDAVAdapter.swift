@@ -42,7 +42,7 @@ public struct CalDAVAdapter: ServerAdapter {
     ///   - home: the path below it in which the collections lie, percent-encoded: `/user/`.
     ///   - content: what the collections hold.
     public init(origin: String, home: String, content: Content = .events) {
-        prefix = KintoPath.path(of: origin)
+        prefix = URLPath.path(of: origin)
         let parts = home.split(separator: "/").joined(separator: "/")
         self.home = parts.isEmpty ? "" : "/" + parts
         self.content = content
@@ -140,7 +140,7 @@ extension CalDAVAdapter {
     /// What an address names: one with scheme and host, or a path from the root on.
     func target(of href: String, in collection: CollectionModel) -> Target {
         let path =
-            href.hasPrefix("/") ? href[...] : href.dropFirst(KintoPath.authority(of: href).count)
+            href.hasPrefix("/") ? href[...] : href.dropFirst(URLPath.authority(of: href).count)
         let own = CalDAVNames.parts(ofPath: (prefix + self.path(collection))[...])
         let parts = CalDAVNames.parts(ofPath: path)
         guard parts.starts(with: own) else { return .foreign }

@@ -34,10 +34,10 @@ public struct KintoAdapter: ServerAdapter {
     ///     API's version (`/v1`) is added unless it is there.
     ///   - bucket: the bucket that holds the collections.
     public init(origin: String, bucket: String) {
-        let path = KintoPath.path(of: origin)
+        let path = URLPath.path(of: origin)
         prefix = path
         version = path.hasSuffix("/v1") ? "" : "/v1"
-        base = "\(version)/buckets/\(KintoPath.escape(bucket))/collections/"
+        base = "\(version)/buckets/\(URLPath.escape(bucket.utf8))/collections/"
     }
 
     /// The path of the origin, which stands before every path.
@@ -50,7 +50,7 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .get, path: base.dropLast() + "?_fields=last_modified")
         }
-        let records = base + KintoPath.escape(collection.name.rawValue) + "/records"
+        let records = base + URLPath.escape(collection.name.rawValue.utf8) + "/records"
         switch call {
         case .list(_, let after, let page?):
             _ = after
@@ -58,21 +58,21 @@ public struct KintoAdapter: ServerAdapter {
         case .list(_, let after, nil):
             // From 0 on, deletions are listed as well: a first list may follow one that was cut
             // off.
-            var query = ["_since=" + KintoPath.escape(after?.description ?? "0")]
+            var query = ["_since=" + URLPath.escape((after?.description ?? "0").utf8)]
             if let size = collection.pageSize { query.append("_limit=\(size)") }
             let suffix = "?" + query.joined(separator: "&")
             var headers: HTTPFields = [:]
             if let after { headers[.ifNoneMatch] = after.description }
             return ServerRequest(method: .get, path: records + suffix, headers: headers)
         case .read(_, let id):
-            return ServerRequest(method: .get, path: records + "/" + KintoPath.escape(id))
+            return ServerRequest(method: .get, path: records + "/" + URLPath.escape(id.utf8))
         case .create(_, let id, let body):
             return put(records, id, body, [.ifNoneMatch: "*"])
         case .update(_, let id, let body, let revision):
             return put(records, id, body, [.ifMatch: "\"\(revision)\""])
         case .delete(_, let id, let revision):
             return ServerRequest(
-                method: .delete, path: records + "/" + KintoPath.escape(id),
+                method: .delete, path: records + "/" + URLPath.escape(id.utf8),
                 headers: [.ifMatch: "\"\(revision)\""])
         case .describe, .fetch, .batch:
             throw .client(status: 0, "Kinto has no call that fetches several records")
@@ -84,7 +84,7 @@ public struct KintoAdapter: ServerAdapter {
     ///
     /// A server reads others as another address (`a/`, `..`), and does not say whether they exist.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
-        guard case .create(_, let id, _) = call, !KintoPath.isID(id) else { return nil }
+        guard case .create(_, let id, _) = call, !KintoID.isValid(id) else { return nil }
         return ServerRefusal(
             status: 0,
             message: "an id of a Kinto record has only letters, digits, - and _ (ASCII), "
@@ -118,7 +118,7 @@ public struct KintoAdapter: ServerAdapter {
         var headers = precondition
         headers[.contentType] = "application/json"
         return ServerRequest(
-            method: .put, path: records + "/" + KintoPath.escape(id), headers: headers,
+            method: .put, path: records + "/" + URLPath.escape(id.utf8), headers: headers,
             body: Array(#"{"data":"#.utf8) + document + Array("}".utf8))
     }
 
@@ -127,7 +127,7 @@ public struct KintoAdapter: ServerAdapter {
     /// It is asked for at our own origin: behind a proxy the server may know itself by another
     /// name.
     private func nextPage(_ address: String) throws(SyncFailure) -> String {
-        let path = address.dropFirst(KintoPath.authority(of: address).count)
+        let path = address.dropFirst(URLPath.authority(of: address).count)
         guard path.hasPrefix(prefix + base) else {
             throw .malformed("the next page is none of this bucket: \(address)")
         }
@@ -135,27 +135,10 @@ public struct KintoAdapter: ServerAdapter {
     }
 }
 
-/// Percent-encoding and taking addresses apart.
-enum KintoPath {
-    /// Escapes everything but what RFC 3986 calls unreserved.
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                escaped.append(Character(Unicode.Scalar(byte)))
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                escaped += byte < 16 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        return escaped
-    }
-
+/// What a Kinto server takes as an id.
+private enum KintoID {
     /// Whether the text is an id by the rule that every Kinto has unless it is told another one.
-    static func isID(_ text: String) -> Bool {
+    static func isValid(_ text: String) -> Bool {
         guard let first = text.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "_")
         else { return false }
         return text.utf8.allSatisfy { byte in
@@ -166,18 +149,5 @@ enum KintoPath {
             default: false
             }
         }
-    }
-
-    /// The part of an address after host and port, without a slash at its end.
-    static func path(of origin: String) -> String {
-        let rest = origin.dropFirst(authority(of: origin).count)
-        return String(rest.hasSuffix("/") ? rest.dropLast() : rest)
-    }
-
-    /// Scheme, host and port of an address.
-    static func authority(of origin: String) -> String {
-        guard let scheme = origin.firstRange(of: "://") else { return origin }
-        let rest = origin[scheme.upperBound...]
-        return String(origin[..<(rest.firstIndex(of: "/") ?? origin.endIndex)])
     }
 }

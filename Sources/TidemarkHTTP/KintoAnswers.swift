@@ -77,8 +77,8 @@ extension KintoAdapter {
 
     /// The outcomes of a batch's writes.
     ///
-    /// A 409 in it means that the server's own transaction failed: what it says of the others may
-    /// have been undone, so that all of it is undecided.
+    /// A 409 in it, or a failure of the server, means that its own transaction may have failed:
+    /// what it says of the others may have been undone, so that all of it is undecided.
     private static func batched(
         _ calls: [ServerCall], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
@@ -95,7 +95,9 @@ extension KintoAdapter {
             guard let part = try? JSONDocument(parsing: Array(body[range])),
                 let status = part.value("status")?.int64Value.flatMap(Int.init(exactly:))
             else { throw .malformed("an answer of a batch without a status") }
-            if status == 409 { return .failure(.server(status: 409, retryAfterSeconds: nil)) }
+            if status == 409 || (500...599).contains(status) {
+                return .failure(.server(status: status, retryAfterSeconds: nil))
+            }
             let own = Array(part.rawValue("body") ?? [])
             let answer: ServerAnswer
             if let failure = failure(status, nil) {

@@ -42,4 +42,17 @@ enum URLPath {
     private static func digit(_ byte: UInt8) -> UInt8? {
         Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
     }
+
+    /// The part of an address after host and port, without a slash at its end.
+    static func path(of origin: String) -> String {
+        let rest = origin.dropFirst(authority(of: origin).count)
+        return String(rest.hasSuffix("/") ? rest.dropLast() : rest)
+    }
+
+    /// Scheme, host and port of an address.
+    static func authority(of origin: String) -> String {
+        guard let scheme = origin.firstRange(of: "://") else { return origin }
+        let rest = origin[scheme.upperBound...]
+        return String(origin[..<(rest.firstIndex(of: "/") ?? origin.endIndex)])
+    }
 }

@@ -11,6 +11,8 @@ package import TidemarkViews
 package struct Listing: Sendable, Hashable {
     /// How many lists of changes are made after a list of everything, at most, until one is empty.
     private static let passesMax = 3
+    /// How many entities that can't be fetched are passed over before the rest is left as well.
+    private static let failuresMax = 10
     /// How many entities that were not named are asked after one by one.
     package static let readBackMax = 10
 
@@ -34,26 +36,31 @@ package struct Listing: Sendable, Hashable {
     package private(set) var wanted: [ServerReference] = []
     /// Of a list of everything: the entities that were here when it began and that it has not
     /// named.
-    package private(set) var unnamed: Set<String>
+    package private(set) var unnamed: Set<ExactString>
     /// Of which more was learned since the cursor than a list that names them not could say.
     private var ahead: [String]
     private let wasAhead: Bool
     /// How many entities were here when it began.
     package let knownCount: Int
-    /// The server's clock when the list began, where it says so.
+    /// The server's clock when the list began, where it is known.
     package var serverTime: Timestamp?
     /// Whether what was not named was asked after one by one, so that nothing is left to conclude.
     package var isReadBack = false
+    /// Whether it holds records without an id, so that what it does not name may be there.
+    package private(set) var isDoubtful = false
+    /// Why something that it names could not be fetched: then it is not complete.
+    package private(set) var failure: SyncFailure?
 
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     private var seen: Set<String> = []
     private var isPaging = true
     private var fetchesAlone = false
+    private var failures = 0
     private var isPassEmpty = true
     private var passes = 0
 
     package init(
-        _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<String>,
+        _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<ExactString>,
         ahead: [String] = [], asOf: Position
     ) {
         self.collection = collection
@@ -76,7 +83,8 @@ package struct Listing: Sendable, Hashable {
     /// Whether a page that names no next one would leave nothing open.
     package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
         page.next == nil && wanted.isEmpty && news.wanted.isEmpty
-            && unnamed.isSubset(of: news.named) && ahead.allSatisfy(news.named.contains)
+            && unnamed.isSubset(of: news.named)
+            && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
 
     /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
@@ -90,7 +98,8 @@ package struct Listing: Sendable, Hashable {
         number += 1
         if !news.named.isEmpty { isPassEmpty = false }
         unnamed.subtract(news.named)
-        ahead.removeAll { news.named.contains($0) }
+        ahead.removeAll { news.named.contains(ExactString($0)) }
+        if page.unreadable.contains(where: { $0.id == nil }) { isDoubtful = true }
         wanted += news.wanted
         next = page.next
         isPaging = page.next != nil
@@ -98,10 +107,12 @@ package struct Listing: Sendable, Hashable {
         return seen.insert(next).inserted
     }
 
-    /// Takes note that nothing changed since ``after``.
-    package mutating func tookNothing() {
+    /// Takes note that nothing changed since ``after``; false when that was not what was asked.
+    package mutating func tookNothing() -> Bool {
+        guard let after, next == nil else { return false }
         if cursor == nil { cursor = after }
         isPaging = false
+        return true
     }
 
     /// Has fetched what more is known of than the list, now at its end, says.
@@ -120,12 +131,15 @@ package struct Listing: Sendable, Hashable {
         wanted.removeAll { ids.contains(ExactString($0.id)) }
     }
 
-    /// Takes note that a fetch failed; false when it was of one entity alone.
+    /// Takes note that a fetch failed.
     ///
     /// From then on they are fetched one by one: one that can't be read must not hide the others.
-    package mutating func fetchFailed(_ ids: [String]) -> Bool {
+    package mutating func fetchFailed(_ ids: [String], _ reason: SyncFailure) {
         fetchesAlone = true
-        return ids.count > 1
+        guard ids.count == 1 else { return }
+        failure = failure ?? reason
+        failures += 1
+        if failures < Self.failuresMax { fetched(ids) } else { wanted = [] }
     }
 
     /// Whether what changed since the list began has to be listed before anything is concluded from
@@ -150,7 +164,10 @@ package struct Listing: Sendable, Hashable {
     /// The entities that a list of everything should have named, in the order of their ids: those
     /// of which nothing fresher is known.
     package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
-        try unnamed.sorted().filter { id in
+        let ids = unnamed.map(\.text).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+        return try ids.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
                 row.attempt == nil
             else { return false }

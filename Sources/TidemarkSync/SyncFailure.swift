@@ -97,6 +97,12 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the server refused a request for what it is, and did nothing of it.
+    var isOfRequest: Bool {
+        guard case .client(let status, _) = self else { return false }
+        return status == 0 || (400..<500).contains(status)
+    }
+
     /// Whether waiting and trying again may mend it.
     public var isTransient: Bool {
         switch self {

@@ -28,7 +28,8 @@ extension SyncMachine {
     private mutating func nextOfRound(_ views: ViewReader) throws -> SyncStep? {
         var items: [PushItem] = []
         var bytes = 0
-        let countMax = min(model.settings.batchSize, traits.writesPerRequestMax)
+        let countMax =
+            sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let candidate = round?.first, items.count < max(1, countMax) {
             let row = try views.entity(candidate.key)
             if let row, let collection = model[candidate.key.collection],

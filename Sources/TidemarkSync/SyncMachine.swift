@@ -15,20 +15,22 @@ package struct SyncMachine: Sendable {
     let model: SyncModel
     let traits: ServerTraits
     /// Whether every collection is listed whole.
-    private let isFull: Bool
+    let isFull: Bool
     /// The last thing that the server's clock said in this run.
-    private var serverTime: Timestamp?
+    var serverTime: Timestamp?
     private var unread: [EntityKey]?
     /// Entities to ask after, beyond those of unknown attempts.
     var asked: [EntityKey] = []
-    private var epochs: [CollectionName: Revision]?
+    var epochs: [CollectionName: Revision]?
     /// Collections whose cursor the server did not know.
-    private var expired: Set<CollectionName> = []
-    private var unpulled: ArraySlice<CollectionModel>
-    private var listing: Listing?
+    var expired: Set<CollectionName> = []
+    var unpulled: ArraySlice<CollectionModel>
+    var listing: Listing?
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
     var conflicts: [EntityKey: Int] = [:]
+    /// Whether the server took no batch, so that each write is sent by itself.
+    private(set) var sendsAlone = false
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
@@ -66,7 +68,7 @@ package struct SyncMachine: Sendable {
         return try nextPush(views)
     }
 
-    private mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
+    mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
         if unread == nil { unread = try views.unknownAttempts().reversed() }
         while let key = unread?.popLast() {
             guard let attempt = try views.entity(key)?.attempt else { continue }
@@ -81,82 +83,6 @@ package struct SyncMachine: Sendable {
             return nil
         }
         return .readBack(key, .read(collection, id: key.id), attempt: attempt)
-    }
-
-    // MARK: Pulling
-
-    private func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
-        let epoch = epochs?[collection.name]
-        let after = try cursor(of: collection, epoch, views)
-        return Listing(
-            collection, after: after, epoch: epoch,
-            known: after == nil ? try known(collection.name, views) : [],
-            ahead: try ahead(collection.name, views), asOf: views.last)
-    }
-
-    /// The entities of which something was learned since the collection's cursor was noted: by
-    /// writing or reading them.
-    ///
-    /// A server whose cursor stands for a state says nothing of them once another client has
-    /// brought that state back.
-    private func ahead(_ collection: CollectionName, _ views: ViewReader) throws -> [String] {
-        guard traits.cursorIsState, let mark = try views.watermark(collection) else { return [] }
-        var ids: [String] = []
-        try views.forEachEntity(in: collection) { key, row in
-            let isAhead = row.basePosition.map { $0 > mark.position } ?? false
-            if row.isAssumed || isAhead { ids.append(key.id) }
-            return true
-        }
-        return ids
-    }
-
-    /// Where a list goes on; nil when everything has to be listed.
-    private func cursor(
-        of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
-    ) throws -> Revision? {
-        guard !isFull, !expired.contains(collection.name),
-            let mark = try views.watermark(collection.name)
-        else { return nil }
-        let isDue = FullPullRule.isDue(
-            .init(epoch: mark.epoch, at: mark.fullAt), epoch: epoch, now: serverTime,
-            days: model.settings.fullPullDays)
-        return isDue ? nil : mark.cursor
-    }
-
-    /// The entities of a collection that the server had when it was last heard of.
-    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<String> {
-        var ids: Set<String> = []
-        try views.forEachEntity(in: collection) { key, row in
-            if row.baseState == .live { ids.insert(key.id) }
-            return true
-        }
-        return ids
-    }
-
-    /// The next step of the list in hand; nil when it is done.
-    private mutating func nextPull(_ views: ViewReader) throws -> SyncStep? {
-        guard var current = listing else { return nil }
-        defer { if listing != nil { listing = current } }
-        guard outcome.paused[current.collection.name] == nil else {
-            listing = nil
-            return nil
-        }
-        if let call = current.call { return .list(call) }
-        current.wantAhead()
-        if let ids = current.portion(traits.entitiesPerFetchMax) {
-            return .fetch(.fetch(current.collection, ids: ids), ids: ids)
-        }
-        if current.beginNextPass(), let call = current.call { return .list(call) }
-        let absent = try current.absent(views.entity)
-        if !current.isReadBack, !absent.isEmpty, absent.count <= Listing.readBackMax,
-            !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
-        {
-            current.isReadBack = true
-            asked = absent.map { EntityKey(current.collection.name, $0) }.reversed()
-            if let step = try nextReadBack(views) { return step }
-        }
-        defer { listing = nil }
-        return .complete(current)
     }
 
     // MARK: What came of it
@@ -185,7 +111,10 @@ package struct SyncMachine: Sendable {
             for described in list { epochs?[described.name] = described.epoch }
         case (.list, .page(let page)): took(page, news)
         case (.list, .cursorExpired): startAnew()
-        case (.list, _): listing?.tookNothing()
+        case (.list, _):
+            if listing?.tookNothing() == false {
+                pause(.malformed("nothing is said to have changed since nothing"))
+            }
         case (.fetch(_, let ids), _): listing?.fetched(ids)
         case (.readBack, _): outcome.counts.readBack += 1
         case (.push(_, let items), .batch(let answers)):
@@ -196,48 +125,18 @@ package struct SyncMachine: Sendable {
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
     }
 
-    private mutating func took(_ page: ListPage, _ news: PullNews) {
-        guard listing?.took(page, news) ?? true else {
-            pause(.malformed("the list goes in a circle"))
-            return
-        }
-        if news.isComplete { listing = nil }
-    }
-
-    /// The server does not know the cursor: the same collection once more, from the beginning.
-    private mutating func startAnew() {
-        guard let current = listing, !current.isWhole else {
-            pause(.malformed("a list of everything has no cursor that could be unknown"))
-            return
-        }
-        expired.insert(current.collection.name)
-        unpulled = [current.collection] + unpulled
-        listing = nil
-    }
-
-    private mutating func pause(_ failure: SyncFailure) {
-        guard let name = listing?.collection.name else { return }
-        outcome.paused[name] = failure
-        listing = nil
-    }
-
-    /// Takes note that a list was noted as complete.
-    mutating func completed(_ list: Listing, _ absent: Absent) {
-        if absent.isHeld {
-            outcome.held[list.collection.name] = absent.ids.count
-        } else {
-            outcome.counts.pulled += absent.ids.count
-        }
-    }
-
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         if case .describe = step, !failure.stopsRun {
             // What can't be asked is not known: the time of the last list of everything decides.
             return
         }
-        if case .fetch(_, let ids) = step, !failure.stopsRun,
-            listing?.fetchFailed(ids) ?? false
-        {
+        if case .fetch(_, let ids) = step, !failure.stopsRun {
+            listing?.fetchFailed(ids, failure)
+            return
+        }
+        if case .push(.batch, let items) = step, items.count > 1, failure.isOfRequest {
+            // Refused as a whole, for its size perhaps: none of it was done.
+            sendsAlone = true
             return
         }
         if !failure.stopsRun, let name = step.call?.collection?.name {
@@ -288,18 +187,4 @@ package struct SyncMachine: Sendable {
             if entry.mutation.outcome == nil { outcome.pending += 1 } else { outcome.refused += 1 }
         }
     }
-}
-
-/// What a page, or entities that were fetched, brought.
-package struct PullNews: Sendable, Hashable {
-    /// How many entities were new.
-    package var count = 0
-    /// Those that the page only names and that are not here in that version.
-    package var wanted: [ServerReference] = []
-    /// Every entity that the page names, readable or not, by the id that it goes by here.
-    package var named: Set<String> = []
-    /// Whether the list was noted as complete with it.
-    package var isComplete = false
-
-    package init() {}
 }

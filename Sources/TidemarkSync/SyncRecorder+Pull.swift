@@ -21,7 +21,10 @@ extension SyncRecorder {
         let ids =
             page.records.map(\.id) + page.references.map(\.id)
             + page.unreadable.compactMap(\.id)
-        for id in ids { news.named.insert(try draft.fold.resolve(EntityKey(collection, id)).id) }
+        for id in ids {
+            let key = try draft.fold.resolve(EntityKey(collection, id))
+            news.named.insert(ExactString(key.id))
+        }
         news.isComplete = list.isLast(page, news)
         var list = list
         _ = list.took(page, news)
@@ -177,7 +180,8 @@ extension SyncRecorder {
                 record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
                     draft.now), draft)
-        } else if row.baseState == .live {
+        } else if row.baseState == .live || (row.pending.last?.kind == .delete) {
+            // What was to be deleted is gone, though the server may never have been told.
             try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
@@ -263,8 +267,8 @@ extension Listing {
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
         guard isWhole, !isReadBack else { return Absent() }
         let ids = try absent(entity)
-        return Absent(
-            ids: ids, isHeld: SweepRule.asksFirst(absent: ids.count, of: knownCount))
+        let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
+        return Absent(ids: ids, isHeld: isMuch || (isDoubtful && !ids.isEmpty))
     }
 }
 

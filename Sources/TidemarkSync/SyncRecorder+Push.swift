@@ -24,8 +24,7 @@ extension SyncRecorder {
     ) throws -> SentPush? {
         for item in items {
             let row = try draft.fold.entity(item.key)
-            guard row.attempt == nil,
-                row.pending.prefix(item.covers.count).map(\.position) == item.covers,
+            guard row.attempt == nil, row.isPending(item.covers),
                 row.baseState == .live
                     ? row.revision == item.call.revision : item.call.revision == nil
             else { return nil }
@@ -133,7 +132,7 @@ extension SyncRecorder {
         _ start: Position, _ draft: Draft
     ) throws {
         var payload: [UInt8]?
-        if id != item.key.id {
+        if ExactString(id) != ExactString(item.key.id) {
             var builder = PayloadBuilder()
             builder.add("serverID", id)
             payload = builder.bytes
@@ -144,9 +143,22 @@ extension SyncRecorder {
                 mutation: item.covers.last, call: call, revision: revision, json: payload))
     }
 
+    /// Logs that a write is refused without being sent.
+    ///
+    /// - Returns: false when its entity is no longer as it was when the write was decided: then
+    ///   nothing is logged.
+    mutating func refusedUnsent(
+        _ item: PushItem, _ refusal: ServerRefusal, _ draft: Draft
+    ) throws -> Bool {
+        let row = try draft.fold.entity(item.key)
+        guard row.attempt == nil, row.pending.map(\.position) == item.covers else { return false }
+        try refused(item, refusal, call: nil, draft)
+        return true
+    }
+
     /// Logs a refusal: the server's answer to a call, or one that needs no call.
-    mutating func refused(
-        _ item: PushItem, _ refusal: ServerRefusal, call: Position? = nil, _ draft: Draft
+    private mutating func refused(
+        _ item: PushItem, _ refusal: ServerRefusal, call: Position?, _ draft: Draft
     ) throws {
         let start = try begin(draft)
         var payload = PayloadBuilder()
@@ -156,6 +168,13 @@ extension SyncRecorder {
             Event(
                 .pushRejected, recordedAt: draft.now, key: item.key, sync: start,
                 mutation: item.covers.last, call: call, json: payload.bytes))
+    }
+}
+
+extension EntityRow {
+    /// Whether what a write carries is pending still, as the first of what is.
+    fileprivate func isPending(_ covers: [Position]) -> Bool {
+        pending.prefix(covers.count).map(\.position) == covers
     }
 }
 

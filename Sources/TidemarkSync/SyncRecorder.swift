@@ -141,7 +141,7 @@ package struct SyncRecorder: Sendable {
                 .array(unlogged.map { .number(JSONNumber($0.sentAt.rawValue)) }))
         }
         // What makes the next run wait is measured by the clock that nobody sets.
-        let backoff = start == nil ? unlogged.compactMap(\.answer.backoff).last : nil
+        let backoff = unlogged.compactMap(\.answer.backoff).last
         payload.add("Backoff", backoff)
         if outcome.failure != nil || backoff != nil {
             payload.add("endUptime", uptime.microseconds)

@@ -49,6 +49,20 @@ package struct IssueAnswerPayload: Sendable, Hashable {
 }
 
 extension Fold {
+    /// Whether an issue is open still: neither answered nor overtaken.
+    package func isOpen(_ issue: IssueRow) throws -> Bool {
+        switch issue.kind {
+        case .rejected: try issue.key.flatMap { try entity($0).refusal?.position } == issue.position
+        case .conflict: try get(.lost(issue.position, issue.index)) != nil
+        case .absent: try get(.held(issue.collection)) == issue.position.bigEndianBytes
+        case .unreadable:
+            try get(.unreadable(issue.collection, issue.name)).map {
+                let row = try UnreadableRow(parsing: $0)
+                return row.position == issue.position && !row.isDismissed
+            } ?? false
+        }
+    }
+
     /// Closes the issue that the user answered; what follows from the answer are events of their
     /// own.
     func issueAnswered(_ event: Event) throws {
@@ -83,10 +97,7 @@ extension Fold {
         // What is to be read again has to be listed again, and only a whole list does.
         put(place, nil)
         let mark = RowKey.watermark(collection, scope: "")
-        guard var row = try get(mark).map({ try WatermarkRow(parsing: $0) }) else { return }
-        row.epoch = nil
-        row.fullAt = nil
-        put(mark, row.encoded)
+        if try get(mark) != nil { put(mark, nil) }
     }
 }
 
@@ -153,7 +164,7 @@ extension ViewReader {
                 collection: decision.key.collection, entity: decision.key.id)
             issue.fields = decision.fields
             issue.mutation = decision.inputs.first
-            issue.message = "the server's side won by \(decision.rule)"
+            issue.message = "the server won by \(decision.rule)"
             issues.append(issue)
         }
         return issues

@@ -103,7 +103,10 @@ extension Fold {
         var row = try entity(key)
         endAttempt(&row, key)
         // Who edited meanwhile has mended it, perhaps: all of it goes again.
-        guard !row.pending.contains(where: { $0.position > covers }) else {
+        // And what was given up meanwhile is not refused any more.
+        guard row.pending.contains(where: { $0.position <= covers }),
+            !row.pending.contains(where: { $0.position > covers })
+        else {
             try put(row, key)
             return
         }
@@ -121,7 +124,9 @@ extension Fold {
     /// A server that names what it took differently: the entity keeps its key, the name is an
     /// alias.
     private func bind(_ key: EntityKey, _ event: Event) throws {
-        guard let id = BindingPayload(event.payload).serverID, id != key.id else { return }
+        guard let id = BindingPayload(event.payload).serverID,
+            ExactString(id) != ExactString(key.id)
+        else { return }
         put(.binding(EntityKey(key.collection, id)), key.bytes)
     }
 

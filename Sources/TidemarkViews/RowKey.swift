@@ -42,10 +42,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 4
-        case .decisions, .schedule: 3
-        case .watermarks: 2
-        case .bindings, .syncRuns, .store, .idempotencyKeys, .issues: 1
+        case .entities: 5
+        case .outbox: 4
+        case .decisions, .schedule, .watermarks: 3
+        case .bindings: 2
+        case .syncRuns, .store, .idempotencyKeys, .issues: 1
         }
     }
 }

@@ -56,7 +56,9 @@ struct ServerJSONObject: Sendable, Hashable {
 
     /// Replaces a member in its place, or adds it at the end.
     mutating func set(_ member: Member) {
-        if let index = members.firstIndex(where: { $0.name == member.name }) {
+        // Names are the same when their bytes are, however they look.
+        let isSame = { (other: Member) in other.name.utf8.elementsEqual(member.name.utf8) }
+        if let index = members.firstIndex(where: isSame) {
             members[index] = member
         } else {
             members.append(member)

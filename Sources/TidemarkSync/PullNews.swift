@@ -1,0 +1,17 @@
+// PullNews.swift — what came of a page, as far as the next step depends on it.
+
+package import TidemarkEvents
+
+/// What a page, or entities that were fetched, brought.
+package struct PullNews: Sendable, Hashable {
+    /// How many entities were new.
+    package var count = 0
+    /// Those that the page only names and that are not here in that version.
+    package var wanted: [ServerReference] = []
+    /// Every entity that the page names, readable or not, by the id that it goes by here.
+    package var named: Set<ExactString> = []
+    /// Whether the list was noted as complete with it.
+    package var isComplete = false
+
+    package init() {}
+}

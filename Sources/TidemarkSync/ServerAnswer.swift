@@ -1,0 +1,167 @@
+// ServerAnswer.swift — what an adapter makes of an answer: entities as the server has them, and
+// what became of a call.
+
+public import TidemarkEvents
+
+/// An entity as a server said it is.
+public struct ServerRecord: Sendable, Hashable {
+    /// The server's id.
+    public var id: String
+    /// The version, where it has one.
+    public var revision: Revision?
+    /// The last change by the server's clock, where it is known.
+    public var serverTime: Timestamp?
+    /// The server's bytes, verbatim: the document, or what it says of a deleted one, if anything.
+    public var document: [UInt8]?
+    /// Whether the entity is gone.
+    public var isDeleted: Bool
+
+    /// A record; without a document it is that of a deleted entity.
+    public init(
+        id: String, revision: Revision?, serverTime: Timestamp? = nil, document: [UInt8]?,
+        isDeleted: Bool = false
+    ) {
+        self.id = id
+        self.revision = revision
+        self.serverTime = serverTime
+        self.document = document
+        self.isDeleted = isDeleted || document == nil
+    }
+}
+
+/// An entity that a list names without its document.
+public struct ServerReference: Sendable, Hashable {
+    /// The server's id.
+    public var id: String
+    /// The version, where it is known: an entity of a version that is here is not fetched.
+    public var revision: Revision?
+
+    /// A reference.
+    public init(id: String, revision: Revision?) {
+        self.id = id
+        self.revision = revision
+    }
+}
+
+/// What a server sent as an entity, and is none.
+public struct UnreadableRecord: Sendable, Hashable {
+    /// The server's id, where that much can be read.
+    public var id: String?
+    /// The server's bytes, verbatim.
+    public var bytes: [UInt8]
+    /// What is wrong with them, in a few words.
+    public var problem: String
+
+    /// Bytes that are no entity.
+    public init(id: String?, bytes: [UInt8], problem: String) {
+        self.id = id
+        self.bytes = bytes
+        self.problem = problem
+    }
+}
+
+/// What a server says of a collection.
+public struct CollectionDescription: Sendable, Hashable {
+    /// Its name.
+    public var name: CollectionName
+    /// Another one after the collection was dropped and made anew: then what is known of it counts
+    /// for nothing, and everything is listed again.
+    public var epoch: Revision
+
+    /// A description.
+    public init(name: CollectionName, epoch: Revision) {
+        self.name = name
+        self.epoch = epoch
+    }
+}
+
+/// What became of one write of a batch.
+public struct BatchedAnswer: Sendable, Hashable {
+    /// Its own HTTP status.
+    public var status: Int
+    /// What that means.
+    public var answer: ServerAnswer
+
+    /// An answer among others.
+    public init(status: Int, _ answer: ServerAnswer) {
+        self.status = status
+        self.answer = answer
+    }
+}
+
+/// What a server's answer means.
+public indirect enum ServerAnswer: Sendable, Hashable {
+    /// The collections that there are.
+    case description([CollectionDescription])
+    /// One page of a list.
+    case page(ListPage)
+    /// Nothing changed since the cursor.
+    case unchanged
+    /// The server does not know the cursor any more: everything has to be listed again.
+    case cursorExpired
+    /// Those that were asked for, as they are now; the others are not there.
+    case records([ServerRecord])
+    /// The entity as it is now: read, made or replaced.
+    case record(ServerRecord)
+    /// The write was taken, and the answer does not say how the entity is now; with its version,
+    /// where that is known.
+    case stored(id: String, Revision?)
+    /// The entity is deleted, by this call.
+    case deleted(ServerRecord)
+    /// There is no such entity.
+    case absent
+    /// The precondition did not hold; with the entity as it is now, or nil when there is none.
+    case conflict(ServerRecord?)
+    /// The precondition did not hold, and the answer does not say how the entity is now.
+    case conflictUnknown
+    /// The server refuses this entity for what it is.
+    case refused(ServerRefusal)
+    /// What became of each write of a batch, in order.
+    case batch([BatchedAnswer])
+    /// The call failed for a reason that is not the entity's.
+    case failure(SyncFailure)
+}
+
+/// One page of a list.
+public struct ListPage: Sendable, Hashable {
+    /// The entities, in the server's order.
+    public var records: [ServerRecord]
+    /// Entities that the list only names; they are fetched.
+    public var references: [ServerReference]
+    /// What stands where an entity should, and is none; kept, and passed over.
+    public var unreadable: [UnreadableRecord]
+    /// What to ask for the next page, or nil on the last one.
+    public var next: String?
+    /// Where a later list goes on, if this was the first page; or this page, if it moves it.
+    public var cursor: Revision?
+    /// Whether the cursor says how far this page goes, so that the last page's is what counts.
+    public var movesCursor: Bool
+
+    /// A page.
+    public init(
+        records: [ServerRecord], references: [ServerReference] = [],
+        unreadable: [UnreadableRecord] = [], next: String?, cursor: Revision?,
+        movesCursor: Bool = false
+    ) {
+        self.records = records
+        self.references = references
+        self.unreadable = unreadable
+        self.next = next
+        self.cursor = cursor
+        self.movesCursor = movesCursor
+    }
+}
+
+/// Why a server refused an entity.
+public struct ServerRefusal: Sendable, Hashable {
+    /// The HTTP status.
+    public var status: Int
+    /// The server's words.
+    public var message: String
+
+    /// A refusal.
+    public init(status: Int, message: String) {
+        self.status = status
+        self.message = message
+    }
+}

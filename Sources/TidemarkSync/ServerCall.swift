@@ -1,0 +1,78 @@
+// ServerCall.swift — what is asked of a server, and the request that an adapter makes of it.
+
+public import HTTPTypes
+public import TidemarkEvents
+
+/// What is asked of a server.
+public enum ServerCall: Sendable, Hashable {
+    /// What tells each collection from another one that gets its name later; asked only where
+    /// ``ServerTraits/describesCollections`` says so.
+    case describe([CollectionModel])
+    /// The entities of a collection that changed since a cursor, or all of them; `page` is what an
+    /// earlier page named as the next one.
+    case list(CollectionModel, after: Revision?, page: String?)
+    /// One entity as it is now.
+    case read(CollectionModel, id: String)
+    /// Several entities as they are now, at most ``ServerTraits/entitiesPerFetchMax``.
+    case fetch(CollectionModel, ids: [String])
+    /// Make an entity that must not exist yet.
+    case create(CollectionModel, id: String, body: [UInt8])
+    /// Replace an entity that must still be of a version.
+    case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
+    /// Delete an entity that must still be of a version.
+    case delete(CollectionModel, id: String, revision: Revision)
+    /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``, each with an
+    /// outcome of its own.
+    case batch([ServerCall])
+
+    /// The version that the entity must still be of, where the call demands one.
+    package var revision: Revision? {
+        switch self {
+        case .update(_, _, _, let revision), .delete(_, _, let revision): revision
+        case .describe, .list, .read, .fetch, .create, .batch: nil
+        }
+    }
+
+    /// Whether the call changes one entity on the server.
+    package var isWriteOfOne: Bool {
+        switch self {
+        case .create, .update, .delete: true
+        case .describe, .list, .read, .fetch, .batch: false
+        }
+    }
+
+    /// The collection that is asked about; of a batch, that of its first write; nil of a call about
+    /// all of them.
+    public var collection: CollectionModel? {
+        switch self {
+        case .list(let collection, _, _), .read(let collection, _), .fetch(let collection, _),
+            .create(let collection, _, _), .update(let collection, _, _, _),
+            .delete(let collection, _, _):
+            collection
+        case .batch(let calls): calls.first?.collection
+        case .describe: nil
+        }
+    }
+}
+
+/// A request without origin and credentials; what is logged of it is all of it.
+public struct ServerRequest: Sendable, Hashable {
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// Path and query below the remote's origin, percent-encoded.
+    public var path: String
+    /// Header fields, preconditions among them; never credentials.
+    public var headers: HTTPFields
+    /// The body, or nil.
+    public var body: [UInt8]?
+
+    /// A request.
+    public init(
+        method: HTTPRequest.Method, path: String, headers: HTTPFields = [:], body: [UInt8]? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+}

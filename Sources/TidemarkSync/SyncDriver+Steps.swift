@@ -1,0 +1,146 @@
+// SyncDriver+Steps.swift — carries out one step of a run: a write is logged before it is sent, a
+// read together with what it brought.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension SyncDriver {
+    /// Does what a step asks for; false when it was overtaken by an edit, and nothing was done.
+    func carryOut(
+        _ step: SyncStep, _ proof: Credentials, _ machine: inout SyncMachine,
+        _ recorder: inout SyncRecorder
+    ) async throws -> Bool {
+        guard let call = step.call else {
+            if case .complete(let list) = step {
+                let absent = try await log(&recorder) { recorder, draft in
+                    let absent = try list.absentAtEnd(draft.fold.entity)
+                    return try recorder.complete(list, absent, draft)
+                }
+                machine.completed(list, absent)
+            }
+            return true
+        }
+        if case .push(let call, let items) = step {
+            return try await push(call, items, proof, &machine, &recorder)
+        }
+        try await read(step, call, proof, &machine, &recorder)
+        return true
+    }
+
+    /// Writes one commit of the run.
+    private func log<R: Sendable>(
+        _ recorder: inout SyncRecorder,
+        _ body: @escaping @Sendable (inout SyncRecorder, Draft) throws -> R
+    ) async throws -> R {
+        let before = recorder
+        let (result, after) = try await journal.write(at: dependencies.now()) { draft in
+            var recorder = before
+            return (try body(&recorder, draft), recorder)
+        }
+        recorder = after
+        return result
+    }
+
+    // MARK: Writes: logged before they are sent
+
+    private func push(
+        _ call: ServerCall, _ items: [PushItem], _ proof: Credentials,
+        _ machine: inout SyncMachine, _ recorder: inout SyncRecorder
+    ) async throws -> Bool {
+        var sendable: [PushItem] = []
+        for item in items {
+            guard let refusal = adapter.refusal(of: item.call) else {
+                sendable.append(item)
+                continue
+            }
+            let isRefused = try await log(&recorder) {
+                try $0.refusedUnsent(item, refusal, $1)
+            }
+            guard isRefused else { return false }
+            machine.refused(item)
+        }
+        let items = sendable
+        guard let first = items.first else { return true }
+        let call = items.count == 1 ? first.call : .batch(items.map(\.call))
+        let request: ServerRequest
+        let parts: [ServerRequest]
+        do throws(SyncFailure) {
+            request = try adapter.request(for: call)
+            parts = try items.map { (item) throws(SyncFailure) in
+                try adapter.request(for: item.call)
+            }
+        } catch {
+            machine.took(.failure(error), to: .push(call, items), date: nil)
+            return true
+        }
+        dependencies.reach(.beforeAppend)
+        let sent = try await log(&recorder) { try $0.sending(items, request, parts, $1) }
+        // An edit came in between: what to send is decided anew.
+        guard let sent else { return false }
+        dependencies.reach(.afterAppend)
+        dependencies.reach(.beforeSend)
+        var (answer, record) = await exchange(call, request, proof, answered: .afterSend)
+        if case .batch(let answers) = answer, answers.count != items.count {
+            answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
+        }
+        dependencies.reach(.beforeAnswer)
+        let outcome = answer
+        try await log(&recorder) { [record] in
+            try $0.answered(items, sent, record, outcome, $1)
+        }
+        dependencies.reach(.afterAnswer)
+        machine.took(outcome, to: .push(call, items), date: record.serverTime, alert: record.alert)
+        return true
+    }
+
+    // MARK: Reads: logged with what they brought
+
+    private func read(
+        _ step: SyncStep, _ call: ServerCall, _ proof: Credentials, _ machine: inout SyncMachine,
+        _ recorder: inout SyncRecorder
+    ) async throws {
+        let request: ServerRequest
+        do { request = try adapter.request(for: call) } catch {
+            machine.took(.failure(error), to: step, date: nil)
+            return
+        }
+        let asOf = try journal.read { views in views.last }
+        let sentAt = dependencies.now()
+        let (answer, record) = await exchange(call, request, proof)
+        let exchange = ReadExchange(
+            key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
+            asOf: asOf, answer: record, settles: nil)
+        let news = try await note(exchange, step, answer, machine.list, &recorder)
+        machine.took(answer, to: step, news: news, date: record.serverTime, alert: record.alert)
+    }
+
+    private func note(
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?,
+        _ recorder: inout SyncRecorder
+    ) async throws -> PullNews {
+        switch (step, answer) {
+        case (.list, .page(let page)):
+            guard let list else { return PullNews() }
+            return try await log(&recorder) { try $0.page(page, list, exchange, $1) }
+        case (.fetch(let call, let ids), .records(let records)):
+            guard let name = call.collection?.name else { return PullNews() }
+            return try await log(&recorder) {
+                try $0.fetched(records, of: ids, name, exchange, $1)
+            }
+        case (.readBack(let key, _, let attempt), .record),
+            (.readBack(let key, _, let attempt), .absent):
+            var found: ServerRecord?
+            if case .record(let record) = answer { found = record }
+            var own = exchange
+            own.key = key
+            own.settles = attempt?.call
+            try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
+        case (.describe, .description(let list)):
+            let own = list.filter { model[$0.name] != nil }
+            try await log(&recorder) { try $0.described(own, exchange, $1) }
+        default:
+            recorder.note(exchange)
+        }
+        return PullNews()
+    }
+}

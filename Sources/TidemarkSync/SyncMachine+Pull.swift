@@ -1,0 +1,124 @@
+// SyncMachine+Pull.swift — what a sync run lists and fetches next, and what came of it.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension SyncMachine {
+    func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
+        let epoch = epochs?[collection.name]
+        let after = try cursor(of: collection, epoch, views)
+        var list = Listing(
+            collection, after: after, epoch: epoch,
+            known: after == nil ? try known(collection.name, views) : [],
+            ahead: try ahead(collection.name, views), asOf: views.last)
+        list.serverTime = serverTime
+        return list
+    }
+
+    /// The entities of which something was learned since the collection's cursor was noted: by
+    /// writing or reading them.
+    ///
+    /// A server whose cursor stands for a state says nothing of them once another client has
+    /// brought that state back.
+    private func ahead(_ collection: CollectionName, _ views: ViewReader) throws -> [String] {
+        guard traits.cursorIsState, let mark = try views.watermark(collection) else { return [] }
+        var ids: [String] = []
+        try views.forEachEntity(in: collection) { key, row in
+            let isAhead = row.basePosition.map { $0 > mark.position } ?? false
+            if row.isAssumed || isAhead { ids.append(key.id) }
+            return true
+        }
+        return ids
+    }
+
+    /// Where a list goes on; nil when everything has to be listed.
+    private func cursor(
+        of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
+    ) throws -> Revision? {
+        guard !isFull, !expired.contains(collection.name),
+            let mark = try views.watermark(collection.name)
+        else { return nil }
+        let isDue = FullPullRule.isDue(
+            .init(epoch: mark.epoch, at: mark.fullAt), epoch: epoch, now: serverTime,
+            days: model.settings.fullPullDays)
+        return isDue ? nil : mark.cursor
+    }
+
+    /// The entities of a collection that the server had when it was last heard of.
+    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<ExactString>
+    {
+        var ids: Set<ExactString> = []
+        try views.forEachEntity(in: collection) { key, row in
+            if row.baseState == .live { ids.insert(ExactString(key.id)) }
+            return true
+        }
+        return ids
+    }
+
+    /// The next step of the list in hand; nil when it is done.
+    mutating func nextPull(_ views: ViewReader) throws -> SyncStep? {
+        guard var current = listing else { return nil }
+        defer { if listing != nil { listing = current } }
+        guard outcome.paused[current.collection.name] == nil else {
+            listing = nil
+            return nil
+        }
+        if let call = current.call { return .list(call) }
+        current.wantAhead()
+        if let ids = current.portion(traits.entitiesPerFetchMax) {
+            return .fetch(.fetch(current.collection, ids: ids), ids: ids)
+        }
+        if let failure = current.failure {
+            pause(failure)
+            return nil
+        }
+        if current.beginNextPass(), let call = current.call { return .list(call) }
+        let absent = try current.absent(views.entity)
+        if !current.isReadBack, !absent.isEmpty, absent.count <= Listing.readBackMax,
+            !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
+        {
+            current.isReadBack = true
+            asked = absent.map { EntityKey(current.collection.name, $0) }.reversed()
+            if let step = try nextReadBack(views) { return step }
+        }
+        defer { listing = nil }
+        return .complete(current)
+    }
+
+    // MARK: What came of it
+
+    mutating func took(_ page: ListPage, _ news: PullNews) {
+        guard listing?.took(page, news) ?? true else {
+            pause(.malformed("the list goes in a circle"))
+            return
+        }
+        if news.isComplete { listing = nil }
+    }
+
+    /// The server does not know the cursor: the same collection once more, from the beginning.
+    mutating func startAnew() {
+        guard let current = listing, !current.isWhole else {
+            pause(.malformed("a list of everything has no cursor that could be unknown"))
+            return
+        }
+        expired.insert(current.collection.name)
+        unpulled = [current.collection] + unpulled
+        listing = nil
+    }
+
+    mutating func pause(_ failure: SyncFailure) {
+        guard let name = listing?.collection.name else { return }
+        outcome.paused[name] = failure
+        listing = nil
+    }
+
+    /// Takes note that a list was noted as complete.
+    mutating func completed(_ list: Listing, _ absent: Absent) {
+        if absent.isHeld {
+            outcome.held[list.collection.name] = absent.ids.count
+        } else {
+            outcome.counts.pulled += absent.ids.count
+        }
+    }
+}

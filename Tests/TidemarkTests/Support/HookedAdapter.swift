@@ -1,0 +1,64 @@
+// HookedAdapter.swift — the adapter of Kinto with a test's hand in it.
+
+import HTTPTypes
+import Synchronization
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+
+/// Speaks to a Kinto server, but for what a test changes.
+struct HookedAdapter: ServerAdapter {
+    private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
+    var takesSeveral = true
+    /// Whether lists only name what is in them, so that it is fetched one by one.
+    var onlyNames = false
+    /// Asked between the decision to write and its event.
+    var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
+
+    var traits: ServerTraits {
+        takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
+    }
+
+    func refusal(of call: ServerCall) -> ServerRefusal? { refusal(call) }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        guard case .fetch(let collection, let ids) = call else {
+            return try kinto.request(for: call)
+        }
+        return try kinto.request(for: .read(collection, id: ids.first ?? ""))
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        if case .fetch(let collection, let ids) = call {
+            let read = ServerCall.read(collection, id: ids.first ?? "")
+            switch kinto.answer(to: read, response, body: body) {
+            case .record(let record): return .records([record])
+            case .absent: return .records([])
+            case let other: return other
+            }
+        }
+        let answer = kinto.answer(to: call, response, body: body)
+        guard onlyNames, case .page(var page) = answer else { return answer }
+        page.references = page.records.filter { !$0.isDeleted }.map {
+            ServerReference(id: $0.id, revision: $0.revision)
+        }
+        page.records.removeAll { !$0.isDeleted }
+        return .page(page)
+    }
+}
+
+/// A device that is made after what acts on it.
+final class LateDevice: Sendable {
+    private let device = Mutex<SyncDevice?>(nil)
+
+    func set(_ device: SyncDevice?) { self.device.withLock { $0 = device } }
+
+    /// Acts on the device, the first time only.
+    func once(_ act: (SyncDevice) throws -> Void) {
+        let found = device.withLock { device in
+            defer { device = nil }
+            return device
+        }
+        if let found { try? act(found) }
+    }
+}
