@@ -10,6 +10,9 @@ package struct ChaosEdit: Sendable {
         case fields
         /// One field, `data`, with an item of a calendar.
         case items
+
+        /// How many other records of a collection there are; items are read one by one.
+        fileprivate var cold: Int { self == .items ? 8 : 16 }
     }
 
     /// `collection/id`.
@@ -20,8 +23,8 @@ package struct ChaosEdit: Sendable {
     /// The text of the item that the document holds; empty for one of fields.
     package let text: String
 
-    /// How many records of a collection everybody edits all the time, and how many others.
-    private static let (hot, cold) = (3, 16)
+    /// How many records of a collection everybody edits all the time.
+    private static let hot = 3
 
     /// - Parameters:
     ///   - note: a text that no other edit has.
@@ -29,7 +32,7 @@ package struct ChaosEdit: Sendable {
     package init(
         _ random: inout SplitMix64, note: String, of key: String? = nil, in form: Form = .fields
     ) {
-        let any = "\(random.pick(["lists", "tasks"]))/\(Self.id(&random))"
+        let any = "\(random.pick(["lists", "tasks"]))/\(Self.id(&random, form))"
         let key = key ?? any
         self.key = key
         switch random.below(10) {
@@ -49,13 +52,13 @@ package struct ChaosEdit: Sendable {
         var fields = [#""\#(random.pick(["x", "y", "z"]))":\#(random.below(4))"#]
         if random.once(in: 2) { fields.append(#""note":"\#(note)""#) }
         if key.hasPrefix("tasks/"), random.once(in: 3) {
-            fields.append(#""list":"\#(Self.id(&random))""#)
+            fields.append(#""list":"\#(Self.id(&random, form))""#)
         }
         json = "{" + fields.joined(separator: ",") + "}"
     }
 
-    private static func id(_ random: inout SplitMix64) -> String {
-        random.once(in: 3) ? "cold-\(random.below(cold))" : "hot-\(random.below(hot))"
+    private static func id(_ random: inout SplitMix64, _ form: Form) -> String {
+        random.once(in: 3) ? "cold-\(random.below(form.cold))" : "hot-\(random.below(hot))"
     }
 
     /// A task as Radicale writes it, so that it comes back as it was sent.

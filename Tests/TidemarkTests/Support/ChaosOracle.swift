@@ -13,6 +13,8 @@ struct ChaosOracle {
     private var read = Position.start
     /// The writes that were sent, by entity, until one is found to have taken effect.
     private var attempts: [EntityKey: [Attempt]] = [:]
+    /// The request that made a version, where its answer came.
+    private var makers: [String: Position] = [:]
     /// The mutations that a version of this user's carries.
     private var carried: [String: Set<Position>] = [:]
     /// All mutations that some version carries.
@@ -130,6 +132,9 @@ struct ChaosOracle {
 
     /// Takes note of what tells what became of a write: its own answer, or a read-back.
     private mutating func noteAnswer(_ event: Event) {
+        if event.kind == .pushAccepted, let key = event.key, let revision = event.revision {
+            makers["\(key) \(revision)"] = event.call
+        }
         guard let key = event.key, let attempt = open[key] else { return }
         switch event.kind {
         case .requestAnswered where event.call == attempt.call:
@@ -146,10 +151,15 @@ struct ChaosOracle {
     private mutating func account(for version: ChaosVersion) {
         // Some servers' versions have quotes of their own.
         let preconditions = version.before.map { [$0, "\"\($0)\""] } ?? ["*"]
-        let index = attempts[version.key]?.firstIndex { attempt in
-            preconditions.contains(attempt.precondition) && attempt.isDeletion == version.isDeletion
+        let candidates = attempts[version.key]?.indices.filter { index in
+            guard let attempt = attempts[version.key]?[index] else { return false }
+            return preconditions.contains(attempt.precondition)
+                && attempt.isDeletion == version.isDeletion
                 && attempt.document.map { version.isMade(of: $0) } ?? version.isDeletion
         }
+        let maker = makers["\(version.key) \(version.revision)"]
+        let index =
+            candidates?.first { attempts[version.key]?[$0].call == maker } ?? candidates?.first
         guard let index, let attempt = attempts[version.key]?.remove(at: index) else {
             findings.append(
                 "\(user): nothing in the log accounts for \(version.key) \(version.revision) "
@@ -207,11 +217,13 @@ struct ChaosOracle {
         }
         switch outcome {
         case .accepted, .merged:
-            if proof.kind == .pushAccepted, row.revision != nil, version?.user != user {
-                wrong(mutation, "that version is \(version?.user ?? "nobody")'s")
-            }
-            if proof.kind == .pushAccepted, !effective.contains(mutation.position) {
-                wrong(mutation, "the server never took it")
+            if proof.kind == .pushAccepted, row.revision != nil {
+                if version?.user != user {
+                    wrong(mutation, "that version is \(version?.user ?? "nobody")'s")
+                }
+                if !effective.contains(mutation.position) {
+                    wrong(mutation, "the server never took it")
+                }
             }
             if outcome == .merged, isWrite(version, of: mutation) {
                 wrong(mutation, "nobody else made that version")
