@@ -1,4 +1,4 @@
-// ChaosKinto.swift — a chaos run on Kinto: what others do there, and its own history of all versions.
+// ChaosKinto.swift — a chaos run on Kinto: what others do there, and its history of all versions.
 
 import HTTPTypes
 import TestSupport
