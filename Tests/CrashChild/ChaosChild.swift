@@ -40,6 +40,7 @@ struct ChaosReplica {
     private let engine: SyncEngine
     private let transport: ChaosTransport
     private let fate: ChaosFate
+    private let form: ChaosEdit.Form
 
     init(_ store: String, user: String) throws {
         let fate = ChaosFate()
@@ -48,7 +49,8 @@ struct ChaosReplica {
         guard let remote = try replica.registration?.remote else {
             CrashChild.fail("the store names no remote")
         }
-        transport = ChaosTransport(fate, folder: store + "-delayed", replica)
+        form = remote.adapter == "caldav" ? .items : .fields
+        transport = ChaosTransport(fate, store, replica, user: user, form)
         engine = try SyncEngine(replica, remote: remote, transport: transport) {
             .basic(user: user, password: "secret")
         }
@@ -88,7 +90,7 @@ struct ChaosReplica {
     }
 
     private func edit(times: Int) throws {
-        for _ in 0..<times { try fate.edit(replica) }
+        for _ in 0..<times { try fate.edit(replica, form) }
     }
 }
 

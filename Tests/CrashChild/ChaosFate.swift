@@ -46,6 +46,8 @@ final class ChaosFate: Sendable {
         var seed: UInt64 = 0
     }
     private let state = Mutex(State())
+    /// Held while a request is under way.
+    private let exchanging = NSLock()
 
     // MARK: Commands
 
@@ -114,11 +116,13 @@ final class ChaosFate: Sendable {
     var dice: Int { state.withLock { $0.isFine ? 99 : $0.random.below(100) } }
 
     /// Edits anything.
-    func edit(_ replica: Replica) throws {
+    func edit(_ replica: Replica, _ form: ChaosEdit.Form) throws {
         let (edit, mayDie) = state.withLock { state in
             state.editsMade += 1
             let note = "\(state.seed)-\(state.editsMade)"
-            return (ChaosEdit(&state.random, note: note), state.random.once(in: 2))
+            return (
+                ChaosEdit(&state.random, note: note, in: form), state.random.once(in: 2)
+            )
         }
         if mayDie { reach(.commit) }
         guard let key = EntityKey(edit.key) else { return }
@@ -149,7 +153,23 @@ final class ChaosFate: Sendable {
         guard let delay else { return }
         say("dying \(delay > 0 ? ChaosPlace.commit : place)")
         state.withLock { $0.isDying = true }
-        if delay > 0 { CrashChild.die(after: delay) } else { kill(getpid(), SIGKILL) }
+        guard delay > 0 else {
+            kill(getpid(), SIGKILL)
+            return
+        }
+        Thread.detachNewThread {
+            usleep(UInt32(delay))
+            self.surviving { _ = kill(getpid(), SIGKILL) }
+        }
+    }
+
+    /// Does what no timer ends in its middle: so it is known what the server answered.
+    ///
+    /// To die just before a request or just after its answer is left to places of their own.
+    func surviving<Result>(_ body: () throws -> Result) rethrows -> Result {
+        exchanging.lock()
+        defer { exchanging.unlock() }
+        return try body()
     }
 
     /// Says a line, unless the end is near: then nobody would hear the answer.

@@ -22,11 +22,24 @@ final class ChaosTransport: Transport {
     private let fate: ChaosFate
     private let delayed: ChaosDelayed
     private let replica: Replica
+    private let user: String
+    private let form: ChaosEdit.Form
+    private let writes: ChaosWrites
 
-    init(_ fate: ChaosFate, folder: String, _ replica: Replica) {
+    /// - Parameters:
+    ///   - store: the replica's store; what is delayed lies beside it, and what was written too.
+    ///   - user: who the replica is to the server.
+    init(
+        _ fate: ChaosFate, _ store: String, _ replica: Replica, user: String,
+        _ form: ChaosEdit.Form
+    ) {
         self.fate = fate
         self.replica = replica
-        delayed = ChaosDelayed(folder: folder)
+        self.user = user
+        self.form = form
+        delayed = ChaosDelayed(folder: store + "-delayed")
+        writes = ChaosWrites(
+            folder: URL(filePath: store).deletingLastPathComponent().path(percentEncoded: false))
     }
 
     /// Lets one request arrive that was given up long ago; false when there is none.
@@ -44,10 +57,7 @@ final class ChaosTransport: Transport {
     ) throws(TransportError) -> TransportResponse {
         let answer: PlainHTTP
         do {
-            answer = try PlainHTTP(
-                request.method.rawValue, authority: request.authority ?? "",
-                path: request.path ?? "",
-                fields: request.headerFields.map { ($0.name.rawName, $0.value) }, body: body)
+            answer = try fate.surviving { try reach(request, body) }
         } catch { throw TransportError(.connectionLost, detail: "\(error)") }
         var head = HTTPResponse(status: .init(code: answer.status))
         for field in answer.fields {
@@ -56,11 +66,23 @@ final class ChaosTransport: Transport {
         return TransportResponse(response: head, body: answer.body)
     }
 
+    /// Sends, and writes down what was written.
+    private func reach(_ request: HTTPRequest, _ body: [UInt8]?) throws -> PlainHTTP {
+        let (method, path) = (request.method.rawValue, request.path ?? "")
+        let answer = try PlainHTTP(
+            method, authority: request.authority ?? "", path: path,
+            fields: request.headerFields.map { ($0.name.rawName, $0.value) }, body: body)
+        if request.isWrite {
+            try writes.append(ChaosWrite(user: user, method, path, body, answer))
+        }
+        return answer
+    }
+
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
         if fate.isQuiet { fate.say("wrong: \(request.method) inside a Retry-After") }
-        let isWrite = request.method != .get
+        let isWrite = request.isWrite
         if isWrite, request.headerFields[.ifMatch] == nil,
             request.headerFields[.ifNoneMatch] == nil,
             request.path?.hasSuffix("/batch") != true
@@ -76,7 +98,7 @@ final class ChaosTransport: Transport {
             do { try delayed.keep(request, body) } catch { CrashChild.fail("\(error)") }
             throw TransportError(.timeout)
         case .turnedAway: return turnedAway(503)
-        case .contended: return turnedAway(409, always: true)
+        case .contended: return turnedAway(form == .items ? 503 : 409, always: true)
         default: break
         }
         var answer = try exchange(request, body)
@@ -85,6 +107,8 @@ final class ChaosTransport: Transport {
         switch after() {
         case .lostAnswer: throw TransportError(.timeout)
         case .turnedAwayAfter: return turnedAway(503)
+        // Half an item is nothing that its end would be missed of, but by HTTP.
+        case .truncated where form == .items: throw TransportError(.connectionLost)
         case .truncated: answer.body.removeLast(answer.body.count / 2)
         case .page: answer.body = Array("<html><body>Log in</body></html>".utf8)
         case .gatewayFailed:
@@ -138,12 +162,16 @@ final class ChaosTransport: Transport {
         do {
             switch fate.dice {
             case 0..<8: _ = try await deliverDelayed()
-            case 8..<20: try fate.edit(replica)
+            case 8..<20: try fate.edit(replica, form)
             case 20..<20 + percent: fate.yield(about: record)
             default: break
             }
         } catch { CrashChild.fail("meanwhile: \(error)") }
     }
+}
+
+extension HTTPRequest {
+    fileprivate var isWrite: Bool { [.put, .post, .patch, .delete].contains(method) }
 }
 
 /// `collection/id` of the record that a request is about: of a batch, the first.
@@ -154,6 +182,9 @@ private func record(_ request: HTTPRequest, _ body: [UInt8]?) -> String? {
         path = batch?["requests"]?.array?.first?["path"]?.stringValue ?? ""
     }
     let names = path.prefix { $0 != "?" }.split(separator: "/").suffix(3)
+    if let name = names.last, names.count == 3, name.hasSuffix(".ics") {
+        return names.dropFirst().joined(separator: "/").dropLast(".ics".count).description
+    }
     guard names.count == 3, names.dropFirst().first == "records", let collection = names.first,
         let id = names.last
     else { return nil }

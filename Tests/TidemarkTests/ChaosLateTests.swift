@@ -1,5 +1,9 @@
 // ChaosLateTests.swift — creations that arrive after they were given up for lost, and the record is
 // gone again: what Kinto's preconditions can't prevent.
+//
+// Nor can the replica undo it. A record that comes back with the very fields of its own lost write
+// looks no different from one that somebody else made since with the same fields, and to delete
+// that again would lose their write. So it stays, on all sides alike.
 
 import Testing
 import Tidemark

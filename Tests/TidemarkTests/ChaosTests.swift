@@ -11,12 +11,6 @@ import Tidemark
 extension `with a real Kinto server` {
     @Suite(.enabled(if: KintoCrash.isThere, "\(KintoCrash.reason)"))
     struct `chaos` {
-        private static func number(_ name: String, usually: UInt64) -> UInt64 {
-            ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } ?? usually
-        }
-        private static let seed = number("TIDEMARK_CHAOS_SEED", usually: 1)
-        private static let episodes = Int(number("TIDEMARK_CHAOS_EPISODES", usually: 200))
-
         @Test func `ends with all sides equal and every outcome what the server's history says`()
             async throws
         {
@@ -25,24 +19,74 @@ extension `with a real Kinto server` {
                     Issue.record("the server keeps no history: start it with Tools/kinto --history")
                     return
                 }
-                let again =
-                    "TIDEMARK_CHAOS_SEED=\(Self.seed) TIDEMARK_CHAOS_EPISODES=\(Self.episodes) "
-                    + "Tools/test --filter chaos"
-                print("chaos: \(again)")
-                var run = try await ChaosRun(world, seed: Self.seed)
-                for number in 1...Self.episodes { try await run.episode(number) }
-                try await run.finish()
-                let tally = run.tally
-                print("  kills: \(ChaosTally.list(run.kills)); drops \(run.drops)\n\(tally)")
-                guard Self.episodes >= 200 else { return }
+                let plan = ChaosPlan(episodes: 200)
+                let server = try await ChaosKinto(world, users: plan.users)
+                let (tally, kills) = try await plan.run(server)
+                guard plan.isWhole else { return }
                 for count in [
                     tally.conflicts, tally.tombstones, tally.merges, tally.readBacks,
                     tally.turnedAway,
                 ] {
-                    #expect(count >= 20, "too little happened: \(again)")
+                    #expect(count >= 20, "too little happened: \(plan)")
                 }
-                #expect(run.kills.values.reduce(0, +) >= 50, "too little happened: \(again)")
+                #expect(kills >= 50, "too little happened: \(plan)")
             }
         }
+    }
+}
+
+extension `with a real CalDAV server` {
+    @Suite(.enabled(if: KintoCrash.isThere, "\(KintoCrash.reason)"))
+    struct `chaos` {
+        @Test func `ends with all sides equal and every outcome what everybody wrote down says`()
+            async throws
+        {
+            try await RadicaleWorld.run { world in
+                let plan = ChaosPlan(episodes: 40)
+                let server = try ChaosRadicale(world, users: plan.users)
+                let (tally, kills) = try await plan.run(server)
+                guard plan.isWhole else { return }
+                for count in [
+                    tally.conflicts, tally.tombstones, tally.readBacks, tally.turnedAway, kills,
+                ] {
+                    #expect(count >= 5, "too little happened: \(plan)")
+                }
+            }
+        }
+    }
+}
+
+/// How long a run is, and what it follows from.
+private struct ChaosPlan: CustomStringConvertible {
+    let users = ["a", "b"]
+    let seed: UInt64
+    let episodes: Int
+    /// Whether the run is long enough for everything to happen.
+    let isWhole: Bool
+
+    init(episodes usual: Int) {
+        func number(_ name: String) -> UInt64? {
+            ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+        }
+        seed = number("TIDEMARK_CHAOS_SEED") ?? 1
+        episodes = number("TIDEMARK_CHAOS_EPISODES").map { Int($0) } ?? usual
+        isWhole = episodes >= usual
+    }
+
+    var description: String {
+        "TIDEMARK_CHAOS_SEED=\(seed) TIDEMARK_CHAOS_EPISODES=\(episodes) "
+            + "Tools/test --filter chaos"
+    }
+
+    /// Runs all episodes.
+    ///
+    /// - Returns: what happened, and how often a process was killed.
+    func run(_ server: some ChaosServer) async throws -> (ChaosTally, kills: Int) {
+        print("chaos: \(self)")
+        var run = ChaosRun(server, users: users, seed: seed)
+        for number in 1...episodes { try await run.episode(number) }
+        try await run.finish()
+        print("  kills: \(ChaosTally.list(run.kills)); drops \(run.drops)\n\(run.tally)")
+        return (run.tally, run.kills.values.reduce(0, +))
     }
 }

@@ -13,6 +13,8 @@ struct ChaosOracle {
     private var read = Position.start
     /// The writes that were sent, by entity, until one is found to have taken effect.
     private var attempts: [EntityKey: [Attempt]] = [:]
+    /// The request that made a version, where its answer came.
+    private var makers: [String: Position] = [:]
     /// The mutations that a version of this user's carries.
     private var carried: [String: Set<Position>] = [:]
     /// All mutations that some version carries.
@@ -98,7 +100,7 @@ struct ChaosOracle {
         let damaged = try journal.dump(filter) { events.append(($0, $1)) }
         findings += damaged.map { "\(user): \($0)" }
         for (position, event) in events {
-            tally.note(event)
+            tally.note(event, at: position)
             noteAnswer(event)
             guard event.kind == .requestSent, event.mutation != nil, let key = event.key else {
                 continue
@@ -110,9 +112,7 @@ struct ChaosOracle {
                 isDeletion: payload["method"] == "DELETE",
                 precondition: payload["If-Match"]?.stringValue ?? payload["If-None-Match"]?
                     .stringValue ?? "none",
-                document: try (payload["body"]?["data"]?.encoded()).map {
-                    try JSONDocument(parsing: $0)
-                })
+                document: try Self.document(payload))
             if let before = open[key], !Set(before.covers).isDisjoint(with: attempt.covers) {
                 findings.append(
                     "\(user) \(position): \(key) is sent again before anybody asked what became of "
@@ -124,8 +124,17 @@ struct ChaosOracle {
         read = events.last?.0 ?? read
     }
 
+    /// The document that a request carries.
+    private static func document(_ payload: JSONValue) throws -> JSONDocument? {
+        if let item = payload["bodyText"]?.stringValue { return .item(item) }
+        return try (payload["body"]?["data"]?.encoded()).map { try JSONDocument(parsing: $0) }
+    }
+
     /// Takes note of what tells what became of a write: its own answer, or a read-back.
     private mutating func noteAnswer(_ event: Event) {
+        if event.kind == .pushAccepted, let key = event.key, let revision = event.revision {
+            makers["\(key) \(revision)"] = event.call
+        }
         guard let key = event.key, let attempt = open[key] else { return }
         switch event.kind {
         case .requestAnswered where event.call == attempt.call:
@@ -140,11 +149,17 @@ struct ChaosOracle {
 
     /// Finds the one attempt that a version on the server comes from.
     private mutating func account(for version: ChaosVersion) {
-        let precondition = version.before.map { "\"\($0)\"" } ?? "*"
-        let index = attempts[version.key]?.firstIndex { attempt in
-            attempt.precondition == precondition && attempt.isDeletion == version.isDeletion
+        // Some servers' versions have quotes of their own.
+        let preconditions = version.before.map { [$0, "\"\($0)\""] } ?? ["*"]
+        let candidates = attempts[version.key]?.indices.filter { index in
+            guard let attempt = attempts[version.key]?[index] else { return false }
+            return preconditions.contains(attempt.precondition)
+                && attempt.isDeletion == version.isDeletion
                 && attempt.document.map { version.isMade(of: $0) } ?? version.isDeletion
         }
+        let maker = makers["\(version.key) \(version.revision)"]
+        let index =
+            candidates?.first { attempts[version.key]?[$0].call == maker } ?? candidates?.first
         guard let index, let attempt = attempts[version.key]?.remove(at: index) else {
             findings.append(
                 "\(user): nothing in the log accounts for \(version.key) \(version.revision) "
@@ -155,7 +170,7 @@ struct ChaosOracle {
         if attempt.covers.contains(where: { effective.contains($0) || $0 <= judged }) {
             tally.late += 1
         }
-        carried["\(version.key) \(version.revision)"] = Set(attempt.covers)
+        carried["\(version.key) \(version.revision)", default: []].formUnion(attempt.covers)
         effective.formUnion(attempt.covers)
     }
 
@@ -196,14 +211,19 @@ struct ChaosOracle {
         guard let proof, let place = row.proof, place >= mutation.position else {
             return wrong(mutation, "no event proves it")
         }
-        let version = row.revision.flatMap { history.version(row.key, $0) }
+        let version = row.revision.flatMap { history.version(row.key, $0, by: user) }
         if let revision = row.revision, version == nil {
             return wrong(mutation, "the server never had version \(revision)")
         }
         switch outcome {
         case .accepted, .merged:
-            if proof.kind == .pushAccepted, version?.user != user {
-                wrong(mutation, "that version is \(version?.user ?? "nobody")'s")
+            if proof.kind == .pushAccepted, row.revision != nil {
+                if version?.user != user {
+                    wrong(mutation, "that version is \(version?.user ?? "nobody")'s")
+                }
+                if !effective.contains(mutation.position) {
+                    wrong(mutation, "the server never took it")
+                }
             }
             if outcome == .merged, isWrite(version, of: mutation) {
                 wrong(mutation, "nobody else made that version")

@@ -1,7 +1,6 @@
 // ChaosRun.swift — two replicas in processes of their own and a plain client on one server, through
 // many short episodes on the same stores.
 
-import HTTPTypes
 import TestSupport
 import Testing
 import Tidemark
@@ -11,27 +10,26 @@ import TidemarkSync
 import TidemarkViews
 
 /// One run; everything that it chooses follows from its seed.
-struct ChaosRun {
-    private static let names = ["a", "b"]
-
-    let world: KintoWorld
-    let seed: UInt64
+struct ChaosRun<Server: ChaosServer> {
+    private let names: [String]
+    private var server: Server
+    private let seed: UInt64
     private var random: SplitMix64
     private var children: [Conversation?] = [nil, nil]
-    private var oracles = names.map { ChaosOracle(user: $0) }
-    private var history: ChaosHistory
+    private var oracles: [ChaosOracle]
     /// Where the replicas' clocks stand; each command finds them further on.
     private var seconds: UInt64 = 0
     private var edits = 0
     private(set) var kills: [String: Int] = [:]
     private(set) var drops = 0
 
-    init(_ world: KintoWorld, seed: UInt64) async throws {
-        self.world = world
+    /// - Parameter users: whose replicas the server has made, two of them.
+    init(_ server: Server, users: [String], seed: UInt64) {
+        self.server = server
         self.seed = seed
+        names = users
+        oracles = users.map { ChaosOracle(user: $0) }
         random = SplitMix64(seed: seed)
-        history = try await ChaosHistory(world.client, users: Self.names + [world.client.user])
-        for name in Self.names { try world.device(name).replica.close() }
     }
 
     /// Edits and syncs in bad weather, with processes that are killed; then all three are compared.
@@ -54,9 +52,9 @@ struct ChaosRun {
             let signal = try children[index]?.end()
             #expect(signal == nil)
             children[index] = nil
-            try Self.withJournal(world, index) { journal in
+            try Self.withJournal(path(index)) { journal in
                 try oracles[index].tally.noteRows(journal)
-                #expect(try journal.verify(.deep).findings == [], "\(Self.names[index])")
+                #expect(try journal.verify(.deep).findings == [], "\(names[index])")
             }
         }
     }
@@ -72,9 +70,8 @@ struct ChaosRun {
 
     private mutating func child(_ index: Int) throws -> Conversation {
         if let child = children[index] { return child }
-        let name = Self.names[index]
         let child = try Conversation(
-            KintoCrash.executable ?? "", ["chaos", world.path(name), name])
+            KintoCrash.executable ?? "", ["chaos", path(index), names[index]])
         children[index] = child
         return child
     }
@@ -106,14 +103,14 @@ struct ChaosRun {
             } else if line == "done" || line.hasPrefix("settled ") {
                 return line
             } else {
-                Issue.record("\(Self.names[index]): \(line); it was told: \(words)")
+                Issue.record("\(names[index]): \(line); it was told: \(words)")
             }
         }
         children[index] = nil
         let signal = try child.end()
         #expect(signal == 9 && place != "nowhere", "\(words) ended by signal \(signal ?? 0)")
         kills[place, default: 0] += 1
-        try Self.withJournal(world, index) { journal in
+        try Self.withJournal(path(index)) { journal in
             let findings = try journal.verify(.quick).findings
             #expect(findings == [])
         }
@@ -128,30 +125,18 @@ struct ChaosRun {
         if random.once(in: 60) { try await restore(random.pick(["lists", "tasks"])) }
     }
 
-    /// Drops a collection and makes it anew from a backup that lacks a few of its records: no list
-    /// of changes tells, and no tombstone is left.
     private mutating func restore(_ collection: CollectionName) async throws {
-        let records = try await world.client.records(collection).sorted { $0.key < $1.key }
-        try await world.client.send(.delete, "/collections/\(collection)")
-        try await world.client.send(.put, "/collections/\(collection)", "{}")
+        var random = random
+        try await server.restore(collection) { random.once(in: 8) }
+        self.random = random
         drops += 1
-        for (id, json) in records where !random.once(in: 8) {
-            let document = try JSONDocument(parsing: Array(json.utf8))
-            let data = document.applying(set: [], unset: ["id", "last_modified"])
-            try await world.client.put(
-                "\(collection)/\(id)", String(decoding: data, as: UTF8.self))
-        }
     }
 
     private mutating func editPlainly(times: Int, _ record: String? = nil) async throws {
         for _ in 0..<times {
             edits += 1
-            let edit = ChaosEdit(&random, note: "plain-\(edits)", of: record)
-            switch edit.action {
-            case .put: try await world.client.put(edit.key, edit.json)
-            case .patch: try await world.client.patch(edit.key, edit.json)
-            case .delete: try await world.client.deleteIfThere(edit.key)
-            }
+            try await server.edit(
+                ChaosEdit(&random, note: "plain-\(edits)", of: record, in: server.form))
         }
     }
 
@@ -171,23 +156,18 @@ struct ChaosRun {
     }
 
     private mutating func compare(_ note: String) async throws {
-        let new = try await history.read()
-        var records: [String: String] = [:]
-        for collection in world.model.collections.map(\.name) {
-            for (id, json) in try await world.client.records(collection) {
-                records["\(collection)/\(id)"] = json
-            }
-        }
+        let new = try await server.readHistory()
+        let records = try await server.documents()
         for index in children.indices {
-            let name = Self.names[index]
-            try Self.withJournal(world, index) { journal in
+            let name = names[index]
+            try Self.withJournal(path(index)) { journal in
                 let documents = try Self.documents(journal)
                 for key in Set(records.keys).union(documents.keys).sorted() {
                     #expect(documents[key] == records[key], "\(name) \(key) \(note)")
                 }
                 let open = try journal.read { try $0.outbox(all: false) }
                 #expect(open.map(\.mutation.key) == [], "\(name) \(note)")
-                try oracles[index].judge(journal, history, new: new)
+                try oracles[index].judge(journal, server.history, new: new)
                 let story = try oracles[index].story(journal)
                 #expect(oracles[index].findings == [], "\(note)\(story)")
                 #expect(try journal.verify(.quick).findings == [], "\(name) \(note)")
@@ -195,22 +175,22 @@ struct ChaosRun {
         }
     }
 
-    private static func documents(_ journal: Journal) throws -> [String: String] {
-        var documents: [String: String] = [:]
+    private static func documents(_ journal: Journal) throws -> [EntityKey: String] {
+        var documents: [EntityKey: String] = [:]
         try journal.read { views in
             try views.forEachEntity { key, row in
                 guard let bytes = row.document else { return true }
-                documents["\(key)"] = String(decoding: bytes, as: UTF8.self)
+                documents[key] = String(decoding: bytes, as: UTF8.self)
                 return true
             }
         }
         return documents
     }
 
-    private static func withJournal(
-        _ world: KintoWorld, _ index: Int, _ body: (Journal) throws -> Void
-    ) throws {
-        let journal = try Journal.open(at: world.path(names[index]), readOnly: true)
+    private func path(_ index: Int) -> String { server.world.path(names[index]) }
+
+    private static func withJournal(_ path: String, _ body: (Journal) throws -> Void) throws {
+        let journal = try Journal.open(at: path, readOnly: true)
         try body(journal)
         try journal.close()
     }

@@ -24,17 +24,20 @@ struct ChaosTally: Sendable {
     var events = 0
     var outcomes: [String: Int] = [:]
     var winners: [String: Int] = [:]
+    /// The last request about no entity by itself.
+    private var listing: Position?
 
-    mutating func note(_ event: Event) {
+    mutating func note(_ event: Event, at position: Position) {
         events += 1
         switch event.kind {
+        case .requestSent where event.key == nil: listing = position
         case .requestAnswered:
             let answer = AnswerPayload(event.payload)
             if answer.status == 412 { conflicts += 1 }
             if answer.status == 503 { turnedAway += 1 }
             if event.cause != nil { readBacks += 1 }
         case .requestFailed: unanswered += 1
-        case .serverDeleted where !event.payload.isEmpty && event.mutation == nil: tombstones += 1
+        case .serverDeleted where event.call != nil && event.call == listing: tombstones += 1
         default: break
         }
     }

@@ -1,10 +1,8 @@
 // RadicaleClient.swift — a plain client of a real Radicale: the third party beside the replicas.
 
 import Foundation
-import HTTPTypes
+import TestSupport
 import TidemarkEvents
-import TidemarkHTTP
-import TidemarkSync
 
 /// Requests to one user's calendars, as any client would send them.
 struct RadicaleClient: Sendable {
@@ -25,22 +23,28 @@ struct RadicaleClient: Sendable {
     /// Sends one request that must succeed; `path` is below the user's home.
     @discardableResult
     func send(
-        _ method: String, _ path: String, _ body: String? = nil, _ fields: HTTPFields = [:]
-    ) async throws -> TransportResponse {
-        guard let method = HTTPRequest.Method(method) else { throw Refused(description: method) }
-        var head = fields
-        head[.authorization] = "Basic " + Base64.encode(Array("\(user):secret".utf8))
-        head[.contentType] = method == .put ? "text/calendar; charset=utf-8" : "application/xml"
-        let request = HTTPRequest(
-            method: method, scheme: "http", authority: String(origin.dropFirst("http://".count)),
-            path: "/\(user)/\(path)", headerFields: head)
-        let answer = try await URLSessionTransport.urlSession.send(
-            request, body: body.map { Array($0.utf8) }, limits: KintoClient.limits)
-        guard answer.response.status.kind == .successful else {
+        _ method: String, _ path: String, _ body: String? = nil, _ fields: [String: String] = [:]
+    ) async throws -> String {
+        let answer = try answer(method, path, body.map { Array($0.utf8) }, fields)
+        guard (200..<300).contains(answer.status) else {
             throw Refused(
-                description: "\(method) \(path): \(answer.response.status) \(answer.text)")
+                description: "\(method) \(path): \(answer.status) "
+                    + String(decoding: answer.body, as: UTF8.self))
         }
-        return answer
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    /// Sends one request.
+    func answer(
+        _ method: String, _ path: String, _ body: [UInt8]? = nil, _ fields: [String: String] = [:]
+    ) throws -> PlainHTTP {
+        let type = method == "PUT" ? "text/calendar; charset=utf-8" : "application/xml"
+        let credentials = "Basic " + Base64.encode(Array("\(user):secret".utf8))
+        return try PlainHTTP(
+            method, authority: String(origin.dropFirst("http://".count)), path: "/\(user)/\(path)",
+            fields: [("Authorization", credentials), ("Content-Type", type)]
+                + fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            body: body)
     }
 
     // MARK: Items
@@ -57,15 +61,14 @@ struct RadicaleClient: Sendable {
 
     /// The items of a calendar as GET gives them, by their names, percent-decoded.
     func items(_ calendar: String) async throws -> [String: String] {
-        let depth = HTTPField.Name("Depth").map { [$0: "1"] as HTTPFields } ?? [:]
-        let list = try await send("PROPFIND", "\(calendar)/", nil, depth).text
+        let list = try await send("PROPFIND", "\(calendar)/", nil, ["Depth": "1"])
         var items: [String: String] = [:]
         for part in list.split(separator: "<href>").dropFirst() {
             let href = part.prefix { $0 != "<" }
             let name = href.dropFirst("/\(user)/\(calendar)/".count)
             guard href.hasPrefix("/\(user)/\(calendar)/"), !name.isEmpty else { continue }
-            let text = try await send("GET", "\(calendar)/\(name)").text
-            items[name.removingPercentEncoding ?? String(name)] = text
+            items[name.removingPercentEncoding ?? String(name)] =
+                try await send("GET", "\(calendar)/\(name)")
         }
         return items
     }

@@ -62,12 +62,8 @@ struct RadicaleWorld: Sendable {
     func expectEqual(_ devices: KintoDevice..., note: String = "") async throws {
         for collection in ["lists", "tasks"] {
             var expected: [String: String] = [:]
-            for (name, text) in try await client.items(collection) {
-                var document = Array(#"{"id":"#.utf8)
-                JSON.appendString(Self.id(of: name), to: &document)
-                document += Array(#","data":"#.utf8)
-                JSON.appendString(text, to: &document)
-                expected[Self.id(of: name)] = String(decoding: document, as: UTF8.self) + "}"
+            for (id, text) in try await texts(CollectionName(collection)) {
+                expected[id] = Self.document(id, text)
             }
             for device in devices {
                 let documents = try device.documents(CollectionName(collection))
@@ -81,6 +77,21 @@ struct RadicaleWorld: Sendable {
             #expect(try device.outbox().map(\.mutation.key) == [], "\(device.name) \(note)")
             try common.expectWhole(device, note: note)
         }
+    }
+
+    /// The items of a calendar as GET gives them, by id.
+    func texts(_ collection: CollectionName) async throws -> [String: String] {
+        let items = try await client.items(collection.rawValue)
+        return Dictionary(uniqueKeysWithValues: items.map { (Self.id(of: $0), $1) })
+    }
+
+    /// The document of an item.
+    static func document(_ id: String, _ text: String) -> String {
+        var document = Array(#"{"id":"#.utf8)
+        JSON.appendString(id, to: &document)
+        document += Array(#","data":"#.utf8)
+        JSON.appendString(text, to: &document)
+        return String(decoding: document, as: UTF8.self) + "}"
     }
 
     private static func id(of name: String) -> String {
