@@ -181,13 +181,12 @@ struct DemoReplica {
 
     /// The payload of `sync.finished` in words.
     private static func words(_ summary: [UInt8]) -> String {
-        guard let value = try? JSONValue(parsing: summary), let members = value.object else {
-            return ""
-        }
-        var parts: [String] = []
-        for (name, value) in members where !["outcome", "detail", "requests"].contains(name) {
-            if let count = value.int64Value { parts.append("\(count) \(name)") }
-        }
+        guard let value = try? JSONValue(parsing: summary) else { return "" }
+        let parts = [
+            ("pulled", "pulled"), ("pushed", "pushed"), ("conflicts", "in conflict"),
+            ("rejected", "rejected"), ("readBack", "read back"), ("pending", "pending"),
+            ("refused", "refused"),
+        ].compactMap { name, word in value[name]?.int64Value.map { "\($0) \(word)" } }
         return ([value["outcome"]?.stringValue ?? ""] + parts).joined(separator: ", ")
     }
 }
