@@ -2,7 +2,6 @@
 
 public import TidemarkEvents
 public import TidemarkSync
-import TidemarkViews
 
 /// What an engine is doing, and what waits.
 public struct EngineStatus: Sendable, Hashable {
@@ -42,18 +41,5 @@ public struct EngineStatus: Sendable, Hashable {
     /// How the run is going on; nil while none is.
     public var progress: SyncProgress? {
         if case .syncing(let progress) = activity { progress } else { nil }
-    }
-}
-
-/// How many mutations wait for the server, or for the user.
-struct OutboxCounts: Sendable, Hashable {
-    var pending = 0
-    var refused = 0
-
-    init(_ views: ViewReader) throws {
-        try views.forEachMutation(openOnly: true) { _, mutation in
-            if mutation.outcome == nil { pending += 1 } else { refused += 1 }
-            return true
-        }
     }
 }

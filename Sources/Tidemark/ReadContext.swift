@@ -54,5 +54,8 @@ public struct ReadContext {
     }
 
     /// How many mutations the server has not acknowledged, the refused ones among them.
-    public func pendingCount() throws -> Int { try views.outbox(all: false).count }
+    public func pendingCount() throws -> Int {
+        let counts = try OutboxCounts(views)
+        return counts.pending + counts.refused
+    }
 }

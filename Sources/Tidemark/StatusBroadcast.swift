@@ -2,6 +2,7 @@
 
 import TidemarkStore
 import TidemarkSync
+import TidemarkViews
 
 /// Hands each status to every listener; a slow listener misses none but the oldest of many, and
 /// keeps nobody waiting.

@@ -1,5 +1,6 @@
 // SyncTriggers.swift — which sync runs begin by themselves.
 
+import TidemarkEvents
 import TidemarkRules
 
 /// Which sync runs begin by themselves, once an engine was started.
@@ -29,16 +30,8 @@ public struct SyncTriggers: Sendable, Hashable {
 
     var automatic: SyncSchedule.Automatic {
         SyncSchedule.Automatic(
-            localChanges: localChanges, every: every?.microseconds, quiet: quiet.microseconds,
-            quietMax: quietMax.microseconds)
-    }
-}
-
-extension Duration {
-    /// Whole microseconds; a century where that does not fit.
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let most: Int64 = 3_155_760_000
-        return min(max(seconds, -most), most) * 1_000_000 + attoseconds / 1_000_000_000_000
+            localChanges: localChanges, every: every?.wholeMicroseconds,
+            quiet: quiet.wholeMicroseconds,
+            quietMax: quietMax.wholeMicroseconds)
     }
 }

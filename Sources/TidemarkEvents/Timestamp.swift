@@ -89,6 +89,15 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
     }
 }
 
+extension Duration {
+    /// Whole microseconds; a century where that does not fit.
+    package var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let most: Int64 = 3_155_760_000
+        return min(max(seconds, -most), most) * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}
+
 private func pad(_ number: Int64, _ width: Int) -> String {
     let digits = String(number.magnitude)
     let zeros = String(repeating: "0", count: max(0, width - digits.count))

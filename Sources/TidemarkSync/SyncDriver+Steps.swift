@@ -20,8 +20,8 @@ extension SyncDriver {
             }
             return true
         }
-        if case .push(let call, let items) = step {
-            return try await push(call, items, proof, &machine, &recorder)
+        if case .push(let items) = step {
+            return try await push(items, proof, &machine, &recorder)
         }
         try await read(step, call, proof, &machine, &recorder)
         return true
@@ -44,8 +44,8 @@ extension SyncDriver {
     // MARK: Writes: logged before they are sent
 
     private func push(
-        _ call: ServerCall, _ items: [PushItem], _ proof: Credentials,
-        _ machine: inout SyncMachine, _ recorder: inout SyncRecorder
+        _ items: [PushItem], _ proof: Credentials, _ machine: inout SyncMachine,
+        _ recorder: inout SyncRecorder
     ) async throws -> Bool {
         var sendable: [PushItem] = []
         for item in items {
@@ -60,17 +60,21 @@ extension SyncDriver {
             machine.refused(item)
         }
         let items = sendable
-        guard let first = items.first else { return true }
-        let call = items.count == 1 ? first.call : .batch(items.map(\.call))
+        let step = SyncStep.push(items)
+        guard !items.isEmpty, let call = step.call else { return true }
         let request: ServerRequest
+        // Of a batch, what each write would be by itself.
         let parts: [ServerRequest]
         do throws(SyncFailure) {
             request = try adapter.request(for: call)
-            parts = try items.map { (item) throws(SyncFailure) in
-                try adapter.request(for: item.call)
-            }
+            parts =
+                items.count == 1
+                ? [request]
+                : try items.map { (item) throws(SyncFailure) in
+                    try adapter.request(for: item.call)
+                }
         } catch {
-            machine.took(.failure(error), to: .push(call, items), date: nil)
+            machine.took(.failure(error), to: step, date: nil)
             return true
         }
         dependencies.reach(.beforeAppend)
@@ -89,7 +93,7 @@ extension SyncDriver {
             try $0.answered(items, sent, record, outcome, $1)
         }
         dependencies.reach(.afterAnswer)
-        machine.took(outcome, to: .push(call, items), date: record.serverTime, alert: record.alert)
+        machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
         return true
     }
 
@@ -122,10 +126,9 @@ extension SyncDriver {
         case (.list, .page(let page)):
             guard let list else { return PullNews() }
             return try await log(&recorder) { try $0.page(page, list, exchange, $1) }
-        case (.fetch(let call, let ids), .records(let records)):
-            guard let name = call.collection?.name else { return PullNews() }
+        case (.fetch(let collection, let ids), .records(let records)):
             return try await log(&recorder) {
-                try $0.fetched(records, of: ids, name, exchange, $1)
+                try $0.fetched(records, of: ids, collection.name, exchange, $1)
             }
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .absent):

@@ -67,7 +67,7 @@ extension SyncMachine {
         if let call = current.call { return .list(call) }
         current.wantAhead()
         if let ids = current.portion(traits.entitiesPerFetchMax) {
-            return .fetch(.fetch(current.collection, ids: ids), ids: ids)
+            return .fetch(current.collection, ids: ids)
         }
         if let failure = current.failure {
             pause(failure)

@@ -52,8 +52,7 @@ extension SyncMachine {
             }
             round?.removeFirst()
         }
-        guard let first = items.first else { return nil }
-        return .push(items.count == 1 ? first.call : .batch(items.map(\.call)), items)
+        return items.isEmpty ? nil : .push(items)
     }
 
     private func isReady(_ key: EntityKey, _ row: EntityRow) -> Bool {
@@ -90,7 +89,7 @@ extension SyncMachine {
     /// Takes note of what became of one write.
     mutating func pushed(_ item: PushItem, _ answer: ServerAnswer) {
         switch (item.call, answer) {
-        case (_, .failure(let failure)): failed(failure, .push(item.call, [item]))
+        case (_, .failure(let failure)): failed(failure, .push([item]))
         case (.delete, .absent): outcome.counts.pushed += 1
         case (_, .conflictUnknown):
             asked.append(item.key)

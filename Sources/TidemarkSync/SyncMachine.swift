@@ -117,9 +117,9 @@ package struct SyncMachine: Sendable {
             }
         case (.fetch(_, let ids), _): listing?.fetched(ids)
         case (.readBack, _): outcome.counts.readBack += 1
-        case (.push(_, let items), .batch(let answers)):
+        case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
-        case (.push(_, let items), _): for item in items { pushed(item, answer) }
+        case (.push(let items), _): for item in items { pushed(item, answer) }
         case (.describe, _), (.complete, _), (.finish, _): break
         }
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
@@ -134,7 +134,7 @@ package struct SyncMachine: Sendable {
             listing?.fetchFailed(ids, failure)
             return
         }
-        if case .push(.batch, let items) = step, items.count > 1, failure.isOfRequest {
+        if case .push(let items) = step, items.count > 1, failure.isOfRequest {
             // Refused as a whole, for its size perhaps: none of it was done.
             sendsAlone = true
             return
@@ -166,7 +166,7 @@ package struct SyncMachine: Sendable {
     package func left(with step: SyncStep) -> Int? {
         switch step {
         case .readBack: (unread?.count ?? 0) + asked.count + 1
-        case .push(_, let items): (round?.count ?? 0) + items.count
+        case .push(let items): (round?.count ?? 0) + items.count
         case .describe, .list, .fetch, .complete, .finish: nil
         }
     }
@@ -181,10 +181,8 @@ package struct SyncMachine: Sendable {
 
     /// Takes stock of the outbox at the end.
     package mutating func takeStock(_ views: ViewReader) throws {
-        outcome.pending = 0
-        outcome.refused = 0
-        for entry in try views.outbox(all: false) {
-            if entry.mutation.outcome == nil { outcome.pending += 1 } else { outcome.refused += 1 }
-        }
+        let counts = try OutboxCounts(views)
+        outcome.pending = counts.pending
+        outcome.refused = counts.refused
     }
 }

@@ -13,20 +13,20 @@ package enum SyncStep: Sendable, Hashable {
     /// Fetch a page of a collection.
     case list(ServerCall)
     /// Fetch entities that a list only named.
-    case fetch(ServerCall, ids: [String])
+    case fetch(CollectionModel, ids: [String])
     /// Note that a collection was listed to its end.
     case complete(Listing)
     /// Send what is pending on entities: one, or several in one request.
-    case push(ServerCall, [PushItem])
+    case push([PushItem])
     /// Nothing is left to do.
     case finish
 
     /// The call to make, where the step makes one.
     package var call: ServerCall? {
         switch self {
-        case .readBack(_, let call, _), .describe(let call), .list(let call), .fetch(let call, _),
-            .push(let call, _):
-            call
+        case .readBack(_, let call, _), .describe(let call), .list(let call): call
+        case .fetch(let collection, let ids): .fetch(collection, ids: ids)
+        case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
         case .complete, .finish: nil
         }
     }

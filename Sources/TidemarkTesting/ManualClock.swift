@@ -104,12 +104,3 @@ public final class ManualClock: Sendable {
         }
     }
 }
-
-extension Duration {
-    fileprivate var wholeMicroseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let most: Int64 = 3_155_760_000
-        return Swift.min(Swift.max(seconds, -most), most) * 1_000_000
-            + attoseconds / 1_000_000_000_000
-    }
-}

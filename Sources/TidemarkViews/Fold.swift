@@ -20,6 +20,8 @@ package final class Fold {
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
+    /// What the run said at its start that was asked for last.
+    var knownRun: (start: Position, payload: RunStartPayload)?
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
     ///
@@ -98,8 +100,9 @@ package final class Fold {
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)
         case .syncFinished:
-            try finish(event, position)
-            try noteEnd(event, position)
+            let end = RunEndPayload(event.payload)
+            try finish(event, end, position)
+            try noteEnd(event, end, position)
         case .requestSent: try sent(event, position)
         case .requestAnswered: try answered(event, position)
         case .requestFailed: try failed(event, position)
@@ -218,7 +221,7 @@ package final class Fold {
         put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
     }
 
-    private func finish(_ event: Event, _ position: Position) throws {
+    private func finish(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
         guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
             // A run with nothing to say has no start of its own.
             var row = SyncRunRow(startedAt: event.recordedAt, started: [])
@@ -226,7 +229,7 @@ package final class Fold {
             row.finishedAt = event.recordedAt
             row.summary = event.payload
             put(.syncRun(position), row.encoded)
-            try noteIdleClock(event)
+            try noteIdleClock(event, end)
             return
         }
         var row = try SyncRunRow(parsing: bytes)

@@ -32,33 +32,14 @@ extension ServerClock {
     }
 }
 
-/// What a run's first event says of the device's clocks; of an idle run its only one.
-private struct RunClocks {
-    var begunAt: Timestamp
-    var bootID: String
-    var uptime: Int64
-    /// Of an idle run: what the server's clock showed, and the uptime then.
-    var date: Timestamp?
-    var answerUptime: Int64?
-
-    init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let begunAt = document.value("begunAt")?.int64Value,
-            let bootID = document.value("bootID")?.stringValue,
-            let uptime = document.value("uptime")?.int64Value
-        else { return nil }
-        self.begunAt = Timestamp(rawValue: begunAt)
-        self.bootID = bootID
-        self.uptime = uptime
-        date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
-        answerUptime = document.value("answerUptime")?.int64Value
-    }
-
-    /// The server's clock, seen when the device had been running for so long.
-    func clock(_ date: Timestamp, at uptime: Int64) -> ServerClock {
-        ServerClock(
+extension RunStartPayload {
+    /// The server's clock, seen when the device had been running for so long; nil where the run
+    /// does not say when it began.
+    fileprivate func clock(_ date: Timestamp, at uptime: Int64) -> ServerClock? {
+        guard let begunAt, let bootID, let begun = self.uptime else { return nil }
+        return ServerClock(
             date: date, bootID: bootID, uptime: uptime,
-            deviceTime: begunAt.adding(from: self.uptime, to: uptime), latest: date)
+            deviceTime: begunAt.adding(from: begun, to: uptime), latest: date)
     }
 }
 
@@ -83,19 +64,18 @@ extension Fold {
 
     /// Takes note of the server's clock in an answer.
     func noteClock(_ event: Event, _ answer: AnswerPayload) throws {
-        guard let date = answer.date, let uptime = answer.uptime, let start = event.sync,
-            let run = try get(.syncRun(start)).map({ try SyncRunRow(parsing: $0) }),
-            let clocks = RunClocks(run.started)
+        guard event.sync != nil, let date = answer.date, let uptime = answer.uptime,
+            let clock = try started(event)?.clock(date, at: uptime)
         else { return }
-        try see(clocks.clock(date, at: uptime))
+        try see(clock)
     }
 
     /// Takes note of the server's clock in the only event of a run without news.
-    func noteIdleClock(_ event: Event) throws {
-        guard let clocks = RunClocks(event.payload), let date = clocks.date,
-            let uptime = clocks.answerUptime
+    func noteIdleClock(_ event: Event, _ end: RunEndPayload) throws {
+        guard let date = end.date, let uptime = end.answerUptime,
+            let clock = RunStartPayload(event.payload).clock(date, at: uptime)
         else { return }
-        try see(clocks.clock(date, at: uptime))
+        try see(clock)
     }
 
     private func see(_ seen: ServerClock) throws {

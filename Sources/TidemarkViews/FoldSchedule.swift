@@ -28,8 +28,7 @@ extension Fold {
     }
 
     /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
-    func noteEnd(_ event: Event, _ position: Position) throws {
-        let end = RunEndPayload(event.payload)
+    func noteEnd(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
         if !end.requestTimes.isEmpty {
             let limits = try model().settings.limits
             if !limits.isEmpty { try note(end.requestTimes, limits) }
@@ -83,8 +82,13 @@ extension Fold {
     }
 
     /// What the log says of the beginning of the run that an event belongs to.
-    private func started(_ event: Event) throws -> RunStartPayload? {
+    func started(_ event: Event) throws -> RunStartPayload? {
         guard let start = event.sync else { return RunStartPayload(event.payload) }
-        return try get(.syncRun(start)).map { RunStartPayload(try SyncRunRow(parsing: $0).started) }
+        // A run has many answers, and one start that never changes.
+        if let knownRun, knownRun.start == start { return knownRun.payload }
+        guard let bytes = try get(.syncRun(start)) else { return nil }
+        let payload = RunStartPayload(try SyncRunRow(parsing: bytes).started)
+        knownRun = (start, payload)
+        return payload
     }
 }

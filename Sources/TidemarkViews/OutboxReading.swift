@@ -123,6 +123,19 @@ package struct OutboxEntry: Sendable, Hashable {
     package var word: String { mutation.outcome?.rawValue ?? state.rawValue }
 }
 
+/// How many mutations wait for the server, or for the user.
+package struct OutboxCounts: Sendable, Hashable {
+    package var pending = 0
+    package var refused = 0
+
+    package init(_ views: ViewReader) throws {
+        try views.forEachMutation(openOnly: true) { _, mutation in
+            if mutation.outcome == nil { pending += 1 } else { refused += 1 }
+            return true
+        }
+    }
+}
+
 extension ViewReader {
     /// The mutations in order: all that there ever were, or those that wait for something — the
     /// server, a refused entity, or the user.

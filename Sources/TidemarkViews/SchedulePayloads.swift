@@ -5,11 +5,16 @@ import TidemarkEvents
 
 /// `sync.started`, or the `sync.finished` of a run that has no other event.
 struct RunStartPayload {
+    var begunAt: Timestamp?
     var bootID: String?
+    /// Microseconds since the boot, when the run began.
+    var uptime: Int64?
     var seed: UInt64?
 
     init(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload) else { return }
+        begunAt = document.value("begunAt")?.int64Value.map { Timestamp(rawValue: $0) }
+        uptime = document.value("uptime")?.int64Value
         bootID = document.value("bootID")?.stringValue
         seed = document.value("seed")?.stringValue.flatMap { UInt64($0) }
     }
@@ -26,6 +31,9 @@ struct RunEndPayload {
     var effect = Effect.none
     /// Microseconds since the boot, at its end.
     var uptime: Int64?
+    /// Of a run that has no other event: what the server's clock showed, and the uptime then.
+    var date: Timestamp?
+    var answerUptime: Int64?
     /// Seconds for which the server asked for no call that is not needed.
     var backoff: Int64?
     /// When requests were sent that are not logged by themselves.
@@ -35,6 +43,8 @@ struct RunEndPayload {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         outcome = document.value("outcome")?.stringValue ?? ""
         uptime = document.value("endUptime")?.int64Value
+        date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
+        answerUptime = document.value("answerUptime")?.int64Value
         requestTimes = (document.value("requestTimes")?.array ?? []).compactMap(\.int64Value)
             .map { Timestamp(rawValue: $0) }
         backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)

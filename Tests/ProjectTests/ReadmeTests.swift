@@ -15,6 +15,21 @@ import Testing
         #expect(readme[start.upperBound..<end.lowerBound] + "\n" == program)
     }
 
+    @Test func `its other examples are built as well`() throws {
+        func lines(_ text: some StringProtocol) -> [String] {
+            text.split(separator: "\n").map { line in
+                let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+                return code.trimmingCharacters(in: .whitespaces)
+            }.filter { !$0.isEmpty }
+        }
+        let built = lines(try Project.text("Tests/ReadmeExample/Excerpts.swift"))
+        let blocks = try Project.text("README.md").components(separatedBy: "```swift\n")
+            .dropFirst(2).compactMap { $0.components(separatedBy: "\n```").first }
+
+        #expect(blocks.count == 2)
+        for line in blocks.flatMap(lines) { #expect(built.contains(line), "\(line)") }
+    }
+
     @Test(.enabled(if: Tools.folder != nil, "TIDEMARK_BIN names no folder of built programs"))
     func `its example runs in an empty folder, and its store verifies`() throws {
         let folder = FileManager.default.temporaryDirectory

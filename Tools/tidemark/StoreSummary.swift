@@ -33,9 +33,8 @@ struct StoreSummary {
             let cursor = try views.watermark(collection.name)?.cursor.description
             collections.append((collection.name, counts, cursor))
         }
-        for entry in try views.outbox(all: false) {
-            if entry.mutation.outcome == nil { pending += 1 } else { refused += 1 }
-        }
+        let counts = try OutboxCounts(views)
+        (pending, refused) = (counts.pending, counts.refused)
         var last: (position: Position, row: SyncRunRow)?
         try views.forEachSyncRun { position, row in
             last = (position, row)
