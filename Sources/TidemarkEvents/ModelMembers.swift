@@ -37,4 +37,25 @@ struct Members {
         }
         return Int(number)
     }
+
+    /// The elements of a list; none when the member is not there.
+    func list(_ name: String) throws(ModelError) -> [JSONValue] {
+        guard let value = object[name] else { return [] }
+        guard let list = value.array else {
+            throw ModelError("\(path).\(name)", "a list is needed")
+        }
+        return list
+    }
+
+    /// One of a set of words, or nil when the member is not there.
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Word.Type
+    ) throws(ModelError) -> Word? {
+        guard let value = object[name] else { return nil }
+        guard let word = value.stringValue.flatMap(Word.init(rawValue:)) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ModelError("\(path).\(name)", "one of \(words) is needed")
+        }
+        return word
+    }
 }

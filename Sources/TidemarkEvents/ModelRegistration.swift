@@ -92,54 +92,6 @@ extension ModelRegistration {
     }
 }
 
-extension CollectionModel {
-    fileprivate init(
-        _ value: JSONValue, at path: String, _ isLogged: Bool, _ usualLastChange: String?
-    ) throws(ModelError) {
-        let members = try Members(
-            value, at: path,
-            known: isLogged
-                ? nil : ["name", "id", "lastChange", "conflict", "references", "pageSize"])
-        guard let text = try members.string("name"), CollectionName(text).isValid else {
-            throw ModelError(
-                "\(path).name", "1 to \(CollectionName.bytesMax) bytes without / are needed")
-        }
-        self.init(CollectionName(text))
-        idField = try members.string("id") ?? "id"
-        lastChangeField = try members.string("lastChange") ?? usualLastChange
-        if let value = members["conflict"] {
-            conflict = try ConflictPolicy(value, at: "\(path).conflict", isLogged)
-        }
-        if let value = members["references"] {
-            guard let object = value.object else {
-                throw ModelError("\(path).references", "an object of field to collection is needed")
-            }
-            for (field, target) in object {
-                guard let name = target.stringValue, CollectionName(name).isValid else {
-                    throw ModelError("\(path).references.\(field)", "a collection name is needed")
-                }
-                references.append(Reference(field, to: CollectionName(name)))
-            }
-        }
-        pageSize = try members.integer("pageSize", in: 1...10_000)
-    }
-
-    fileprivate var json: JSONObject {
-        var object: JSONObject = ["name": .string(name.rawValue), "id": .string(idField)]
-        if let lastChangeField { object["lastChange"] = .string(lastChangeField) }
-        object["conflict"] = conflict.json
-        if !references.isEmpty {
-            var targets = JSONObject()
-            for reference in references {
-                targets[reference.field] = .string(reference.collection.rawValue)
-            }
-            object["references"] = .object(targets)
-        }
-        if let pageSize { object["pageSize"] = .number(JSONNumber(pageSize)) }
-        return object
-    }
-}
-
 extension Remote {
     fileprivate init(_ value: JSONValue) throws(ModelError) {
         let members = try Members(value, at: "remote", known: nil)

@@ -40,12 +40,26 @@ public struct CollectionModel: Sendable, Hashable {
     public var references: [Reference]
     /// How many entities one page of a list holds, or nil for the server's own choice.
     public var pageSize: Int?
+    /// The indexes that are kept for queries; references have one of their own.
+    public var indexes: [IndexModel]
+    /// How the server writes times.
+    public var dates: DateFormat
+    /// How the server names what the app's types call in camel case.
+    public var keys: KeyStyle
+    /// The fields that become null when they lose their value; others are left out then.
+    public var nullable: [String]
+    /// How documents and edits of older models are read, the oldest step first.
+    public var migrations: [FieldMigration]
+
+    /// The most indexes that a collection has.
+    public static let indexesMax = 32
 
     /// A collection; everything but the name has a usual value.
     public init(
         _ name: CollectionName, idField: String = "id", lastChangeField: String? = nil,
         conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
-        pageSize: Int? = nil
+        pageSize: Int? = nil, indexes: [IndexModel] = [], dates: DateFormat = .iso8601,
+        keys: KeyStyle = .verbatim, nullable: [String] = [], migrations: [FieldMigration] = []
     ) {
         self.name = name
         self.idField = idField
@@ -53,6 +67,11 @@ public struct CollectionModel: Sendable, Hashable {
         self.conflict = conflict
         self.references = references
         self.pageSize = pageSize
+        self.indexes = indexes
+        self.dates = dates
+        self.keys = keys
+        self.nullable = nullable
+        self.migrations = migrations
     }
 
     /// The fields that only the server sets: never sent as a change, never in conflict.

@@ -82,6 +82,12 @@ package struct EntityRow: Sendable, Hashable {
         return current.isEmpty ? nil : current
     }
 
+    /// The entity's document as the app sees it, read by today's model; nil when there is none.
+    package func document(in collection: CollectionModel?) throws(JSONError) -> [UInt8]? {
+        guard let document else { return nil }
+        return try collection?.migrated(document) ?? document
+    }
+
     /// Whether all that is known of the entity is that it was made here.
     package var isOnlyCreated: Bool {
         pending.count == 1 && pending[0].kind == .create && baseState != .live

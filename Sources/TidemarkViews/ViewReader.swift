@@ -15,14 +15,17 @@ package final class ViewReader {
         (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
             -> Void
     private let loadEvent: (Position) throws -> Event?
+    private let models: ModelCache
+    private var knownModel: SyncModel?
 
     private init(
-        last: Position, load: @escaping (RowKey) throws -> [UInt8]?,
+        _ models: ModelCache, last: Position, load: @escaping (RowKey) throws -> [UInt8]?,
         walk:
             @escaping (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
             -> Void,
         loadEvent: @escaping (Position) throws -> Event?
     ) {
+        self.models = models
         self.last = last
         self.load = load
         self.walk = walk
@@ -45,7 +48,9 @@ package final class ViewReader {
                 try withoutActuallyEscaping(walk) { walk in
                     try withoutActuallyEscaping(loadEvent) { loadEvent in
                         try body(
-                            ViewReader(last: last, load: load, walk: walk, loadEvent: loadEvent))
+                            ViewReader(
+                                journal.models, last: last, load: load, walk: walk,
+                                loadEvent: loadEvent))
                     }
                 }
             }
@@ -111,6 +116,20 @@ package final class ViewReader {
     /// The registered model and remote, or nil before any is.
     package func registration() throws -> ModelRegistration? {
         try fact("model").map { try ModelRegistration(parsing: $0.payload, isLogged: true) }
+    }
+
+    /// The registered model; one without collections before any is.
+    package func model() throws -> SyncModel {
+        if let knownModel { return knownModel }
+        let model =
+            try fact("model").map { models.model($0) } ?? SyncModel(name: "", collections: [])
+        knownModel = model
+        return model
+    }
+
+    /// What is seen of an entity, read by today's model; nil when there is none.
+    package func document(_ key: EntityKey) throws -> [UInt8]? {
+        try entity(key)?.document(in: try model()[key.collection])
     }
 
     /// The entities whose last push has no known outcome, by key.

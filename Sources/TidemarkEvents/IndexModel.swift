@@ -1,0 +1,94 @@
+// IndexModel.swift — which queries of a collection are answered without reading all of it.
+
+/// An index over fields of a collection's entities: what is declared here is looked up, everything
+/// else is found by reading the whole collection.
+///
+/// Its order is that of the first field, then of the second among equals, and so on. Written as a
+/// list: `["list", .date("due")]`.
+public struct IndexModel: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// The fields in the order in which they count; 1 to ``fieldsMax``, each once.
+    public var fields: [IndexField]
+
+    /// The most fields that an index has.
+    public static let fieldsMax = 4
+
+    /// An index over those fields.
+    public init(_ fields: [IndexField]) { self.fields = fields }
+
+    /// An index over those fields.
+    public init(arrayLiteral elements: IndexField...) { fields = elements }
+}
+
+/// One field of an index: a top-level field of the entity, as the server calls it.
+public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
+    /// How the values of the field are ordered.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// As JSON values: what is not there and null, then false, true, numbers by value, texts
+        /// by the bytes of their UTF-8, then lists and objects.
+        case value
+        /// As times, read in the collection's ``DateFormat``; what is no time stands as a value.
+        case date
+    }
+
+    /// The name of the field.
+    public var name: String
+    /// How its values are ordered.
+    public var kind: Kind
+
+    /// A field and how its values are ordered.
+    public init(_ name: String, _ kind: Kind = .value) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// A field whose values are ordered as JSON values.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// A field whose values are times.
+    public static func date(_ name: String) -> IndexField { IndexField(name, .date) }
+}
+
+extension CollectionModel {
+    /// Every index that is kept: the declared ones, and one for each reference, so that who refers
+    /// to an entity is looked up.
+    public var allIndexes: [IndexModel] {
+        let own = references.map { IndexModel([IndexField($0.field)]) }
+        return indexes + own.filter { !indexes.contains($0) }
+    }
+}
+
+extension IndexModel {
+    init(_ value: JSONValue, at path: String) throws(ModelError) {
+        guard let list = value.array, (1...Self.fieldsMax).contains(list.count) else {
+            throw ModelError(path, "a list of 1 to \(Self.fieldsMax) fields is needed")
+        }
+        self.init([])
+        for (index, item) in list.enumerated() {
+            let field: IndexField
+            if let name = item.stringValue, !name.isEmpty {
+                field = IndexField(name)
+            } else {
+                let members = try Members(item, at: "\(path)[\(index)]", known: ["date"])
+                guard let name = try members.string("date") else {
+                    throw ModelError(
+                        "\(path)[\(index)]", "a field's name or {\"date\":\"NAME\"} is needed")
+                }
+                field = .date(name)
+            }
+            guard !fields.contains(where: { $0.name == field.name }) else {
+                throw ModelError("\(path)[\(index)]", "\"\(field.name)\" is there twice")
+            }
+            fields.append(field)
+        }
+    }
+
+    var json: JSONValue {
+        .array(
+            fields.map { field in
+                switch field.kind {
+                case .value: .string(field.name)
+                case .date: .object(["date": .string(field.name)])
+                }
+            })
+    }
+}
