@@ -158,23 +158,13 @@ private final class Refold {
         _ record: CommitRecord, _ transaction: borrowing some TableReading & ~Copyable,
         _ target: borrowing WriteTransaction
     ) throws -> RowChanges {
-        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws
-            -> RowChanges
-        {
-            try withoutActuallyEscaping(load) { load in
-                let fold = Fold(models: self.models, load: load)
-                try body(fold)
-                return fold.sortedChanges
-            }
-        }
-        return try run({ key in
-            try target.get(self.views.table(key.tree, self.generation), key.bytes)
-        }) { fold in
+        try views.withFold(models, generation, target) { fold in
             try journal.log.forEach(from: record.first, transaction) { position, event in
                 guard position <= record.last else { return false }
                 try fold.apply(event, at: position)
                 return position < record.last
             }
+            return fold.sortedChanges
         }
     }
 

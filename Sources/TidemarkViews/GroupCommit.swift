@@ -141,20 +141,16 @@ private struct GroupCommit {
     private func draft(
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws -> Draft {
-        func run(_ load: (RowKey) throws -> [UInt8]?) throws -> Draft {
-            try withoutActuallyEscaping(load) { load in
-                let fold = Fold(models: journal.models, hasBindings: hasBindings, load: load)
-                let draft = Draft(now: request.now, after: Position(edge.size), fold)
-                do { try request.run(draft) } catch {
-                    draft.drop()
-                    throw BodyFailure(error: error)
-                }
-                draft.end()
-                return draft
+        try journal.views.withFold(
+            journal.models, hasBindings: hasBindings, generation, transaction
+        ) { fold in
+            let draft = Draft(now: request.now, after: Position(edge.size), fold)
+            do { try request.run(draft) } catch {
+                draft.drop()
+                throw BodyFailure(error: error)
             }
-        }
-        return try run { key in
-            try transaction.get(journal.views.table(key.tree, generation), key.bytes)
+            draft.end()
+            return draft
         }
     }
 }

@@ -61,13 +61,7 @@ extension Journal {
     ) throws -> RebuildStep {
         var step = before
         step.last = try log.lastPosition(transaction)
-        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws {
-            try withoutActuallyEscaping(load) { load in
-                try body(Fold(models: models, hasBindings: before.hasBindings, load: load))
-            }
-        }
-        try run({ key in try transaction.get(self.views.table(key.tree, target), key.bytes) }) {
-            fold in
+        try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
             try log.forEach(from: step.done.next, transaction) { position, event in
                 try fold.apply(event, at: position)

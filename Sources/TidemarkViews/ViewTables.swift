@@ -82,6 +82,40 @@ package struct ViewTables: Sendable {
         return found
     }
 
+    /// Folds over the rows of one generation; the fold must not be kept.
+    func withFold<R>(
+        _ models: ModelCache, hasBindings: Bool = true, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
+    ) throws -> R {
+        func run(
+            _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position]
+        ) throws -> R {
+            try withoutActuallyEscaping(load) { load in
+                try withoutActuallyEscaping(open) { open in
+                    try body(
+                        Fold(models: models, hasBindings: hasBindings, load: load, open: open))
+                }
+            }
+        }
+        return try run(
+            { key in try transaction.get(table(key.tree, generation), key.bytes) },
+            { try openMutations(generation, transaction) })
+    }
+
+    /// The positions of the mutations that are open.
+    private func openMutations(
+        _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [Position] {
+        var positions: [Position] = []
+        try scan(.ledger, generation, prefix: Ledger.open, transaction) { key, _ in
+            if let position = Position(bigEndianBytes: key.dropFirst()) {
+                positions.append(position)
+            }
+            return true
+        }
+        return positions
+    }
+
     /// Writes row changes into one generation.
     package func write(
         _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction
