@@ -115,7 +115,8 @@ extension ViewReader {
             query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
     }
 
-    func forEachFound(
+    /// The same by a plan of one's own.
+    package func forEachFound(
         _ query: DocumentQuery, _ plan: QueryPlan, _ body: (FoundEntity) throws -> Bool
     ) throws {
         guard query.limit != 0 else { return }
