@@ -32,6 +32,7 @@ extension Journal {
             for tree in Tree.allCases {
                 try transaction.clear(self.views.table(tree, live.other))
             }
+            try transaction.clear(self.views.indexTable(live.other))
             return live.other
         }
         var step = RebuildStep(done: .start, last: .start, hasBindings: false)
@@ -78,6 +79,8 @@ extension Journal {
         if step.done == step.last {
             var state = ViewTables.State()
             state.generation = target
+            let plan = try views.indexPlan(models, target, transaction)
+            state = try views.settleIndexes(plan, state, transaction)
             try views.setState(state, transaction)
         }
         return step

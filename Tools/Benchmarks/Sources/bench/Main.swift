@@ -65,6 +65,7 @@ struct Bench {
         {
             try run.large()
         }
+        if options.wants("P9") { try run.typed() }
         if let path = options.json { try run.report.writeJSON(path) }
     }
 }
