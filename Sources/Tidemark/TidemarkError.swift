@@ -20,6 +20,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidDocument
         /// The document is larger than a local write may be.
         case tooLarge
+        /// A query asks about a property that the type gives no name.
+        case unknownField
         /// There is no such entity.
         case notFound
         /// There is such an entity already.

@@ -17,6 +17,7 @@ package final class Fold {
     /// Whether any id is another one's alias; false spares the question.
     private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
+    private let loadOpen: () throws -> [Position]
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
@@ -25,14 +26,17 @@ package final class Fold {
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
     ///
-    /// - Parameter hasBindings: false when `load` is known to hold no row of the bindings.
+    /// - Parameters:
+    ///   - hasBindings: false when `load` is known to hold no row of the bindings.
+    ///   - open: the positions of all mutations whose row under ``RowKey/open(_:)`` is there.
     package init(
         models: ModelCache = ModelCache(), hasBindings: Bool = true,
-        load: @escaping (RowKey) throws -> [UInt8]?
+        load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position]
     ) {
         self.models = models
         self.hasBindings = hasBindings
         self.load = load
+        loadOpen = open
     }
 
     /// Takes in the next event.
@@ -88,7 +92,7 @@ package final class Fold {
         guard event.schemaVersion == 0 else { return }
         switch event.kind {
         case .storeOpened: try keep("opened", event, position)
-        case .modelRegistered: try keep("model", event, position)
+        case .modelRegistered: try register(event, position)
         case .localCreated: try edit(event, position, .create)
         case .localUpdated: try edit(event, position, .update)
         case .localDeleted: try edit(event, position, .delete)
@@ -181,6 +185,18 @@ package final class Fold {
         put(row, at: position)
     }
 
+    /// The mutations that wait for the server or for the user, in order; what the event in hand
+    /// changed is not seen.
+    func openMutations() throws -> [Position] {
+        let known = Set(mutations.positions)
+        let stored = try loadOpen().filter { !known.contains($0) }
+        return (stored + mutations.positions.filter { mutations[$0]?.isOpen == true }).sorted()
+    }
+
+    func mutation(_ position: Position) throws -> MutationRow? {
+        try mutations[position] ?? load(.mutation(position)).map { try MutationRow(parsing: $0) }
+    }
+
     func settle(
         _ position: Position, _ outcome: MutationOutcome, proof: Position, revision: Revision?
     ) throws {
@@ -217,7 +233,7 @@ package final class Fold {
 
     // MARK: Store, sync runs, watermarks
 
-    private func keep(_ name: String, _ event: Event, _ position: Position) throws {
+    func keep(_ name: String, _ event: Event, _ position: Position) throws {
         put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
     }
 

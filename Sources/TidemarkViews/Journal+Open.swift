@@ -29,6 +29,7 @@ extension Journal {
         do {
             let state = try journal.environment.read { try journal.views.state($0) }
             if let state, !state.isCurrent { try journal.rebuild(progress: progress) }
+            try journal.settleIndexes()
         } catch {
             try? journal.close()
             throw error
