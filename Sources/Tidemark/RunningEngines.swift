@@ -32,7 +32,8 @@ extension SyncEngine {
         guard replica.journal.shared.beginSyncing(ObjectIdentifier(self)) else {
             throw TidemarkError(
                 .engineRunning,
-                "another SyncEngine is syncing \(replica.directory); stop that one first, or use it")
+                "another SyncEngine is syncing \(replica.directory); stop that one first, or use it"
+            )
         }
     }
 }

@@ -34,15 +34,16 @@ package struct Interest: Sendable {
 
 /// A condition on an entity's document, as today's model reads it.
 package struct WatchCondition: Sendable {
-    /// A field and its value, where only entities with that value can fulfil the condition.
-    package var equality: (field: String, value: JSONValue)?
-    /// Whether it holds; in doubt true.
-    package var holds: @Sendable (EntityKey, JSONDocument) -> Bool
+    /// A field and its value by ``OrderKey``, where only entities with that value can fulfil the
+    /// condition.
+    package var equality: (field: IndexField, value: [UInt8])?
+    /// Whether it holds for a document with an id; in doubt true.
+    package var holds: @Sendable ([UInt8], String) -> Bool
 
     /// A condition.
     package init(
-        equality: (field: String, value: JSONValue)? = nil,
-        holds: @escaping @Sendable (EntityKey, JSONDocument) -> Bool
+        equality: (field: IndexField, value: [UInt8])? = nil,
+        holds: @escaping @Sendable ([UInt8], String) -> Bool
     ) {
         self.equality = equality
         self.holds = holds
@@ -61,37 +62,49 @@ struct Watch: Sendable {
 /// An entity before and after a commit, as its documents read.
 struct EntityVersions {
     let key: EntityKey
-    let old: JSONDocument?
-    let new: JSONDocument?
+    let old: [UInt8]?
+    let new: [UInt8]?
+    let dates: DateFormat
     /// Whether the document changed, and not only how it stands with the server.
     let isDocumentChanged: Bool
 
     init(_ change: EntityChange, _ model: SyncModel?) throws {
         let collection = model?[change.key.collection]
-        func document(_ row: [UInt8]?) throws -> JSONDocument? {
-            guard let row, let bytes = try EntityRow(parsing: row).document(in: collection) else {
-                return nil
-            }
-            return try JSONDocument(parsing: bytes)
+        func document(_ row: [UInt8]?) throws -> [UInt8]? {
+            try row.flatMap { try EntityRow(parsing: $0).document(in: collection) }
         }
         key = change.key
         old = try document(change.old)
         new = try document(change.new)
+        dates = collection?.dates ?? .iso8601
         isDocumentChanged = old != new
     }
 
     func holds(_ condition: WatchCondition) -> Bool {
-        old.map { condition.holds(key, $0) } == true || new.map { condition.holds(key, $0) } == true
+        old.map { condition.holds($0, key.id) } == true
+            || new.map { condition.holds($0, key.id) } == true
     }
 
     func isNews(to watch: Watch) -> Bool { isDocumentChanged || watch.interest.includesStatus }
+
+    /// The values of some fields, of the old and of the new document, in their order.
+    func values(_ fields: [IndexField]) -> [[[UInt8]]] {
+        let names = fields.map { Array($0.name.utf8) }
+        return [old, new].compactMap(\.self).map { document in
+            zip(fields, JSON.members(names, of: document)).map { field, member in
+                var value: [UInt8] = []
+                OrderKey.append(member, kind: field.kind, dates: dates, to: &value)
+                return value
+            }
+        }
+    }
 }
 
 /// Those who watch one collection.
 struct CollectionWatchers: Sendable {
     private var byKey: [EntityKey: [Watch]] = [:]
     /// Conditions with an equality, by field and value.
-    private var byValue: [String: [JSONValue: [Watch]]] = [:]
+    private var byValue: [IndexField: [[UInt8]: [Watch]]] = [:]
     private var others: [Watch] = []
 
     var isEmpty: Bool { byKey.isEmpty && byValue.isEmpty && others.isEmpty }
@@ -149,9 +162,12 @@ struct CollectionWatchers: Sendable {
                 if versions.holds(condition) { body(watch) }
             }
         }
-        for (field, values) in byValue {
-            for document in [versions.old, versions.new] {
-                if let value = document?.value(field), let watches = values[value] { ask(watches) }
+        if !byValue.isEmpty {
+            let fields = Array(byValue.keys)
+            for document in versions.values(fields) {
+                for (field, value) in zip(fields, document) {
+                    if let watches = byValue[field]?[value] { ask(watches) }
+                }
             }
         }
         ask(others)
