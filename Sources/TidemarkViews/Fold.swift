@@ -3,6 +3,7 @@
 
 package import TidemarkEvents
 import TidemarkRules
+import TidemarkStore
 
 /// Folds the events of one commit, on top of rows that are there already.
 package final class Fold {
@@ -18,6 +19,7 @@ package final class Fold {
     private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
     private let loadOpen: () throws -> [Position]
+    private let walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
@@ -29,14 +31,17 @@ package final class Fold {
     /// - Parameters:
     ///   - hasBindings: false when `load` is known to hold no row of the bindings.
     ///   - open: the positions of all mutations whose row under ``RowKey/open(_:)`` is there.
+    ///   - walk: goes over the rows of entities under a prefix, in the order of their keys.
     package init(
         models: ModelCache = ModelCache(), hasBindings: Bool = true,
-        load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position]
+        load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position],
+        walk: @escaping ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void = { _, _ in }
     ) {
         self.models = models
         self.hasBindings = hasBindings
         self.load = load
         loadOpen = open
+        self.walk = walk
     }
 
     /// Takes in the next event.
@@ -157,6 +162,35 @@ package final class Fold {
         try entities.entry(place) {
             try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
         }
+    }
+
+    /// Walks over the entities of a collection by id, with everything folded so far, tombstones
+    /// included; `body` says whether to go on.
+    ///
+    /// Not to be called while an event is folded.
+    package func forEachEntity(
+        in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let prefix = EntityKey.prefix(of: collection)
+        var written = entities.written(prefix)[...]
+        var goesOn = true
+        func visit(_ key: [UInt8], _ row: @autoclosure () throws -> EntityRow) throws -> Bool {
+            guard goesOn, let key = EntityKey(bytes: key) else { return goesOn }
+            goesOn = try body(key, try row())
+            return goesOn
+        }
+        try walk(prefix) { key, value in
+            while let entry = written.first, ByteOrder.precedes(entry.key.bytes, key) {
+                written = written.dropFirst()
+                guard try visit(entry.key.bytes, entry.row) else { return false }
+            }
+            if let entry = written.first, ByteOrder.areEqual(entry.key.bytes, key) {
+                written = written.dropFirst()
+                return try visit(key, entry.row)
+            }
+            return try visit(key, try EntityRow(parsing: value))
+        }
+        for entry in written where try !visit(entry.key.bytes, entry.row) { return }
     }
 
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }

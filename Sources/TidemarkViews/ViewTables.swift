@@ -99,18 +99,26 @@ package struct ViewTables: Sendable {
         _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
     ) throws -> R {
         func run(
-            _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position]
+            _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position],
+            _ walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
         ) throws -> R {
             try withoutActuallyEscaping(load) { load in
                 try withoutActuallyEscaping(open) { open in
-                    try body(
-                        Fold(models: models, hasBindings: hasBindings, load: load, open: open))
+                    try withoutActuallyEscaping(walk) { walk in
+                        try body(
+                            Fold(
+                                models: models, hasBindings: hasBindings, load: load, open: open,
+                                walk: walk))
+                    }
                 }
             }
         }
         return try run(
             { key in try transaction.get(table(key.tree, generation), key.bytes) },
-            { try openMutations(generation, transaction) })
+            { try openMutations(generation, transaction) },
+            { prefix, visit in
+                try scan(.rows, generation, prefix: prefix, transaction, visit)
+            })
     }
 
     /// The positions of the mutations that are open.
