@@ -120,12 +120,16 @@ private struct GroupCommit {
     mutating func commit(
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws {
+        request.news = nil
+        guard journal.phase.withLock(\.self) == .open else {
+            throw BodyFailure(error: Journal.closed("begin"))
+        }
         let draft = try draft(request, transaction)
-        request.isNews = journal.localCommits.areWatched && draft.events.contains(where: \.isLocal)
         guard !draft.events.isEmpty else { return }
         if isNew { try journal.views.setState(state, transaction) }
         isNew = false
         let changes = draft.changes
+        request.news = try journal.news(draft.events, changes, generation, transaction)
         // A large commit's events and rows are hashed on threads of their own meanwhile.
         let prepared = PreparedEvents(draft.events, after: edge)
         let digests =
