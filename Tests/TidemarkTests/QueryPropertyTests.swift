@@ -183,7 +183,7 @@ private typealias Chore = QueryChore
         }
         let model = QueryStore.model(indexes)
         let queries = try (0..<200).map { _ in
-            try DocumentQuery(Self.terms(&random), of: "chores", in: model)
+            try DocumentQuery(Self.terms(&random), of: "chores", in: model, ids: { [$0.id] })
         }
         let results = try replica.read { context in
             try queries.map { query in

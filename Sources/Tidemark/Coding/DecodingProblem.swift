@@ -30,24 +30,32 @@ struct DecodingProblem: Error, CustomStringConvertible {
             self = problem
             return
         }
-        path = Self.path(
-            keys.map { $0.intValue.map(String.init) ?? style.fieldName($0.stringValue) })
+        path = Self.text(Self.steps(keys, style))
         phrase = "can't be read: \(context.debugDescription)"
     }
 
     init(path: [JSONTape.Step], _ phrase: String, isAbsence: Bool = false) {
+        self.path = Self.text(path)
         self.phrase = phrase
         self.isAbsence = isAbsence
-        self.path = ""
-        for step in path {
-            switch step {
-            case .key(let key): self.path += self.path.isEmpty ? key : ".\(key)"
-            case .index(let index): self.path += "[\(index)]"
-            }
+    }
+
+    /// The path of coding keys, with the server's names.
+    static func steps(_ keys: [any CodingKey], _ style: KeyStyle) -> [JSONTape.Step] {
+        keys.map { key in
+            key.intValue.map(JSONTape.Step.index) ?? .key(style.fieldName(key.stringValue))
         }
     }
 
-    private static func path(_ keys: [String]) -> String { keys.joined(separator: ".") }
+    /// A path as a person writes it.
+    static func text(_ path: [JSONTape.Step]) -> String {
+        path.reduce(into: "") { text, step in
+            switch step {
+            case .key(let key): text += text.isEmpty ? key : ".\(key)"
+            case .index(let index): text += "[\(index)]"
+            }
+        }
+    }
 }
 
 extension DecodingSession {

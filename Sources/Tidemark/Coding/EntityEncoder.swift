@@ -118,6 +118,7 @@ private struct ElementEncoding: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { element() }
 
     private func element() -> EntityEncoder {
-        encoder.inner(encoder.node.element(), AnyCodingKey(intValue: count))
+        let key = AnyCodingKey(intValue: count)
+        return encoder.inner(encoder.node.element(), key)
     }
 }

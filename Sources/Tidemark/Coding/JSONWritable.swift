@@ -102,13 +102,11 @@ extension Data: JSONWritable {
 extension EntityEncoder {
     /// The value that is to be written here can't be.
     func refusal(_ value: Any, _ phrase: String) -> EncodingError {
-        let path = codingPath.map { key in
-            key.intValue.map(String.init) ?? collection.keys.fieldName(key.stringValue)
-        }
+        let path = DecodingProblem.text(DecodingProblem.steps(codingPath, collection.keys))
         return .invalidValue(
             value,
             .init(
                 codingPath: codingPath,
-                debugDescription: "\"\(path.joined(separator: "."))\" \(phrase)"))
+                debugDescription: "\"\(path)\" \(phrase)"))
     }
 }

@@ -10,6 +10,11 @@ package struct FoundEntity: Sendable {
     package let row: EntityRow
     /// The document as today's model reads it.
     package let document: [UInt8]
+
+    /// The entity as one of the app's type.
+    func entity<T>(_ reader: EntityReader<T>) throws -> T {
+        try reader.entity(key, document, at: row.seenPosition)
+    }
 }
 
 /// Takes what is found, drops what is not meant, and hands on the rest in the query's order.

@@ -64,7 +64,7 @@ private struct Todo: Entity {
             refusal(Shade.self, #""dark""#)
                 == "\"value\" can't be read: Cannot initialize Shade from invalid String value dark"
         )
-        #expect(refusal([Even].self, "[2,3]") == "\"value.1\" can't be read: an odd number")
+        #expect(refusal([Even].self, "[2,3]") == "\"value[1]\" can't be read: an odd number")
     }
 
     @Test func `are listed with key, position and what to do, and the others are read`() throws {

@@ -34,8 +34,13 @@ private enum Shape: Codable, Sendable, Equatable {
         #expect(try encodeValue(["z": ["k": JSONValue.number(JSONNumber(1))]]) == #"{"z":{"k":1}}"#)
     }
 
-    @Test func `leaves out what has no value`() throws {
-        #expect(try encodeValue(Int?.none) == nil)
+    @Test func `leaves out what has no value, unless the type itself writes null`() throws {
+        struct Two: Codable, Sendable {
+            var a: Int?
+            var b: Int?
+        }
+        #expect(try encodeValue(Two(b: 1)) == #"{"b":1}"#)
+        #expect(try encodeValue(Int?.none) == "null")
     }
 
     @Test func `puts times into the collection's format`() throws {
@@ -45,19 +50,18 @@ private enum Shape: Codable, Sendable, Equatable {
         #expect(try encodeValue([date], in: holders(.milliseconds)) == "[1795000000250]")
     }
 
-    @Test func `gives times back to the microsecond`() throws {
+    @Test func `gives times of our centuries back to the microsecond`() throws {
         let seed: UInt64 = 7
         var random = SplitMix64(seed: seed)
-        for _ in 0..<300 {
-            let micros = Int64(random.below(8_000_000_000_000_000)) - 4_000_000_000_000_000
-            let json = String(
-                decoding: DateFormat.iso8601.encoded(Timestamp(rawValue: micros)), as: UTF8.self)
-            let collection = try #require(holders().collections.first)
-            let reader = EntityReader(Holder<Date>.self, in: collection)
-            let key = EntityKey("holders", "h")
-            let once = try reader.entity(key, Array(#"{"value":\#(json)}"#.utf8))
-            let again = Int64((once.value.timeIntervalSinceReferenceDate * 1e6).rounded())
-            #expect(again + 978_307_200_000_000 == micros, "seed \(seed)")
+        let from1906: Int64 = -2_000_000_000_000_000, span = 6_000_000_000_000_000
+        for format in [DateFormat.iso8601, .seconds] {
+            let times = (0..<500).map { _ in
+                let time = Timestamp(rawValue: from1906 + Int64(random.below(span)))
+                return String(decoding: format.encoded(time), as: UTF8.self)
+            }
+            let json = "[\(times.joined(separator: ","))]"
+            let dates = try decodeValue([Date].self, json, in: holders(format))
+            #expect(try encodeValue(dates, in: holders(format)) == json, "seed \(seed)")
         }
     }
 
@@ -67,7 +71,7 @@ private enum Shape: Codable, Sendable, Equatable {
         }
         #expect(
             message([0, Double.infinity])
-                == "holders/h can't be written: \"value.1\" is inf, and JSON has no such number")
+                == "holders/h can't be written: \"value[1]\" is inf, and JSON has no such number")
         #expect(message(Float.nan).hasSuffix("is nan, and JSON has no such number"))
         #expect(message(Decimal.nan).hasSuffix("is NaN, and JSON has no such number"))
         #expect(message(Date.distantFuture) == #""4001-01-01T00:00:00Z""#)
@@ -104,6 +108,8 @@ private enum Shape: Codable, Sendable, Equatable {
     {
         #expect(KeyStyle.snakeCase.fieldName(key) == field)
         #expect(KeyStyle.verbatim.fieldName(key) == key)
+        // Foundation takes a first word in capitals apart: u_rl.
+        guard !key.hasPrefix("URL") else { return }
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         struct Key: Encodable {

@@ -48,6 +48,14 @@ private func lastPayload(_ replica: Replica) throws -> String {
     return String(decoding: event.payload, as: UTF8.self)
 }
 
+/// What is said when a change gives an entity another id.
+private func messageOfOtherID(_ replica: Replica) -> String {
+    do {
+        try replica.write { tx in try tx.update(Thing.self, id) { $0.id = Tidemark.ID("u") } }
+        return ""
+    } catch { return "\(error)" }
+}
+
 @Suite struct `changing an entity` {
     @Test func `makes null of a field that the model calls nullable, and removes others`() throws {
         let json = #"{"title":"x","item_count":1,"weight":2,"due_at":"2026-11-18T11:06:40Z","n":0}"#
@@ -123,14 +131,8 @@ private func lastPayload(_ replica: Replica) throws -> String {
 
     @Test func `refuses another id, a second creation, and an edit of nothing`() throws {
         try withThing(#"{"title":"a"}"#) { replica in
-            let error = #expect(throws: TidemarkError.self) {
-                try replica.write { tx in
-                    try tx.update(Thing.self, id) { $0.id = Tidemark.ID("u") }
-                }
-            }
-            #expect(error?.code == .invalidKey)
             #expect(
-                error?.message == "things/t was given the id \"u\"; an id is for life: "
+                messageOfOtherID(replica) == "things/t was given the id \"u\"; an id is for life: "
                     + "create another entity and delete this one")
             expect(.alreadyExists) {
                 try replica.write { tx in try tx.create(Thing(id: id, title: "b")) }
