@@ -4,7 +4,7 @@ public import HTTPTypes
 import Synchronization
 public import TidemarkSync
 
-/// A server in this process: a ``Transport`` that answers by itself.
+/// A server in this process: a `Transport` that answers by itself.
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
 public final class InMemoryServer: Transport, Sendable {
