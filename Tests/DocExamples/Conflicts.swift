@@ -3,6 +3,13 @@
 package import Tidemark
 
 package enum Conflicts {
+    package static func answer(_ replica: Replica) throws {
+        for issue in try replica.issues() where issue.kind == .conflict {
+            print(issue.id, issue.key ?? "", issue.fields, issue.message)
+            try replica.answer(issue.id, .keepMine)
+        }
+    }
+
     package static let allTags = ConflictRule(name: "allTags") { conflict in
         guard let local = conflict.local, let server = conflict.server else { return .server }
         let mine = try JSONDocument(parsing: local)
@@ -18,12 +25,5 @@ package enum Conflicts {
     static func open(_ folder: String) throws -> Replica {
         let model = SyncModel(name: "notes", collections: [notes])
         return try Replica.open(at: folder, model: model, rules: [allTags])
-    }
-
-    package static func answer(_ replica: Replica) throws {
-        for issue in try replica.issues() where issue.kind == .conflict {
-            print(issue.id, issue.key ?? "", issue.fields, issue.message)
-            try replica.answer(issue.id, .keepMine)
-        }
     }
 }

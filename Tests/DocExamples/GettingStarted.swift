@@ -1,6 +1,6 @@
 // GettingStarted.swift — the code of the article of that name, and the types of the others.
 
-import Foundation
+package import Foundation
 package import Tidemark
 import TidemarkHTTP
 
@@ -17,6 +17,13 @@ package struct Todo: Entity {
     package var list: ID<TodoList>?
     package var done: Bool?
     package var due: Date?
+}
+
+extension Todo {
+    /// For the tests, in another module.
+    package init(id: ID, title: String) {
+        self.init(id: id, title: title, list: nil, done: nil, due: nil)
+    }
 }
 
 package enum GettingStarted {

@@ -25,10 +25,9 @@ enum Queries {
     }
 
     static func follow(_ replica: Replica, _ task: Task, _ home: ID<TodoList>) throws {
-        let list = try replica.read { store in
-            try task.list.flatMap { try store.get(TodoList.self, $0) }
+        let (list, tasks) = try replica.read { store in
+            (try store.get(task.list), try store.all(Task.where(\.list == home)))
         }
-        let tasks = try replica.read { try $0.all(Task.where(\.list == home)) }
         print(list?.title ?? "", tasks.count)
     }
 

@@ -106,9 +106,9 @@ import Testing
         let indent = String(lines[start].prefix { $0 == " " })
         let body = lines[(start + 1)...].prefix { $0 != indent + "}" }
         return body.filter { $0.hasPrefix(indent + "    case ") }.flatMap { line in
-            line.dropFirst(indent.count + "    case ".count).split(separator: ", ").map {
-                String($0.prefix { $0.isLetter || $0.isNumber })
-            }
+            // What is in parentheses is no case, though it may hold a comma.
+            let names = line.dropFirst(indent.count + "    case ".count)
+            return names.prefix { $0 != "(" }.split(separator: ", ").map(String.init)
         }
     }
 

@@ -1,6 +1,7 @@
 // ArticleExampleTests.swift — the tests that the article on testing shows.
 
 import DocExamples
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkHTTP

@@ -3,6 +3,7 @@
 
 import DocExamples
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 import Tidemark
@@ -27,6 +28,9 @@ import TidemarkTesting
         defer { folder.delete() }
         do {
             try Data(Self.model.utf8.map { $0 }).write(to: URL(filePath: folder / "model.json"))
+            if !transcript.makesStore {
+                try await perform(Self.usualStore, name, in: folder, origin: listener.origin)
+            }
             for step in transcript.steps {
                 try await perform(step, name, in: folder, origin: listener.origin)
             }
@@ -45,6 +49,10 @@ import TidemarkTesting
         "references":{"list":"lists"}}],"remote":{"origin":"\(origin)","adapter":"kinto",
         "bucket":"todo"}}
         """
+
+    /// The store of each article that does not say how it is made.
+    private static let usualStore = ArticleTranscript.Step.command(
+        "tidemark init todo.store --model model.json", prints: ["…"])
 
     private func perform(
         _ step: ArticleTranscript.Step, _ name: String, in folder: SyncFolder, origin: String

@@ -11,6 +11,8 @@ struct ArticleTranscript {
     }
 
     private(set) var steps: [Step] = []
+    /// Whether a store is made in it.
+    private(set) var makesStore = false
     /// Every block of JSON.
     private(set) var json: [String] = []
 
@@ -57,6 +59,7 @@ struct ArticleTranscript {
         for line in lines {
             if line.hasPrefix("$ ") {
                 steps.append(.command(String(line.dropFirst(2)), prints: []))
+                if line.hasPrefix("$ tidemark init ") { makesStore = true }
             } else if case .command(let command, let prints)? = steps.last {
                 steps[steps.count - 1] = .command(command, prints: prints + [line])
             }
