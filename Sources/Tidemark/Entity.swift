@@ -35,6 +35,8 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CustomStrin
 public protocol Entity: Identifiable, Codable, Sendable where ID == Tidemark.ID<Self> {
     /// The collection that the entities lie in.
     static var collection: CollectionName { get }
+    /// The coding keys of the properties that queries ask about; usually none.
+    static var fields: FieldNames<Self> { get }
     /// The id, for life.
     var id: ID { get }
 }

@@ -15,7 +15,7 @@ public struct ReadContext {
     public var position: Position { views.last }
 
     /// The document of an entity; nil when there is none.
-    public func document(_ key: EntityKey) throws -> [UInt8]? { try views.entity(key)?.document }
+    public func document(_ key: EntityKey) throws -> [UInt8]? { try views.document(key) }
 
     /// How an entity stands with the server; nil when there is none, also none to be deleted.
     public func status(of key: EntityKey) throws -> EntityStatus? {
@@ -47,8 +47,9 @@ public struct ReadContext {
         in collection: CollectionName? = nil,
         _ body: (EntityKey, [UInt8], EntityStatus) throws -> Bool
     ) throws {
+        let model = try views.model()
         try views.forEachEntity(in: collection) { key, row in
-            guard let document = row.document else { return true }
+            guard let document = try row.document(in: model[key.collection]) else { return true }
             return try body(key, document, row.status)
         }
     }

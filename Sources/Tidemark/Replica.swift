@@ -16,6 +16,7 @@ public final class Replica: Sendable {
     package let dependencies: Dependencies
     /// The rules of the app that decide conflicts.
     let rules: [ConflictRule]
+    let engines = RunningEngines()
 
     private init(
         _ directory: String, _ journal: Journal, _ rules: [ConflictRule],

@@ -9,9 +9,16 @@ import TidemarkViews
 extension SyncEngine {
     /// Begins runs by itself until the engine is stopped, or the store fails.
     func follow() async {
+        do { try beginSyncing() } catch {
+            isStarted = false
+            rest = .stopped(error)
+            return publish(rest)
+        }
+        defer { replica.journal.shared.endSyncing() }
         let bell = bell
-        let watch = replica.journal.localCommits.watch { bell.ringForEdit() }
-        defer { replica.journal.localCommits.unwatch(watch) }
+        let feed = replica.journal.shared.feed
+        let watch = feed.watchEdits { bell.ringForEdit() }
+        defer { feed.unwatch(watch) }
         var rings = bell.rings.makeAsyncIterator()
         // What is pending already counts as an edit.
         bell.ringForEdit()

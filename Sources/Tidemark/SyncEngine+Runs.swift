@@ -90,6 +90,8 @@ extension SyncEngine {
         guard let index = index(number) else { preconditionFailure("a run was lost") }
         if let failure = runs[index].ending { return try outcome(failure) }
         runs[index].hasBegun = true
+        try beginSyncing()
+        defer { replica.journal.shared.endSyncing() }
         do {
             let outcome = try await run(runs[index].triggers, isFull: runs[index].isFull, time)
             ended(outcome)

@@ -34,7 +34,7 @@ public actor SyncEngine {
     /// What the engine does while no run is going on and none begins by itself.
     var rest = EngineStatus.Activity.idle
 
-    /// An engine for a replica; at most one for each.
+    /// An engine for a replica; only one at a time may run for a store.
     ///
     /// - Parameters:
     ///   - replica: what is synced.
@@ -56,6 +56,7 @@ public actor SyncEngine {
         self.transport = transport
         self.limits = limits
         self.credentials = credentials
+        replica.engines.add(self)
     }
 
     // MARK: One run
@@ -76,8 +77,8 @@ public actor SyncEngine {
     ///     begins that can't end by then, and what was not done waits for the next run. Such a run
     ///     is not shared.
     ///   - full: whether every collection is listed whole, and not only what changed.
-    /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin, and
-    ///   whatever the storage throws.
+    /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
+    ///   `engineRunning` when another engine syncs the same store, and whatever the storage throws.
     public func sync(
         _ trigger: SyncTrigger = .userRequested, deadline: Duration? = nil, full: Bool = false
     ) async throws -> SyncOutcome {
@@ -97,6 +98,7 @@ public actor SyncEngine {
     /// Lets runs begin by themselves, until ``stop()``.
     ///
     /// What is pending already counts as an edit. Started twice, the later triggers hold.
+    /// While another engine syncs the same store this one is `stopped`, with `engineRunning`.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
         while let loop, !isStarted {
             // Stopped, and not yet at its end.

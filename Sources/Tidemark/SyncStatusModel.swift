@@ -17,20 +17,11 @@ public import Observation
         status = engine.broadcast.current
         let changes = engine.status
         following = Following(
-            task: Task { [weak self] in
+            Task { [weak self] in
                 for await status in changes {
                     guard let self else { return }
                     if self.status != status { self.status = status }
                 }
             })
     }
-}
-
-/// A task that ends with whoever keeps it.
-private final class Following: Sendable {
-    let task: Task<Void, Never>
-
-    init(task: Task<Void, Never>) { self.task = task }
-
-    deinit { task.cancel() }
 }

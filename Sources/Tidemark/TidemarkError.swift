@@ -20,6 +20,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidDocument
         /// The document is larger than a local write may be.
         case tooLarge
+        /// A query asks about a property that the type gives no name.
+        case unknownField
         /// There is no such entity.
         case notFound
         /// There is such an entity already.
@@ -30,7 +32,12 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case keyExpired
         /// The store belongs to another server.
         case otherRemote
-        /// Another process has the store open for writing.
+        /// Another engine syncs the store; only one may at a time.
+        case engineRunning
+        /// There are changes that the server has not acknowledged, or has refused; they would be
+        /// lost.
+        case pendingChanges
+        /// Another process has the store open for writing, or this one more often than it may be.
         case busy
         /// A store was here, and its data is gone.
         case lost

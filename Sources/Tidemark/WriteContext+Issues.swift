@@ -86,7 +86,7 @@ extension WriteContext {
         let row = try draft.fold.entity(key)
         let asOf = completed.asOf ?? cause
         guard row.baseState == .live, row.asOf.map({ $0 <= asOf }) ?? true else { return }
-        let mine = row.document
+        let mine = try row.document(in: draft.fold.knownCollection(key.collection))
         let deleted = try draft.append(
             Event(
                 .serverDeleted, recordedAt: draft.now, key: key, cause: cause, asOf: asOf))

@@ -33,7 +33,8 @@ public final class WriteContext {
     /// The document of an entity as it is now, with everything of this commit; nil when there is
     /// none.
     public func document(_ key: EntityKey) throws -> [UInt8]? {
-        try draft.fold.entity(draft.fold.resolve(key)).document
+        let key = try draft.fold.resolve(key)
+        return try draft.fold.entity(key).document(in: draft.fold.knownCollection(key.collection))
     }
 
     /// Makes the document of an entity be `document`: creates it, or changes what differs.

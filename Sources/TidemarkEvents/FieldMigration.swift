@@ -40,7 +40,7 @@ extension FieldMigration {
         }
     }
 
-    var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .renamed(let old, let new): ["rename": .string(old), "to": .string(new)]
         case .removed(let name): ["remove": .string(name)]

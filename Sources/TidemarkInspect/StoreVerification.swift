@@ -183,6 +183,11 @@ extension Journal {
             let check = RowCheck(self, (state ?? ViewTables.State()).generation, recorded)
             result.problems += try check.run(transaction)
             result.rows = check.rows
+            if result.isFine {
+                result.problems += try indexDifferences(transaction).map {
+                    LogError(.corruptRow, at: .start, "\($0); `tidemark rebuild` mends it")
+                }
+            }
         }
     }
 
@@ -226,6 +231,7 @@ extension RebuildComparison {
         let commit = commit.map { LogError(.corruptDigest, at: $0.position, "\($0)") }
         return [commit].compactMap { $0 }
             + rows.map { LogError(.corruptRow, at: $0.commit ?? .start, $0.summary) }
+            + indexes.map { LogError(.corruptRow, at: .start, "\($0)") }
     }
 }
 

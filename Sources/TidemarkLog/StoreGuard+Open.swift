@@ -66,6 +66,9 @@ extension StoreGuard {
         let place = try FileIdentity(ofDirectory: directory)
         return try openStores.withLock { stores in
             if let guardian = stores[place]?.guardian, guardian.isOpen {
+                guard !guardian.isLeaving else {
+                    throw StoreError(.busy, during: "open", detail: "it is being removed")
+                }
                 var identity = guardian.identity
                 identity.opening = nil
                 try opening.check(identity)
@@ -80,7 +83,7 @@ extension StoreGuard {
     }
 
     /// Runs `body` while no thread of this process opens a store, nor ends the last opening of one.
-    static func whileNobodyOpens(_ body: () -> Void) {
+    static func whileNobodyOpens<R: Sendable>(_ body: () -> R) -> R {
         openStores.withLock { _ in body() }
     }
 

@@ -14,6 +14,8 @@ package final class StoreGuard: Sendable {
     private struct State {
         var identity: StoreIdentity
         var openings = 1
+        /// Whether it is about to be removed.
+        var isLeaving = false
         /// The recorded time of the commit that was last written down.
         var writtenAt: Timestamp?
     }
@@ -86,6 +88,58 @@ package final class StoreGuard: Sendable {
             }
         }
     }
+
+    // MARK: Removing
+
+    /// Keeps this process from opening the store again, in order to remove it.
+    ///
+    /// - Throws: ``StoreError``: `busy` when this process has it open more than once; `invalidPath`
+    ///   when its path is a link.
+    package func beginLeaving() throws(StoreError) {
+        try StoreFiles.checkRemovable(directory)
+        let others = Self.whileNobodyOpens {
+            state.withLock { state in
+                if state.openings == 1, !state.isLeaving {
+                    state.isLeaving = true
+                    return 0
+                }
+                return max(1, state.openings - 1)
+            }
+        }
+        guard others == 0 else {
+            throw StoreError(
+                .busy, during: "remove",
+                detail: "\(others) other \(others == 1 ? "use" : "uses") of \(directory) in this "
+                    + "process must be closed first")
+        }
+    }
+
+    /// Takes ``beginLeaving()`` back.
+    package func endLeaving() { state.withLock { $0.isLeaving = false } }
+
+    /// Closes the only opening and removes the store's folder; other processes are kept out until
+    /// it has another name.
+    ///
+    /// - Throws: ``StoreError``: why it could not be removed; it is closed then, and stays.
+    package func closeRemoving(_ environment: Environment) throws(StoreError) {
+        try environment.close()
+        let removal = Result { () throws(StoreError) in try StoreFiles.remove(directory) }
+        Self.whileNobodyOpens {
+            state.withLock { state in
+                state.openings = 0
+                state.isLeaving = false
+                if case .failure = removal {
+                    state.identity.opening = nil
+                    try? state.identity.write(to: directory, isDurable: true)
+                }
+                lock.release()
+            }
+        }
+        try removal.get()
+    }
+
+    /// Whether it is about to be removed.
+    var isLeaving: Bool { state.withLock(\.isLeaving) }
 
     /// Whether somebody has it open.
     var isOpen: Bool { state.withLock { $0.openings > 0 } }

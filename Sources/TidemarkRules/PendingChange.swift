@@ -152,3 +152,31 @@ package enum Current: Sendable, Hashable {
         self = bytes.map(Current.document) ?? .none
     }
 }
+
+// MARK: - Other models
+
+extension Base {
+    /// The same as a collection's model of today reads it.
+    package func read(by collection: CollectionModel) throws(JSONError) -> Base {
+        if collection.migrations.isEmpty { return self }
+        switch self {
+        case .absent, .deleted(last: nil): return self
+        case .live(let document): return .live(try collection.migrated(document))
+        case .deleted(let last?): return .deleted(last: try collection.migrated(last))
+        }
+    }
+}
+
+extension PendingChange {
+    /// The same as a collection's model of today reads it.
+    package func read(by collection: CollectionModel) throws(JSONError) -> PendingChange {
+        var result = self
+        switch change {
+        case .create(let document):
+            result.change = .create(try collection.migratedCreation(document))
+        case .update(let patch): result.change = .update(collection.migrated(patch))
+        case .delete, .carried: break
+        }
+        return result
+    }
+}

@@ -107,6 +107,11 @@ extension Platform {
         }
     }
 
+    /// Removes an empty directory.
+    static func removeDirectory(_ path: String) throws(SystemNumber) {
+        guard unsafe rmdir(path) == 0 else { throw SystemNumber(number: errno) }
+    }
+
     /// Takes every right from everybody but the owner, who may read and write.
     ///
     /// By its path: closing a descriptor of a file drops this process's locks on it.

@@ -11,7 +11,7 @@ package enum StoreFiles {
     }
 
     /// Every file of a store.
-    private static let names = ["data.mdb", "lock.mdb", "identity.json"]
+    static let names = ["data.mdb", "lock.mdb", "identity.json"]
 
     /// Makes sure that the directory is there, making it (0700) if that is allowed, and on a disk
     /// of this machine.
@@ -21,6 +21,7 @@ package enum StoreFiles {
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
             throw StoreError(.invalidPath, during: "open", detail: "the path is empty")
         }
+        if mayCreate { sweep(directory) }
         try StorePath.prepareDirectory(directory, mayCreate: mayCreate)
         guard let type = Platform.fileSystemType(directory), isRemote(type) else { return }
         throw StoreError(

@@ -53,7 +53,7 @@ enum StorePath {
         }
     }
 
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         var trimmed = Substring(path)
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         guard let slash = trimmed.lastIndex(of: "/") else { return "." }

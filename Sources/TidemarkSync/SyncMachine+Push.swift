@@ -67,8 +67,8 @@ extension SyncMachine {
     ) throws -> PushItem? {
         guard try views.missingReferences(of: key, row, model).isEmpty,
             let write = try PushWrite(
-                try row.changes, on: try row.baseValue, revision: row.revision, id: key.id,
-                collection: collection)
+                try row.changes(in: collection), on: try row.baseValue(in: collection),
+                revision: row.revision, id: key.id, collection: collection)
         else { return nil }
         let call: ServerCall =
             switch write {

@@ -8,8 +8,8 @@ class CommitRequest: @unchecked Sendable {
     // it, afterwards only the caller, who waits for that turn or is woken after it.
     let now: Timestamp
     private(set) var isFinished = false
-    /// Whether somebody is to be told of it once it is on disk.
-    var isNews = false
+    /// What is to be told of it once it is on disk.
+    var news: CommitNews?
     private var failure: (any Error)?
 
     init(at now: Timestamp) { self.now = now }

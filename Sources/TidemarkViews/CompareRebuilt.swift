@@ -11,8 +11,10 @@ package struct RebuildComparison: Sendable, Hashable {
     package var commit: CommitDifference?
     /// The rows that differ now, in key order.
     package var rows: [RowDifference] = []
+    /// The records of indexes that are not as the live rows have them, when the rows are right.
+    package var indexes: [IndexDifference] = []
 
-    package var isEqual: Bool { commit == nil && rows.isEmpty }
+    package var isEqual: Bool { commit == nil && rows.isEmpty && indexes.isEmpty }
 }
 
 /// A commit that recorded other rows than a new fold makes of its events, by the same rules.
@@ -158,23 +160,13 @@ private final class Refold {
         _ record: CommitRecord, _ transaction: borrowing some TableReading & ~Copyable,
         _ target: borrowing WriteTransaction
     ) throws -> RowChanges {
-        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws
-            -> RowChanges
-        {
-            try withoutActuallyEscaping(load) { load in
-                let fold = Fold(models: self.models, load: load)
-                try body(fold)
-                return fold.sortedChanges
-            }
-        }
-        return try run({ key in
-            try target.get(self.views.table(key.tree, self.generation), key.bytes)
-        }) { fold in
+        try views.withFold(models, generation, target) { fold in
             try journal.log.forEach(from: record.first, transaction) { position, event in
                 guard position <= record.last else { return false }
                 try fold.apply(event, at: position)
                 return position < record.last
             }
+            return fold.sortedChanges
         }
     }
 
@@ -233,7 +225,12 @@ private final class Refold {
         }
         rows.sort { RowKey($0.tree, $0.key) < RowKey($1.tree, $1.key) }
         if state.difference == nil, !rows.isEmpty { try nameLastWriters(of: &rows, transaction) }
-        return RebuildComparison(commit: state.difference, rows: rows)
+        var comparison = RebuildComparison(commit: state.difference, rows: rows)
+        if comparison.isEqual {
+            comparison.indexes = try journal.indexDifferences(
+                differencesMax: differencesMax, transaction)
+        }
+        return comparison
     }
 
     /// Names the last commit that wrote each row, by the short hash of its key.

@@ -106,6 +106,18 @@ package struct EntityRow: Sendable, Hashable {
         }
     }
 
+    /// The base as a collection's model of today reads it.
+    package func baseValue(in collection: CollectionModel) throws(JSONError) -> Base {
+        try baseValue.read(by: collection)
+    }
+
+    /// The pending mutations as a collection's model of today reads them.
+    package func changes(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
+        let changes = try changes
+        if collection.migrations.isEmpty { return changes }
+        return try changes.map { (change) throws(JSONError) in try change.read(by: collection) }
+    }
+
     /// The pending mutations as the rules take them.
     package var changes: [PendingChange] {
         get throws(JSONError) {

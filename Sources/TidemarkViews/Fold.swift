@@ -3,6 +3,7 @@
 
 package import TidemarkEvents
 import TidemarkRules
+import TidemarkStore
 
 /// Folds the events of one commit, on top of rows that are there already.
 package final class Fold {
@@ -17,6 +18,8 @@ package final class Fold {
     /// Whether any id is another one's alias; false spares the question.
     private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
+    private let loadOpen: () throws -> [Position]
+    private let walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
@@ -25,14 +28,20 @@ package final class Fold {
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
     ///
-    /// - Parameter hasBindings: false when `load` is known to hold no row of the bindings.
+    /// - Parameters:
+    ///   - hasBindings: false when `load` is known to hold no row of the bindings.
+    ///   - open: the positions of all mutations whose row under ``RowKey/open(_:)`` is there.
+    ///   - walk: goes over the rows of entities under a prefix, in the order of their keys.
     package init(
         models: ModelCache = ModelCache(), hasBindings: Bool = true,
-        load: @escaping (RowKey) throws -> [UInt8]?
+        load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position],
+        walk: @escaping ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void = { _, _ in }
     ) {
         self.models = models
         self.hasBindings = hasBindings
         self.load = load
+        loadOpen = open
+        self.walk = walk
     }
 
     /// Takes in the next event.
@@ -88,7 +97,7 @@ package final class Fold {
         guard event.schemaVersion == 0 else { return }
         switch event.kind {
         case .storeOpened: try keep("opened", event, position)
-        case .modelRegistered: try keep("model", event, position)
+        case .modelRegistered: try register(event, position)
         case .localCreated: try edit(event, position, .create)
         case .localUpdated: try edit(event, position, .update)
         case .localDeleted: try edit(event, position, .delete)
@@ -155,6 +164,35 @@ package final class Fold {
         }
     }
 
+    /// Walks over the entities of a collection by id, with everything folded so far, tombstones
+    /// included; `body` says whether to go on.
+    ///
+    /// Not to be called while an event is folded.
+    package func forEachEntity(
+        in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let prefix = EntityKey.prefix(of: collection)
+        var written = entities.written(prefix)[...]
+        var goesOn = true
+        func visit(_ key: [UInt8], _ row: @autoclosure () throws -> EntityRow) throws -> Bool {
+            guard goesOn, let key = EntityKey(bytes: key) else { return goesOn }
+            goesOn = try body(key, try row())
+            return goesOn
+        }
+        try walk(prefix) { key, value in
+            while let entry = written.first, ByteOrder.precedes(entry.key.bytes, key) {
+                written = written.dropFirst()
+                guard try visit(entry.key.bytes, entry.row) else { return false }
+            }
+            if let entry = written.first, ByteOrder.areEqual(entry.key.bytes, key) {
+                written = written.dropFirst()
+                return try visit(key, entry.row)
+            }
+            return try visit(key, try EntityRow(parsing: value))
+        }
+        for entry in written where try !visit(entry.key.bytes, entry.row) { return }
+    }
+
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
@@ -179,6 +217,18 @@ package final class Fold {
         else { return }
         change(&row)
         put(row, at: position)
+    }
+
+    /// The mutations that wait for the server or for the user, in order; what the event in hand
+    /// changed is not seen.
+    func openMutations() throws -> [Position] {
+        let known = Set(mutations.positions)
+        let stored = try loadOpen().filter { !known.contains($0) }
+        return (stored + mutations.positions.filter { mutations[$0]?.isOpen == true }).sorted()
+    }
+
+    func mutation(_ position: Position) throws -> MutationRow? {
+        try mutations[position] ?? load(.mutation(position)).map { try MutationRow(parsing: $0) }
     }
 
     func settle(
@@ -217,7 +267,7 @@ package final class Fold {
 
     // MARK: Store, sync runs, watermarks
 
-    private func keep(_ name: String, _ event: Event, _ position: Position) throws {
+    func keep(_ name: String, _ event: Event, _ position: Position) throws {
         put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
     }
 

@@ -21,7 +21,7 @@ extension Fold {
                 editedAt: event.serverTime))
         if let time = event.serverTime { try noteGiven(time) }
         if kind == .delete { try annihilate(&row, proof: position) }
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, at: place)
     }
 
@@ -33,7 +33,7 @@ extension Fold {
         }
         row.pending = []
         row.refusal = nil
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, key)
     }
 
@@ -68,14 +68,16 @@ extension Fold {
     }
 
     /// Computes what is seen of an entity from its base and what is pending.
-    func refresh(_ row: inout EntityRow) throws {
+    func refresh(_ row: inout EntityRow, _ key: EntityKey) throws {
         row.current = []
         if row.pending.isEmpty {
             if row.baseState == .deleted { row.base = [] }
             return
         }
         if row.isOnlyCreated { return }
-        if case .document(let bytes) = try Current(try row.changes, on: try row.baseValue) {
+        let collection = try collection(key.collection)
+        let changes = try row.changes(in: collection)
+        if case .document(let bytes) = try Current(changes, on: try row.baseValue(in: collection)) {
             row.current = bytes
         }
     }

@@ -44,7 +44,7 @@ extension Fold {
         } else {
             return
         }
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, key)
     }
 
@@ -54,15 +54,16 @@ extension Fold {
         guard let attempt = row.attempt, attempt.call == event.call else { return }
         endAttempt(&row, key)
         try annihilate(&row, proof: position)
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, key)
     }
 
     func accepted(_ event: Event, _ position: Position) throws {
         guard let key = event.key, let covers = event.mutation else { return }
         var row = try entity(key)
-        let changes = try row.changes.filter { $0.position <= covers }
-        let base = try row.baseValue
+        let collection = try collection(key.collection)
+        let changes = try row.changes(in: collection).filter { $0.position <= covers }
+        let base = try row.baseValue(in: collection)
         for (change, isOvertaken) in zip(changes, PendingChange.overtaken(changes)) {
             try settle(
                 change.position, isOvertaken ? .coalesced : .accepted, proof: position,
@@ -94,7 +95,7 @@ extension Fold {
         try annihilate(&row, proof: position)
         // Of what was never here an alias would name nothing.
         if row.baseState != .absent { try bind(key, event) }
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, key)
     }
 
@@ -117,7 +118,7 @@ extension Fold {
         }
         row.refusal = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message)
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, key)
     }
 

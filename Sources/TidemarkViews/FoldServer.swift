@@ -19,7 +19,7 @@ extension Fold {
             try rebase(&row, onto: try Base(event, isDeletion), key, event, position, ruled)
         }
         row.set(event, position, asOf, isDeletion)
-        try refresh(&row)
+        try refresh(&row, key)
         try put(row, at: place)
     }
 
@@ -42,8 +42,9 @@ extension Fold {
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
             !row.isOwnWrite(event), isDeletion || event.checked.isObject
         else { return nil }
-        let (changes, old) = (try row.changes, try row.baseValue)
-        let new = try Base(event, isDeletion)
+        let changes = try row.changes(in: collection)
+        let old = try row.baseValue(in: collection)
+        let new = try Base(event, isDeletion).read(by: collection)
         let rebase = Rebase(
             changes, from: old, to: new, policy: collection.conflict,
             serverFields: collection.serverFields)
@@ -62,9 +63,10 @@ extension Fold {
         _ position: Position, _ ruled: RuledAnswer?
     ) throws {
         let collection = try collection(key.collection)
-        let changes = try row.changes
+        let changes = try row.changes(in: collection)
+        let new = try new.read(by: collection)
         let rebase = Rebase(
-            changes, from: try row.baseValue, to: new, policy: collection.conflict,
+            changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
             serverFields: collection.serverFields, answer: ruled?.payload.answer)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {

@@ -64,6 +64,12 @@ struct FoldedEntities {
         written.append(entry)
     }
 
+    /// The entities written whose keys begin with some bytes, in the order of their keys.
+    func written(_ prefix: [UInt8]) -> [Entry] {
+        written.filter { $0.key.bytes.starts(with: prefix) }
+            .sorted { ByteOrder.precedes($0.key.bytes, $1.key.bytes) }
+    }
+
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
         // Numbers are sorted, which are moved without counting references.

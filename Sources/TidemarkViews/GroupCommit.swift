@@ -90,8 +90,11 @@ private struct GroupCommit {
     }
 
     private let journal: Journal
-    private let generation: Generation
+    private var state: ViewTables.State
+    private var generation: Generation { state.generation }
     private var isNew: Bool
+    /// The indexes to be kept, once a commit has asked.
+    private var plan: IndexPlan?
     private var edge: MerkleEdge
     private var hasBindings: Bool
     /// The last commit, if there was one.
@@ -109,26 +112,34 @@ private struct GroupCommit {
                 "another version of Tidemark made the store's tables; open the store again")
         }
         isNew = state == nil
-        generation = (state ?? ViewTables.State()).generation
-        hasBindings = try journal.views.hasBindings(generation, transaction)
+        self.state = state ?? ViewTables.State()
+        hasBindings = try journal.views.hasBindings(self.state.generation, transaction)
     }
 
     /// Runs one caller's body and writes what it appended.
     mutating func commit(
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws {
+        request.news = nil
+        guard journal.phase.withLock(\.self) == .open else {
+            throw BodyFailure(error: Journal.closed("begin"))
+        }
         let draft = try draft(request, transaction)
-        request.isNews = journal.localCommits.areWatched && draft.events.contains(where: \.isLocal)
         guard !draft.events.isEmpty else { return }
-        if isNew { try journal.views.setState(ViewTables.State(), transaction) }
+        if isNew { try journal.views.setState(state, transaction) }
         isNew = false
         let changes = draft.changes
+        request.news = try journal.news(draft.events, changes, generation, transaction)
         // A large commit's events and rows are hashed on threads of their own meanwhile.
         let prepared = PreparedEvents(draft.events, after: edge)
         let digests =
             draft.events.count < PreparedEvents.countForThread
             ? nil : Background { ViewDigest.of(changes) }
+        let model = try newPlan(draft)
+        let indexChanges = try indexChanges(changes, model, transaction)
         try journal.views.write(changes, generation, transaction)
+        try journal.views.writeIndexes(indexChanges, generation, transaction)
+        if let model { state = try journal.views.settleIndexes(model, state, transaction) }
         let record = try journal.log.append(
             prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
             edge: &edge, transaction)
@@ -138,23 +149,39 @@ private struct GroupCommit {
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
     }
 
+    /// The indexes that a commit's model asks for; nil when it does not register one.
+    private func newPlan(_ draft: Draft) throws -> IndexPlan? {
+        guard draft.events.contains(where: { $0.kind == .modelRegistered }) else { return nil }
+        let fact = draft.changes.last { $0.key == .store("model") }?.value
+        return try fact.map { journal.models.plan(try StoreFactRow(parsing: $0)) }
+    }
+
+    /// What a commit changes in the indexes that are there and that its model asks for.
+    private mutating func indexChanges(
+        _ changes: RowChanges, _ model: IndexPlan?, _ transaction: borrowing WriteTransaction
+    ) throws -> [(key: [UInt8], value: [UInt8]?)] {
+        guard !state.indexes.isEmpty else { return [] }
+        let views = journal.views
+        let plan = try model ?? plan ?? views.indexPlan(journal.models, generation, transaction)
+        self.plan = plan
+        let isWhole = plan.names == state.indexes
+        let kept = isWhole ? plan : IndexPlan(plan, only: state.indexes)
+        return try views.indexChanges(changes, kept, generation, transaction)
+    }
+
     private func draft(
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws -> Draft {
-        func run(_ load: (RowKey) throws -> [UInt8]?) throws -> Draft {
-            try withoutActuallyEscaping(load) { load in
-                let fold = Fold(models: journal.models, hasBindings: hasBindings, load: load)
-                let draft = Draft(now: request.now, after: Position(edge.size), fold)
-                do { try request.run(draft) } catch {
-                    draft.drop()
-                    throw BodyFailure(error: error)
-                }
-                draft.end()
-                return draft
+        try journal.views.withFold(
+            journal.models, hasBindings: hasBindings, generation, transaction
+        ) { fold in
+            let draft = Draft(now: request.now, after: Position(edge.size), fold)
+            do { try request.run(draft) } catch {
+                draft.drop()
+                throw BodyFailure(error: error)
             }
-        }
-        return try run { key in
-            try transaction.get(journal.views.table(key.tree, generation), key.bytes)
+            draft.end()
+            return draft
         }
     }
 }

@@ -29,6 +29,7 @@ extension Journal {
         do {
             let state = try journal.environment.read { try journal.views.state($0) }
             if let state, !state.isCurrent { try journal.rebuild(progress: progress) }
+            try journal.settleIndexes()
         } catch {
             try? journal.close()
             throw error
@@ -69,13 +70,59 @@ extension Journal {
     ///
     /// What was acknowledged is on disk already.
     package func close() throws {
-        let wasOpen = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
-        }
-        guard wasOpen else {
-            throw StoreError(.closed, during: "close", detail: "the store was closed before")
-        }
+        try end()
         if let guardian { try guardian.close(environment) } else { try environment.close() }
+    }
+
+    /// Whether it was closed.
+    package var isClosed: Bool { phase.withLock(\.self) == .closed }
+
+    // MARK: Leaving
+
+    /// Closes the store and removes its folder, unless `check` objects.
+    ///
+    /// `check` sees every write that was or will be acknowledged: later ones are refused as
+    /// `closed`. When it throws, or others in this process have the store open, nothing changes.
+    ///
+    /// - Parameter ending: run between the check and the end, to stop who still uses the store.
+    /// - Throws: what `check` throws; ``StoreError``: `busy`; `closed`; or why the folder could not
+    ///   be removed, which is closed then and can be opened again.
+    package func closeRemoving(
+        unless check: @escaping @Sendable (ViewReader) throws -> Void,
+        ending: () async -> Void
+    ) async throws {
+        guard let guardian else {
+            throw StoreError(.readOnly, during: "remove", detail: "the store is open read-only")
+        }
+        try guardian.beginLeaving()
+        do {
+            // In turn with the writes: what came before is seen, what comes after is refused.
+            try await environment.perform { [self] _ in
+                try read(check)
+                try phase.withLock { phase throws(StoreError) in
+                    guard phase == .open else { throw Self.closed("close") }
+                    phase = .leaving
+                }
+            }
+        } catch {
+            guardian.endLeaving()
+            throw error
+        }
+        await ending()
+        try end()
+        try guardian.closeRemoving(environment)
+    }
+
+    private func end() throws {
+        let wasOpen = phase.withLock { phase in
+            defer { phase = .closed }
+            return phase != .closed
+        }
+        guard wasOpen else { throw Self.closed("close") }
+        shared.feed.end(ObjectIdentifier(self))
+    }
+
+    static func closed(_ action: String) -> StoreError {
+        StoreError(.closed, during: action, detail: "the store was closed")
     }
 }

@@ -14,13 +14,14 @@ package final class Journal: Sendable {
     package let views: ViewTables
     /// Watches over a store that is open for writing.
     let guardian: StoreGuard?
-    /// Whether nobody has closed it; the environment below may be shared with another one.
-    let isOpen = Lock(true)
+    /// Whether this opening of the store still goes on; the environment below may be shared with
+    /// another one.
+    let phase = Lock(Phase.open)
     let models = ModelCache()
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])
-    /// Who is told of commits with edits.
-    package let localCommits = LocalCommits()
+    /// What it shares with all who have the store open in this process.
+    package let shared: SharedStore
 
     /// The tables of a store.
     package static let tableNames = EventLog.tableNames + ViewTables.tableNames
@@ -31,6 +32,15 @@ package final class Journal: Sendable {
         self.guardian = guardian
         log = EventLog(environment)
         views = ViewTables(environment)
+        shared = SharedStore.of(environment)
+    }
+
+    /// How far an opening of a store is.
+    enum Phase: Sendable {
+        case open
+        /// It takes no more writes.
+        case leaving
+        case closed
     }
 
     // MARK: Reading
@@ -39,7 +49,8 @@ package final class Journal: Sendable {
     ///
     /// `reader` must not be kept.
     package func read<R>(_ body: (ViewReader) throws -> R) throws -> R {
-        try environment.read { transaction in
+        guard phase.withLock(\.self) != .closed else { throw Self.closed("read") }
+        return try environment.read { transaction in
             try ViewReader.with(self, transaction, body)
         }
     }
@@ -83,7 +94,7 @@ package final class Journal: Sendable {
 
     /// Tells of a commit that is on disk, on the thread of whoever asked for it.
     private func told<R>(_ request: TypedCommitRequest<R>) -> TypedCommitRequest<R> {
-        if request.isNews, request.isStored { localCommits.tell() }
+        if let news = request.news, request.isStored { shared.feed.tell(news) }
         return request
     }
 }

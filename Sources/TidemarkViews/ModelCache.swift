@@ -5,18 +5,29 @@ import TidemarkStore
 
 /// Remembers what the last registration's bytes mean.
 package final class ModelCache: Sendable {
-    private let known = Lock<(payload: [UInt8], model: SyncModel)?>(nil)
+    private struct Known {
+        let payload: [UInt8]
+        let model: SyncModel
+        let plan: IndexPlan
+    }
+    private let known = Lock<Known?>(nil)
 
     package init() {}
 
     /// The model of a registration; one without collections where it can't be understood.
-    func model(_ fact: StoreFactRow) -> SyncModel {
+    func model(_ fact: StoreFactRow) -> SyncModel { known(fact).model }
+
+    /// The indexes that the model of a registration asks for.
+    func plan(_ fact: StoreFactRow) -> IndexPlan { known(fact).plan }
+
+    private func known(_ fact: StoreFactRow) -> Known {
         known.withLock { known in
-            if let known, known.payload == fact.payload { return known.model }
+            if let known, known.payload == fact.payload { return known }
             let parsed = try? ModelRegistration(parsing: fact.payload, isLogged: true)
             let model = parsed?.model ?? SyncModel(name: "", collections: [])
-            known = (fact.payload, model)
-            return model
+            let made = Known(payload: fact.payload, model: model, plan: IndexPlan(model))
+            known = made
+            return made
         }
     }
 }

@@ -52,7 +52,7 @@ extension ViewReader {
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
         guard let collection = model[key.collection], !collection.references.isEmpty,
-            let bytes = row.document
+            let bytes = try row.document(in: collection)
         else { return [] }
         let document = try JSONDocument(parsing: bytes)
         var missing: [EntityKey] = []
@@ -74,11 +74,12 @@ extension ViewReader {
         var waiting = [start]
         var seen: Set<EntityKey> = [start]
         while let key = waiting.popLast() {
-            guard let references = model[key.collection]?.references,
-                let row = try entity(key), row.baseState != .live, let bytes = row.document
+            guard let collection = model[key.collection],
+                let row = try entity(key), row.baseState != .live,
+                let bytes = try row.document(in: collection)
             else { continue }
             let document = try JSONDocument(parsing: bytes)
-            for reference in references {
+            for reference in collection.references {
                 guard let id = document.value(reference.field)?.stringValue else { continue }
                 let target = EntityKey(reference.collection, id)
                 if target == end { return true }

@@ -32,6 +32,7 @@ extension Journal {
             for tree in Tree.allCases {
                 try transaction.clear(self.views.table(tree, live.other))
             }
+            try transaction.clear(self.views.indexTable(live.other))
             return live.other
         }
         var step = RebuildStep(done: .start, last: .start, hasBindings: false)
@@ -61,13 +62,7 @@ extension Journal {
     ) throws -> RebuildStep {
         var step = before
         step.last = try log.lastPosition(transaction)
-        func run(_ load: (RowKey) throws -> [UInt8]?, _ body: (Fold) throws -> Void) throws {
-            try withoutActuallyEscaping(load) { load in
-                try body(Fold(models: models, hasBindings: before.hasBindings, load: load))
-            }
-        }
-        try run({ key in try transaction.get(self.views.table(key.tree, target), key.bytes) }) {
-            fold in
+        try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
             try log.forEach(from: step.done.next, transaction) { position, event in
                 try fold.apply(event, at: position)
@@ -84,6 +79,8 @@ extension Journal {
         if step.done == step.last {
             var state = ViewTables.State()
             state.generation = target
+            let plan = try views.indexPlan(models, target, transaction)
+            state = try views.settleIndexes(plan, state, transaction)
             try views.setState(state, transaction)
         }
         return step

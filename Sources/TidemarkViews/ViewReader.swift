@@ -17,15 +17,27 @@ package final class ViewReader {
     private let loadEvent: (Position) throws -> Event?
     private let models: ModelCache
     private var knownModel: SyncModel?
+    private var knownPlan: IndexPlan?
+    /// The names of the indexes that are there.
+    let indexNames: [[UInt8]]
+    /// Walks over the keys of the indexes that begin with some bytes, from a key on, up or down.
+    let walkIndex: WalkIndex
+    typealias WalkIndex = (
+        _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool,
+        _ visit: ([UInt8], [UInt8]) throws -> Bool
+    ) throws -> Void
 
     private init(
-        _ models: ModelCache, last: Position, load: @escaping (RowKey) throws -> [UInt8]?,
+        _ models: ModelCache, last: Position, indexNames: [[UInt8]],
+        load: @escaping (RowKey) throws -> [UInt8]?,
         walk:
             @escaping (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
             -> Void,
-        loadEvent: @escaping (Position) throws -> Event?
+        walkIndex: @escaping WalkIndex, loadEvent: @escaping (Position) throws -> Event?
     ) {
         self.models = models
+        self.indexNames = indexNames
+        self.walkIndex = walkIndex
         self.last = last
         self.load = load
         self.walk = walk
@@ -36,21 +48,25 @@ package final class ViewReader {
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (ViewReader) throws -> R
     ) throws -> R {
-        let generation = (try journal.views.state(transaction) ?? ViewTables.State()).generation
+        let state = try journal.views.state(transaction) ?? ViewTables.State()
+        let generation = state.generation
         let last = try journal.log.lastPosition(transaction)
         func run(
             _ load: (RowKey) throws -> [UInt8]?,
             _ walk: (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws ->
                 Void,
-            _ loadEvent: (Position) throws -> Event?
+            _ walkIndex: WalkIndex, _ loadEvent: (Position) throws -> Event?
         ) throws -> R {
             try withoutActuallyEscaping(load) { load in
                 try withoutActuallyEscaping(walk) { walk in
-                    try withoutActuallyEscaping(loadEvent) { loadEvent in
-                        try body(
-                            ViewReader(
-                                journal.models, last: last, load: load, walk: walk,
-                                loadEvent: loadEvent))
+                    try withoutActuallyEscaping(walkIndex) { walkIndex in
+                        try withoutActuallyEscaping(loadEvent) { loadEvent in
+                            try body(
+                                ViewReader(
+                                    journal.models, last: last, indexNames: state.indexes,
+                                    load: load, walk: walk, walkIndex: walkIndex,
+                                    loadEvent: loadEvent))
+                        }
                     }
                 }
             }
@@ -63,6 +79,12 @@ package final class ViewReader {
                 try journal.views.scan(
                     tree, generation, prefix: prefix, from: from, reversed: reversed, transaction,
                     visit)
+            },
+            { prefix, from, reversed, visit in
+                let table = journal.views.indexTable(generation)
+                try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) {
+                    try visit($0.copied(), $1.copied())
+                }
             },
             { position in try journal.log.event(at: position, transaction) })
     }
@@ -125,6 +147,16 @@ package final class ViewReader {
             try fact("model").map { models.model($0) } ?? SyncModel(name: "", collections: [])
         knownModel = model
         return model
+    }
+
+    /// The indexes that the registered model asks for.
+    func indexPlan() throws -> IndexPlan {
+        if let knownPlan { return knownPlan }
+        let plan =
+            try fact("model").map { models.plan($0) }
+            ?? IndexPlan(SyncModel(name: "", collections: []))
+        knownPlan = plan
+        return plan
     }
 
     /// What is seen of an entity, read by today's model; nil when there is none.

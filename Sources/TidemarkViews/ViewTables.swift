@@ -3,7 +3,8 @@
 //   table             holds
 //   rows.a rows.b     the tree of entities, by generation
 //   ledger.a ledger.b the ledger, by generation
-//   meta "views"      which generation is live, and the fingerprints it was made with
+//   index.a index.b   the indexes, by generation (IndexPlan.swift)
+//   meta "views"      which generation is live, the fingerprints it was made with, its indexes
 
 import TidemarkEvents
 import TidemarkLog
@@ -19,7 +20,9 @@ package enum Generation: UInt64, Sendable {
 
 /// The view tables of one store.
 package struct ViewTables: Sendable {
-    package static let tableNames = ["rows.a", "ledger.a", "rows.b", "ledger.b"]
+    package static let tableNames = [
+        "rows.a", "ledger.a", "rows.b", "ledger.b", "index.a", "index.b",
+    ]
 
     private let meta: Table
     private let tables: [Table]
@@ -33,10 +36,16 @@ package struct ViewTables: Sendable {
         tables[(generation == .a ? 0 : 2) + (tree == .rows ? 0 : 1)]
     }
 
+    package func indexTable(_ generation: Generation) -> Table {
+        tables[generation == .a ? 4 : 5]
+    }
+
     /// Which generation is live, and by which rules its rows were made.
     package struct State: Sendable, Hashable {
         package var generation = Generation.a
         package var fingerprints: [UInt8] = View.allFingerprints
+        /// The names of the indexes that the generation has, in order.
+        package var indexes: [[UInt8]] = []
 
         package init() {}
 
@@ -55,6 +64,7 @@ package struct ViewTables: Sendable {
             switch field.number {
             case 1: state.generation = Generation(rawValue: try field.unsigned()) ?? .a
             case 2: state.fingerprints = try field.bytes()
+            case 3: state.indexes.append(try field.bytes())
             default: continue
             }
         }
@@ -65,6 +75,7 @@ package struct ViewTables: Sendable {
         var writer = ProtoWriter()
         writer.varint(1, state.generation.rawValue)
         writer.bytes(2, state.fingerprints)
+        for name in state.indexes { writer.bytes(3, name) }
         try transaction.put(meta, Self.stateKey, writer.bytes)
     }
 
@@ -80,6 +91,48 @@ package struct ViewTables: Sendable {
             return false
         }
         return found
+    }
+
+    /// Folds over the rows of one generation; the fold must not be kept.
+    func withFold<R>(
+        _ models: ModelCache, hasBindings: Bool = true, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
+    ) throws -> R {
+        func run(
+            _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position],
+            _ walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
+        ) throws -> R {
+            try withoutActuallyEscaping(load) { load in
+                try withoutActuallyEscaping(open) { open in
+                    try withoutActuallyEscaping(walk) { walk in
+                        try body(
+                            Fold(
+                                models: models, hasBindings: hasBindings, load: load, open: open,
+                                walk: walk))
+                    }
+                }
+            }
+        }
+        return try run(
+            { key in try transaction.get(table(key.tree, generation), key.bytes) },
+            { try openMutations(generation, transaction) },
+            { prefix, visit in
+                try scan(.rows, generation, prefix: prefix, transaction, visit)
+            })
+    }
+
+    /// The positions of the mutations that are open.
+    private func openMutations(
+        _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [Position] {
+        var positions: [Position] = []
+        try scan(.ledger, generation, prefix: Ledger.open, transaction) { key, _ in
+            if let position = Position(bigEndianBytes: key.dropFirst()) {
+                positions.append(position)
+            }
+            return true
+        }
+        return positions
     }
 
     /// Writes row changes into one generation.

@@ -135,7 +135,7 @@ import TidemarkStore
     @Test func `are walked over in the order of their keys, each once`() throws {
         var random = SplitMix64(seed: 0x5EED_0B12)
         for round in 0..<30 {
-            let fold = Fold { _ in nil }
+            let fold = MemoryFold().fold
             for number in 1...60 {
                 let key = EntityKey(
                     CollectionName(random.pick(["a", "tasks", "z"])), "\(random.below(20))")

@@ -14,7 +14,7 @@ import TidemarkViews
     /// Notes the last position that can be read at the time of being told.
     private func watch() -> Int {
         let (journal, told) = (store.journal, told)
-        return journal.localCommits.watch {
+        return journal.shared.feed.watchEdits {
             let last = try? journal.read { $0.last }
             told.withLock { $0.append(last ?? .start) }
         }
@@ -62,7 +62,7 @@ import TidemarkViews
     @Test func `is told no more than it wants`() throws {
         let first = watch()
         _ = watch()
-        store.journal.localCommits.unwatch(first)
+        store.journal.shared.feed.unwatch(first)
 
         try store.write(.about(.localCreated, "tasks/a", "{}"))
 

@@ -72,8 +72,7 @@ private struct ModelServer {
             document == nil ? .serverDeleted : .serverUpserted, "tasks/1",
             asOf: fold.last.rawValue, revision: "\(revision)")
         if let document { (word.payload, word.payloadType) = (document, .json) }
-        let memory = fold
-        if try Fold(load: { memory.rows[$0] }).conflict(word, at: fold.last.next) != nil {
+        if try fold.fold.conflict(word, at: fold.last.next) != nil {
             let answer = [
                 #""server""#, #""local""#, #"{"document":{"id":"1","m":\#(random.below(3))}}"#,
             ]

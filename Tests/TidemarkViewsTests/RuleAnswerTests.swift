@@ -92,7 +92,7 @@ import TidemarkViews
     @Test func `are asked for with both sides`() throws {
         let memory = MemoryFold()
         try memory.apply(before)
-        let fold = Fold { memory.rows[$0] }
+        let fold = memory.fold
         func conflict(_ event: Event) throws -> RuledConflict? {
             try fold.conflict(event, at: Position(5))
         }
@@ -119,7 +119,7 @@ import TidemarkViews
         #expect(try conflict(.about(.serverUpserted, "tasks/1", #"{"a":9,"a":8}"#)) == nil)
         #expect(try conflict(.about(.serverUpserted, "tasks/1", "[9]")) == nil)
         try memory.apply([.about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 4)])
-        let later = Fold { memory.rows[$0] }
+        let later = memory.fold
         #expect(
             try later.conflict(
                 .about(.serverUpserted, "tasks/1", #"{"a":9}"#, asOf: 3), at: Position(6)) == nil)

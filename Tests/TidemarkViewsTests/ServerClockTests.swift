@@ -74,7 +74,7 @@ import TidemarkViews
     private func now(_ events: [Event], _ bootID: String, _ uptime: Int64) throws -> Int64? {
         let memory = MemoryFold()
         try memory.apply(events)
-        let fold = Fold { memory.rows[$0] }
+        let fold = memory.fold
         return try fold.serverNow(
             Timestamp(rawValue: 50_000_000), bootID: bootID, uptime: uptime)?.rawValue
     }

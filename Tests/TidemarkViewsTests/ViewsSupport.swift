@@ -116,10 +116,17 @@ final class MemoryFold {
     private(set) var rows: [RowKey: [UInt8]] = [:]
     private(set) var last = Position.start
 
+    /// A fold over the rows as they are now.
+    var fold: Fold {
+        let open = rows.keys.filter { $0.tree == .ledger && $0.bytes.first == Ledger.open[0] }
+            .compactMap { Position(bigEndianBytes: $0.bytes.dropFirst()) }.sorted()
+        return Fold(load: { key in self.rows[key] }, open: { open })
+    }
+
     /// Folds events as one commit.
     @discardableResult
     func apply(_ events: [Event]) throws -> RowChanges {
-        let fold = Fold { key in self.rows[key] }
+        let fold = fold
         for event in events {
             last = last.next
             try fold.apply(event.checked, at: last)

@@ -28,6 +28,10 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The value as an integer, or nil when it is no integer or out of range; never rounded.
     public var int64: Int64? { Decimal(text).int64 }
 
+    /// The greatest integer that is not above the number times a power of ten; nil when it is out
+    /// of range.
+    package func floor(timesTenTo power: Int64 = 0) -> Int64? { Decimal(text).floor(power) }
+
     /// The nearest binary floating-point value, or nil when that is not finite.
     public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
@@ -120,5 +124,20 @@ private struct Decimal: Hashable {
         }
         if isNegative { return value }
         return value == .min ? nil : -value
+    }
+
+    /// The greatest integer not above the value times a power of ten, or nil when out of range.
+    func floor(_ power: Int64) -> Int64? {
+        var scaled = self
+        let (exponent, overflow) = exponent.addingReportingOverflow(power)
+        guard !overflow, exponent < 0 else {
+            scaled.exponent = exponent
+            return overflow ? nil : scaled.int64
+        }
+        scaled.digits.removeLast(Int(min(Int64(digits.count), -exponent)))
+        scaled.exponent = 0
+        // What was cut off is not nothing, because the last digit is not zero.
+        guard let whole = scaled.int64 else { return nil }
+        return isNegative ? (whole == .min ? nil : whole - 1) : whole
     }
 }

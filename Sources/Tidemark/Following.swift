@@ -1,0 +1,10 @@
+// Following.swift — a task that ends with whoever keeps it.
+
+/// A task that is cancelled when nobody keeps this any more.
+final class Following: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) { self.task = task }
+
+    deinit { task.cancel() }
+}

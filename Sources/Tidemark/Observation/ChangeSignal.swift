@@ -1,0 +1,64 @@
+// ChangeSignal.swift — one who waits for a change, and anybody who tells of one.
+
+import TidemarkStore
+
+/// A signal that is up from the beginning: what is there counts as the first change. Raised twice
+/// before it is seen is once.
+final class ChangeSignal: Sendable {
+    private enum State {
+        case down
+        case up
+        case awaited(CheckedContinuation<Void, Never>)
+    }
+    private let state = Lock(State.up)
+
+    /// Lets whoever waits go on, or the next one not wait.
+    func raise() {
+        let waiter = state.withLock { state in
+            if case .awaited(let waiter) = state {
+                state = .down
+                return waiter as CheckedContinuation<Void, Never>?
+            }
+            state = .up
+            return nil
+        }
+        waiter?.resume()
+    }
+
+    /// Takes it down: what it told of is about to be seen.
+    func lower() {
+        state.withLock { state in
+            if case .up = state { state = .down }
+        }
+    }
+
+    /// Waits until it is up, and takes it down; by one at a time.
+    ///
+    /// - Returns: false when the task was cancelled.
+    func wait() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let mayGoOn = state.withLock { state in
+                    // Who is cancelled later finds the waiter here.
+                    if case .down = state, !Task.isCancelled {
+                        state = .awaited(waiter)
+                        return false
+                    }
+                    state = .down
+                    return true
+                }
+                if mayGoOn { waiter.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                guard case .awaited(let waiter) = state else {
+                    return nil as CheckedContinuation<Void, Never>?
+                }
+                state = .down
+                return waiter
+            }
+            waiter?.resume()
+        }
+        return !Task.isCancelled
+    }
+}

@@ -1,0 +1,118 @@
+// ObservedSource.swift — what is observed: how it is read, and which changes can change it.
+
+import TidemarkEvents
+import TidemarkStore
+import TidemarkViews
+
+/// Something that can be read at any time, and that a commit may change.
+struct ObservedSource<Value: Sendable>: Sendable {
+    let replica: Replica
+    /// Which changes can change it, asked once.
+    let interest: @Sendable (ViewReader) throws -> Interest
+    /// Reads it; under the context that it was read in.
+    let read: @Sendable (ReadContext) throws -> ObservedReading<Value>
+}
+
+/// What was read, and not yet made a value.
+struct ObservedReading<Value: Sendable>: Sendable {
+    /// Equal when nothing differs that the value is made from.
+    let fingerprint: [UInt8]
+    let value: @Sendable () throws -> Value
+}
+
+/// Reads what is observed again and again: by one at a time.
+final class ObservedReader<Value: Sendable>: Sendable {
+    private let source: ObservedSource<Value>
+    private let signal = ChangeSignal()
+    private let state = Lock(State())
+
+    private struct State: Sendable {
+        var watch: Int?
+        var fingerprint: [UInt8]?
+        var value: Value?
+        var hasEnded = false
+    }
+
+    init(_ source: ObservedSource<Value>) { self.source = source }
+
+    deinit {
+        let watch = state.withLock { state in
+            state.hasEnded = true
+            return state.watch
+        }
+        if let watch { feed.unwatch(watch) }
+    }
+
+    private var feed: CommitFeed { source.replica.journal.shared.feed }
+
+    /// The next value that differs from the one before; the first one at once.
+    ///
+    /// - Returns: nil when the replica was closed or the task is cancelled; and ever after.
+    @concurrent func next() async throws -> Value? {
+        while !state.withLock(\.hasEnded) {
+            guard await signal.wait() else { return end() }
+            if let value = try readIfChanged() { return value }
+        }
+        return nil
+    }
+
+    /// The first value, without waiting; ``next()`` goes on from there.
+    ///
+    /// - Throws: what reading throws, `closed` among it; ``next()`` says the same then.
+    func first() throws -> Value? {
+        try TidemarkError.mapped {
+            signal.lower()
+            do { return try read() } catch {
+                signal.raise()
+                throw error
+            }
+        }
+    }
+
+    private func readIfChanged() throws -> Value? {
+        do { return try read() } catch {
+            end()
+            let error = TidemarkError.wrapping(error)
+            if (error as? TidemarkError)?.code == .closed { return nil }
+            throw error
+        }
+    }
+
+    /// - Returns: nil when it is what it was.
+    private func read() throws -> Value? {
+        let (replica, signal) = (source.replica, signal)
+        if state.withLock({ $0.watch == nil }) {
+            // Watched first and read then, nothing falls between.
+            let interest = try replica.journal.read { try source.interest($0) }
+            let watch = feed.watch(interest, for: replica.journal) { signal.raise() }
+            state.withLock { $0.watch = watch }
+        }
+        let reading = try replica.journal.read { try source.read(ReadContext($0)) }
+        let last = state.withLock { state in
+            defer { state.fingerprint = reading.fingerprint }
+            return (fingerprint: state.fingerprint, value: state.value)
+        }
+        guard reading.fingerprint != last.fingerprint else { return nil }
+        let value = try reading.value()
+        if let old = last.value, areEqual(old, value) { return nil }
+        state.withLock { $0.value = value }
+        return value
+    }
+
+    @discardableResult
+    private func end() -> Value? {
+        let watch = state.withLock { state in
+            state.hasEnded = true
+            state.value = nil
+            return state.watch.take()
+        }
+        if let watch { feed.unwatch(watch) }
+        return nil
+    }
+}
+
+/// Whether two values are known to be equal: those of types without equality are not.
+private func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
+    func compare<E: Equatable>(_ left: E) -> Bool { (right as? E) == left }
+    return (left as? any Equatable).map { compare($0) } ?? false
+}

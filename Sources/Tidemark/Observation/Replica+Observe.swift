@@ -1,0 +1,55 @@
+// Replica+Observe.swift — observing one entity; queries are in Replica+ObserveQuery.swift.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension Replica {
+    /// An entity as it is now, and each time it has changed; nil while there is none.
+    ///
+    /// Only commits that change this entity wake who observes it; what the server acknowledges
+    /// without changing it does not. See ``ObservedValues`` for the end of it.
+    public func observe<T: Entity>(_ type: T.Type, _ id: ID<T>) -> ObservedValues<T?> {
+        ObservedValues(
+            source: ObservedSource(
+                replica: self, interest: { Interest(try $0.key(T.key(id))) },
+                read: { context in
+                    guard let document = try context.views.document(T.key(id)) else {
+                        return ObservedReading(fingerprint: [0]) { nil }
+                    }
+                    return ObservedReading(fingerprint: [1] + document) {
+                        try EntityCoding.decode(T.self, document, T.key(id))
+                    }
+                }))
+    }
+
+    /// An entity and how it stands with the server, as it is now, and each time either has changed;
+    /// nil while there is none.
+    public func observe<T: Entity>(row type: T.Type, _ id: ID<T>) -> ObservedValues<Tracked<T>?> {
+        ObservedValues(
+            source: ObservedSource(
+                replica: self,
+                interest: { Interest(try $0.key(T.key(id)), includesStatus: true) },
+                read: { context in
+                    guard let row = try context.trackedRow(T.key(id)) else {
+                        return ObservedReading(fingerprint: [0]) { nil }
+                    }
+                    return ObservedReading(fingerprint: [1] + row.fingerprint) {
+                        try row.decoded(T.self)
+                    }
+                }))
+    }
+}
+
+extension ReadContext {
+    /// The entity with an id and how it stands with the server; nil when there is none to be seen.
+    ///
+    /// - Throws: ``TidemarkError`` `invalidDocument` when the document is no such entity.
+    public func row<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> Tracked<T>? {
+        try trackedRow(T.key(id))?.decoded(T.self)
+    }
+
+    func trackedRow(_ key: EntityKey) throws -> TrackedRow? {
+        let key = try views.key(key)
+        return try views.entity(key).flatMap { try TrackedRow(key, $0, views) }
+    }
+}

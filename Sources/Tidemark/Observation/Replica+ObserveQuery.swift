@@ -1,0 +1,118 @@
+// Replica+ObserveQuery.swift — observing what a query is about: entities, rows, or how many.
+
+import TidemarkEvents
+import TidemarkStore
+package import TidemarkViews
+
+extension Replica {
+    /// The entities of a query as they are now, in its order, and each time they have changed.
+    ///
+    /// Only commits that change an entity wake who observes it, of which the query's condition was
+    /// or is true. See ``ObservedValues`` for the end of it.
+    public func observe<T: Entity>(_ query: EntityQuery<T>) -> ObservedValues<[T]> {
+        ObservedValues(source: source(query))
+    }
+
+    /// The entities of a query and how each stands with the server, as it is now, and each time
+    /// any of it has changed.
+    public func observe<T: Entity>(rows query: EntityQuery<T>) -> ObservedValues<[Tracked<T>]> {
+        ObservedValues(source: source(rows: query))
+    }
+
+    /// How many entities a query is about now, and each time that has changed.
+    public func observe<T: Entity>(count query: EntityQuery<T>) -> ObservedValues<Int> {
+        ObservedValues(
+            source: ObservedSource(
+                replica: self, interest: { try Interest(query, $0) },
+                read: { context in
+                    let count = try context.count(query)
+                    var fingerprint: [UInt8] = []
+                    Position(UInt64(count)).appendBigEndianBytes(to: &fingerprint)
+                    return ObservedReading(fingerprint: fingerprint) { count }
+                }))
+    }
+
+    func source<T: Entity>(_ query: EntityQuery<T>) -> ObservedSource<[T]> {
+        ObservedSource(
+            replica: self, interest: { try Interest(query, $0) },
+            read: { context in
+                var found: [(key: EntityKey, document: [UInt8])] = []
+                var fingerprint = ResultFingerprint()
+                try context.views.forEachFound(try context.documentQuery(query)) { entity in
+                    found.append((entity.key, entity.document))
+                    fingerprint.add(Array(entity.key.id.utf8))
+                    fingerprint.add(entity.document)
+                    return true
+                }
+                return ObservedReading(fingerprint: fingerprint.bytes) { [found] in
+                    try found.map { try EntityCoding.decode(T.self, $0.document, $0.key) }
+                }
+            })
+    }
+
+    func source<T: Entity>(rows query: EntityQuery<T>) -> ObservedSource<[Tracked<T>]> {
+        ObservedSource(
+            replica: self, interest: { try Interest(query, $0, includesStatus: true) },
+            read: { context in
+                let rows = try context.trackedRows(query)
+                var fingerprint = ResultFingerprint()
+                for row in rows { fingerprint.add(row.fingerprint) }
+                return ObservedReading(fingerprint: fingerprint.bytes) {
+                    try rows.map { try $0.decoded(T.self) }
+                }
+            })
+    }
+}
+
+extension ReadContext {
+    /// The entities of a query and how each stands with the server, in its order.
+    ///
+    /// - Throws: what ``all(_:)-(EntityQuery<T>)`` throws.
+    public func rows<T: Entity>(_ query: EntityQuery<T>) throws -> [Tracked<T>] {
+        try trackedRows(query).map { try $0.decoded(T.self) }
+    }
+
+    fileprivate func trackedRows<T: Entity>(_ query: EntityQuery<T>) throws -> [TrackedRow] {
+        var rows: [TrackedRow] = []
+        try views.forEachFound(try documentQuery(query)) { found in
+            if let row = try TrackedRow(found.key, found.row, views) { rows.append(row) }
+            return true
+        }
+        return rows
+    }
+}
+
+extension Interest {
+    /// What can change a query's result.
+    package init<T: Entity>(
+        _ query: EntityQuery<T>, _ views: ViewReader, includesStatus: Bool = false
+    ) throws {
+        let documents = try ReadContext(views).documentQuery(query)
+        let condition = WatchCondition(equality: documents.equality) { document, id in
+            documents.matches(document, id: id)
+        }
+        self.init(T.collection, where: condition, includesStatus: includesStatus)
+    }
+}
+
+extension DocumentQuery {
+    /// A field and the one value that every entity of the query has in it.
+    fileprivate var equality: (field: IndexField, value: [UInt8])? {
+        for condition in conditions {
+            if case .isIn(.field(let field), let values, _) = condition, values.count == 1 {
+                return (field, values[0])
+            }
+        }
+        return nil
+    }
+}
+
+/// A digest of a result's parts, of one length whatever the result's.
+private struct ResultFingerprint {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ part: [UInt8]) {
+        // Each part's own digest has one length, so no two sequences run together.
+        bytes = SHA256Digest.of(bytes + SHA256Digest.of(part))
+    }
+}

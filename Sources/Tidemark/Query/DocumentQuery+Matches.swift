@@ -1,0 +1,99 @@
+// DocumentQuery+Matches.swift — whether a document is in a query, and what it is ordered by; pure.
+
+import TidemarkEvents
+import TidemarkStore
+
+extension DocumentQuery {
+    /// Whether all conditions are true of an entity; limit and offset are not asked.
+    ///
+    /// - Parameter document: as today's model reads it, an object.
+    package func matches(_ document: [UInt8], id: String) -> Bool {
+        if conditions.isEmpty { return true }
+        var values = FieldValues(self, document, id: id)
+        return values.satisfy(conditions)
+    }
+
+    /// What the entity is ordered by, its id left out: of two entities the one with the lesser
+    /// bytes comes first.
+    package func sortKey(_ document: [UInt8], id: String) -> [UInt8] {
+        if order.isEmpty { return [] }
+        var values = FieldValues(self, document, id: id)
+        var key: [UInt8] = []
+        // Descending fields are turned around: no value's bytes begin with all of another's.
+        for item in order {
+            let bytes = values[.field(item.field)]
+            if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
+        }
+        return key
+    }
+}
+
+/// The fields of one document as they are compared; each is read once.
+private struct FieldValues {
+    private let query: DocumentQuery
+    private let id: String
+    /// The members' bytes, in the order of the query's fields.
+    private let members: [ArraySlice<UInt8>?]
+    private var known: [(field: DocumentField, bytes: [UInt8])] = []
+
+    init(_ query: DocumentQuery, _ document: [UInt8], id: String) {
+        self.query = query
+        self.id = id
+        members = JSON.members(query.members, of: document)
+    }
+
+    mutating func satisfy(_ conditions: [DocumentCondition]) -> Bool {
+        for condition in conditions where !satisfies(condition) { return false }
+        return true
+    }
+
+    private mutating func satisfies(_ condition: DocumentCondition) -> Bool {
+        switch condition {
+        case .isIn(let field, let values, _):
+            let bytes = self[field]
+            let place = values.partitioningIndex { !ByteOrder.precedes($0, bytes) }
+            return place < values.count && ByteOrder.areEqual(values[place], bytes)
+        case .range(let field, let range, _): return range.contains(self[field])
+        case .and(let conditions): return satisfy(conditions)
+        case .or(let conditions):
+            for condition in conditions where satisfies(condition) { return true }
+            return false
+        case .not(let condition, _): return !satisfies(condition)
+        }
+    }
+
+    subscript(field: DocumentField) -> [UInt8] {
+        mutating get {
+            if let known = known.first(where: { $0.field == field }) { return known.bytes }
+            var bytes: [UInt8] = []
+            let dates = query.collection.dates
+            switch field {
+            case .id: OrderKey.append(.string(id), kind: .value, dates: dates, to: &bytes)
+            case .field(let inner):
+                let name = Array(inner.name.utf8)
+                let raw = query.members.firstIndex(of: name).flatMap { members[$0] }
+                OrderKey.append(raw, kind: inner.kind, dates: dates, to: &bytes)
+            }
+            known.append((field, bytes))
+            return bytes
+        }
+    }
+}
+
+extension KeyRange {
+    package func contains(_ bytes: [UInt8]) -> Bool {
+        !ByteOrder.precedes(bytes, lower) && ByteOrder.precedes(bytes, upper)
+    }
+}
+
+extension Array {
+    /// The first place from which on a condition is true, in an array where it is false before.
+    fileprivate func partitioningIndex(_ isTrue: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isTrue(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

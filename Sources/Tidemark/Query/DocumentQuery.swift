@@ -1,0 +1,141 @@
+// DocumentQuery.swift — what a query means in the documents of one collection: the server's names,
+// and values as the bytes that order them (OrderKey.swift).
+//
+// Every comparison is a range of bytes, and what is stored in an index is the same bytes. So a
+// document is in a query or not, whichever way it was found.
+
+package import TidemarkEvents
+
+/// A query of one collection, ready to be asked of documents; a pure value.
+package struct DocumentQuery: Sendable {
+    package struct Order: Sendable, Hashable {
+        package var field: IndexField
+        package var isDescending: Bool
+    }
+
+    package let collection: CollectionModel
+    /// What all has to be true.
+    package let conditions: [DocumentCondition]
+    /// Fields only: after the id nothing is equal any more.
+    package private(set) var order: [Order]
+    /// Whether what is equal in all of the order goes by descending ids.
+    package private(set) var isDescendingByID: Bool
+    package let limit: Int?
+    package let offset: Int
+    /// The names of all fields that are looked at, in UTF-8, each once.
+    let members: [[UInt8]]
+
+    /// How many are needed from the first on, the skipped ones among them; nil for all.
+    package var needed: Int? { limit.map { $0.addingReportingOverflow(offset).partialValue } }
+
+    /// - Throws: ``TidemarkError``: `noModel` when the model has no such collection, and what
+    ///   ``init(_:in:)`` throws.
+    package init(_ terms: QueryTerms, of name: CollectionName, in model: SyncModel) throws {
+        guard let collection = model[name] else {
+            let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
+            throw TidemarkError(.noModel, "the model has no collection \(name); it has \(names)")
+        }
+        try self.init(terms, in: collection)
+    }
+
+    /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.
+    package init(_ terms: QueryTerms, in collection: CollectionModel) throws {
+        self.collection = collection
+        let reader = TermReader(collection: collection)
+        conditions = try terms.condition.map { try reader.condition($0).flattened } ?? []
+        var order: [Order] = []
+        var isDescending = false
+        for item in terms.order {
+            let field = try reader.field(item.field)
+            // What comes twice is equal already the second time.
+            if order.contains(where: { .field($0.field) == field }) { continue }
+            isDescending = item.isDescending
+            guard case .field(let field) = field else { break }
+            order.append(Order(field: field, isDescending: isDescending))
+        }
+        isDescendingByID = isDescending
+        self.order = order
+        limit = terms.limit
+        offset = terms.offset
+        var members: [[UInt8]] = []
+        for name in conditions.flatMap(\.fieldNames) + order.map(\.field.name) {
+            let name = Array(name.utf8)
+            if !members.contains(name) { members.append(name) }
+        }
+        self.members = members
+    }
+
+    /// Makes any order do, for who only counts.
+    mutating func dropOrder() { (order, isDescendingByID) = ([], false) }
+}
+
+/// What is compared in a document.
+package enum DocumentField: Sendable, Hashable {
+    /// The id that the entity keeps for life, whatever the document says.
+    case id
+    /// A top-level field.
+    case field(IndexField)
+
+    /// The field's name, `id` for the id.
+    package var name: String {
+        switch self {
+        case .id: "id"
+        case .field(let field): field.name
+        }
+    }
+}
+
+/// Values from one on and before another, by the bytes of ``OrderKey``.
+package struct KeyRange: Sendable, Hashable {
+    package var lower: [UInt8]
+    package var upper: [UInt8]
+
+    package init(_ lower: [UInt8], _ upper: [UInt8]) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    /// Everything that begins with those bytes: of a whole value's, only that value.
+    package init(beginning bytes: [UInt8]) {
+        var upper = bytes
+        while upper.last == .max { upper.removeLast() }
+        if let last = upper.popLast() { upper.append(last + 1) }
+        self.init(bytes, upper)
+    }
+}
+
+/// A condition on documents, with the words that say it.
+package indirect enum DocumentCondition: Sendable, Hashable {
+    /// The value is one of those, in ascending order; of none, it is false.
+    case isIn(DocumentField, [[UInt8]], text: String)
+    /// The value lies in the range.
+    case range(DocumentField, KeyRange, text: String)
+    case and([DocumentCondition])
+    case or([DocumentCondition])
+    case not(DocumentCondition, text: String)
+
+    /// The conditions that all have to be true for this one to be.
+    var flattened: [DocumentCondition] {
+        if case .and(let conditions) = self { conditions.flatMap(\.flattened) } else { [self] }
+    }
+
+    /// As a person reads it.
+    var text: String {
+        switch self {
+        case .isIn(_, _, let text), .range(_, _, let text), .not(_, let text): text
+        case .and(let conditions): conditions.map(\.text).joined(separator: " and ")
+        case .or(let conditions):
+            "(" + conditions.map(\.text).joined(separator: " or ") + ")"
+        }
+    }
+
+    /// The names of the fields that are compared, the id left out.
+    fileprivate var fieldNames: [String] {
+        switch self {
+        case .isIn(.field(let field), _, _), .range(.field(let field), _, _): [field.name]
+        case .isIn(.id, _, _), .range(.id, _, _): []
+        case .and(let conditions), .or(let conditions): conditions.flatMap(\.fieldNames)
+        case .not(let condition, _): condition.fieldNames
+        }
+    }
+}

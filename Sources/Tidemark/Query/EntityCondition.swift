@@ -1,0 +1,136 @@
+// EntityCondition.swift — which entities a query is about: operators on key paths.
+
+/// A condition on the properties of an entity type, made by comparing key paths with values:
+/// `\.duration == nil && \.start >= monday`.
+///
+/// - A property that is null and one that the document lacks are equal: `== nil` is true of both,
+///   and so is `!= value`; `<`, `<=`, `>`, `>=`, ranges and prefixes are false of them.
+/// - `<` and its like are false of values of another type than the one compared with.
+/// - Numbers compare by value, whatever their form; dates as moments; texts by the bytes of their
+///   UTF-8, in which composed and decomposed letters differ.
+/// - `!` turns the answer around, also that about a missing value.
+///
+/// A key path that the type does not list makes the query fail when it is run.
+public struct EntityCondition<T: Entity>: Sendable {
+    let term: QueryTerm
+
+    init(_ term: QueryTerm) { self.term = term }
+
+    fileprivate init<Value: QueryValue>(
+        _ path: KeyPath<T, Value>, _ comparison: QueryComparison, _ value: QueryLiteral
+    ) {
+        self.init(.compare(FieldNames.term(path), comparison, value))
+    }
+
+    // MARK: One of several, ranges, prefixes
+
+    /// The property is one of those values; a nil among them is matched by what is null or missing.
+    public static func `in`<Value: QueryValue>(
+        _ path: KeyPath<T, Value>, _ values: some Sequence<Value>
+    ) -> Self {
+        Self(.isIn(FieldNames.term(path), values.map(\.queryLiteral)))
+    }
+
+    /// The property lies in a range without its end.
+    public static func `in`<Value: QueryValue & Comparable>(
+        _ path: KeyPath<T, Value>, _ range: Range<Value>
+    ) -> Self {
+        Self(path, .greaterOrEqual, range.lowerBound.queryLiteral)
+            && Self(path, .less, range.upperBound.queryLiteral)
+    }
+
+    /// The property lies in a range.
+    public static func `in`<Value: QueryValue & Comparable>(
+        _ path: KeyPath<T, Value>, _ range: ClosedRange<Value>
+    ) -> Self {
+        Self(path, .greaterOrEqual, range.lowerBound.queryLiteral)
+            && Self(path, .lessOrEqual, range.upperBound.queryLiteral)
+    }
+
+    /// The property has a value, which lies in a range without its end.
+    public static func `in`<Value: QueryValue & Comparable>(
+        _ path: KeyPath<T, Value?>, _ range: Range<Value>
+    ) -> Self {
+        Self(path, .greaterOrEqual, range.lowerBound.queryLiteral)
+            && Self(path, .less, range.upperBound.queryLiteral)
+    }
+
+    /// The property has a value, which lies in a range.
+    public static func `in`<Value: QueryValue & Comparable>(
+        _ path: KeyPath<T, Value?>, _ range: ClosedRange<Value>
+    ) -> Self {
+        Self(path, .greaterOrEqual, range.lowerBound.queryLiteral)
+            && Self(path, .lessOrEqual, range.upperBound.queryLiteral)
+    }
+
+    /// The text begins with those bytes.
+    public static func hasPrefix(_ path: KeyPath<T, String>, _ prefix: String) -> Self {
+        Self(.hasPrefix(FieldNames.term(path), prefix))
+    }
+
+    /// There is a text, which begins with those bytes.
+    public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
+        Self(.hasPrefix(FieldNames.term(path), prefix))
+    }
+}
+
+/// The property has that value; nil is also what is missing.
+public func == <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .equal, value.queryLiteral)
+}
+
+/// The property has another value or none; with nil, it has a value.
+public func != <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .notEqual, value.queryLiteral)
+}
+
+/// The property has a value, which is less.
+public func < <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .less, value.queryLiteral)
+}
+
+/// The property has a value, which is less or equal.
+public func <= <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .lessOrEqual, value.queryLiteral)
+}
+
+/// The property has a value, which is greater.
+public func > <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .greater, value.queryLiteral)
+}
+
+/// The property has a value, which is greater or equal.
+public func >= <T: Entity, Value: QueryValue>(
+    path: KeyPath<T, Value>, value: Value
+) -> EntityCondition<T> {
+    EntityCondition(path, .greaterOrEqual, value.queryLiteral)
+}
+
+/// Both are true.
+public func && <T: Entity>(
+    left: EntityCondition<T>, right: EntityCondition<T>
+) -> EntityCondition<T> {
+    EntityCondition(.and(left.term, right.term))
+}
+
+/// One is true, or both are.
+public func || <T: Entity>(
+    left: EntityCondition<T>, right: EntityCondition<T>
+) -> EntityCondition<T> {
+    EntityCondition(.or(left.term, right.term))
+}
+
+/// The condition is not true.
+public prefix func ! <T: Entity>(condition: EntityCondition<T>) -> EntityCondition<T> {
+    EntityCondition(.not(condition.term))
+}

@@ -1,0 +1,195 @@
+// FoundEntities.swift — carrying out a plan: entities in the query's order, no more than needed.
+
+package import TidemarkEvents
+import TidemarkStore
+package import TidemarkViews
+
+/// An entity that a query is about.
+package struct FoundEntity: Sendable {
+    package let key: EntityKey
+    package let row: EntityRow
+    /// The document as today's model reads it.
+    package let document: [UInt8]
+}
+
+/// Takes what is found, drops what is not meant, and hands on the rest in the query's order.
+struct FoundEntities {
+    private struct Ranked {
+        let sortKey: [UInt8]
+        let entity: FoundEntity
+    }
+
+    private let query: DocumentQuery
+    /// Whether what is found comes in the query's order.
+    private let isInOrder: Bool
+    private let body: (FoundEntity) throws -> Bool
+    private var toSkip: Int
+    private var left: Int
+    /// What waits to be put in order.
+    private var waiting: [Ranked] = []
+    /// The components that all of what waits was cut to.
+    private var cut: [UInt8]?
+
+    init(
+        _ query: DocumentQuery, isInOrder: Bool, _ body: @escaping (FoundEntity) throws -> Bool
+    ) {
+        self.query = query
+        self.isInOrder = isInOrder
+        self.body = body
+        toSkip = query.offset
+        left = query.limit ?? .max
+    }
+
+    /// Whether nothing more is wanted.
+    var isFull: Bool { left == 0 }
+
+    /// Takes the next entity.
+    ///
+    /// - Parameter cutComponents: what an index cut its values to, if it cut them: how it stands to
+    ///   its neighbours that were cut to the same is said by their documents.
+    /// - Returns: whether to go on.
+    mutating func take(
+        _ key: EntityKey, _ row: EntityRow, cutComponents: [UInt8]? = nil
+    ) throws -> Bool {
+        if isInOrder, cutComponents != cut, try !end() { return false }
+        cut = isInOrder ? cutComponents : nil
+        guard let document = try row.document(in: query.collection),
+            query.matches(document, id: key.id)
+        else { return true }
+        let entity = FoundEntity(key: key, row: row, document: document)
+        if isInOrder, cutComponents == nil { return try hand(on: entity) }
+        waiting.append(Ranked(sortKey: query.sortKey(document, id: key.id), entity: entity))
+        if !isInOrder, let needed = query.needed, waiting.count >= 2 * max(needed, 64) {
+            sort()
+            waiting.removeLast(waiting.count - needed)
+        }
+        return true
+    }
+
+    /// Hands on what waits; answers whether more is wanted.
+    mutating func end() throws -> Bool {
+        defer { waiting = [] }
+        sort()
+        for ranked in waiting where try !hand(on: ranked.entity) { return false }
+        return !isFull
+    }
+
+    private mutating func hand(on entity: FoundEntity) throws -> Bool {
+        guard !isFull else { return false }
+        guard toSkip == 0 else {
+            toSkip -= 1
+            return true
+        }
+        left -= 1
+        guard try body(entity) else {
+            left = 0
+            return false
+        }
+        return !isFull
+    }
+
+    private mutating func sort() {
+        let isDescending = query.isDescendingByID
+        waiting.sort { left, right in
+            if left.sortKey != right.sortKey {
+                return ByteOrder.precedes(left.sortKey, right.sortKey)
+            }
+            return isDescending
+                ? right.entity.key < left.entity.key : left.entity.key < right.entity.key
+        }
+    }
+}
+
+extension ViewReader {
+    /// Walks over the entities of a query, in its order; `body` says whether to go on.
+    package func forEachFound(
+        _ query: DocumentQuery, _ body: (FoundEntity) throws -> Bool
+    ) throws {
+        try forEachFound(query, try plan(query), body)
+    }
+
+    /// How a query is answered with the indexes that are there now.
+    package func plan(_ query: DocumentQuery) throws -> QueryPlan {
+        let name = query.collection.name
+        return QueryPlan(
+            query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
+    }
+
+    func forEachFound(
+        _ query: DocumentQuery, _ plan: QueryPlan, _ body: (FoundEntity) throws -> Bool
+    ) throws {
+        guard query.limit != 0 else { return }
+        try withoutActuallyEscaping(body) { body in
+            var found = FoundEntities(query, isInOrder: plan.isInOrder, body)
+            let collection = query.collection.name
+            switch plan.access {
+            case .nothing: return
+            case .ids(let ids):
+                for id in plan.isReversed ? ids.reversed() : ids {
+                    let key = EntityKey(collection, id)
+                    guard let row = try entityRow(key) else { continue }
+                    if try !found.take(key, row) { return }
+                }
+            case .scan:
+                try forEachEntity(in: collection) { try found.take($0, $1) }
+            case .index:
+                try forEachEntry(plan, in: collection) { components, isCut, id in
+                    let key = EntityKey(collection, id)
+                    guard let row = try entityRow(key) else { return true }
+                    return try found.take(key, row, cutComponents: isCut ? components : nil)
+                }
+            }
+            _ = try found.end()
+        }
+    }
+
+    /// How many entities a query is about; from an index alone where that says all.
+    package func count(_ query: DocumentQuery) throws -> Int {
+        let plan = try plan(query)
+        var count = 0
+        var unordered = query
+        unordered.dropOrder()
+        guard case .index = plan.access, plan.isExact else {
+            try forEachFound(unordered, try self.plan(unordered)) { _ in
+                count += 1
+                return true
+            }
+            return count
+        }
+        let needed = query.needed ?? .max
+        try forEachEntry(plan, in: query.collection.name) { _, isCut, id in
+            let key = EntityKey(query.collection.name, id)
+            if isCut {
+                guard let document = try entityRow(key)?.document(in: query.collection),
+                    query.matches(document, id: id)
+                else { return true }
+            }
+            count += 1
+            return count < needed
+        }
+        return max(0, min(count, needed) - query.offset)
+    }
+
+    /// The row under exactly that key, not by an alias.
+    private func entityRow(_ key: EntityKey) throws -> EntityRow? {
+        try row(.entity(key)).map { try EntityRow(parsing: $0) }
+    }
+
+    /// Walks over what an index says, one range after the other.
+    private func forEachEntry(
+        _ plan: QueryPlan, in collection: CollectionName,
+        _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
+    ) throws {
+        guard case .index(let index, let ranges) = plan.access else { return }
+        var goesOn = true
+        for range in plan.isReversed ? ranges.reversed() : ranges where goesOn {
+            try forEachIndexed(
+                index, in: collection, from: IndexBound(range.lower, isInclusive: true),
+                to: IndexBound(range.upper, isInclusive: false), reversed: plan.isReversed
+            ) { components, isCut, id in
+                goesOn = try body(components, isCut, id)
+                return goesOn
+            }
+        }
+    }
+}

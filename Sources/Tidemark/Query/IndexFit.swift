@@ -1,0 +1,76 @@
+// IndexFit.swift — how well an index fits a query.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// What of a query one index answers.
+struct IndexFit {
+    /// More is better, the first one first.
+    struct Score: Comparable {
+        var equal: Int
+        var hasRange: Bool
+        var isInOrder: Bool
+
+        /// Whether less than the whole collection is read.
+        var isSelective: Bool { equal > 0 || hasRange }
+
+        static func < (left: Score, right: Score) -> Bool {
+            (left.equal, left.hasRange ? 1 : 0, left.isInOrder ? 1 : 0)
+                < (right.equal, right.hasRange ? 1 : 0, right.isInOrder ? 1 : 0)
+        }
+    }
+
+    private(set) var score = Score(equal: 0, hasRange: false, isInOrder: false)
+    private let index: IndexModel
+    private var ranges = [KeyRange([], [.max])]
+    private var isExact = true
+    private var pinnedFields = 0
+
+    init(_ index: IndexModel, _ query: DocumentQuery, _ facts: QueryFacts) {
+        self.index = index
+        var prefixes: [[UInt8]] = [[]]
+        for field in index.fields {
+            if let values = facts.values[.field(field)] {
+                if prefixes.count * values.count <= QueryPlan.rangesMax {
+                    prefixes = prefixes.flatMap { prefix in values.map { prefix + $0 } }
+                    score.equal += 1
+                    if values.count == 1, pinnedFields == score.equal - 1 { pinnedFields += 1 }
+                    continue
+                }
+                // Too many: all between the least and the greatest, to be checked.
+                if let first = values.first, let last = values.last {
+                    narrow(prefixes, KeyRange(first, KeyRange(beginning: last).upper))
+                    isExact = false
+                }
+            } else if let range = facts.ranges[.field(field)] {
+                narrow(prefixes, range)
+            }
+            break
+        }
+        if !score.hasRange, score.equal > 0 { ranges = prefixes.map { KeyRange(beginning: $0) } }
+        score.isInOrder = isInOrder(query)
+    }
+
+    private mutating func narrow(_ prefixes: [[UInt8]], _ range: KeyRange) {
+        ranges = prefixes.map { KeyRange($0 + range.lower, $0 + range.upper) }
+        score.hasRange = true
+    }
+
+    /// Whether the index's order, from its first field on that has several values, is the query's.
+    private func isInOrder(_ query: DocumentQuery) -> Bool {
+        let pinned = index.fields.prefix(pinnedFields)
+        let wanted = query.order.filter { !pinned.contains($0.field) }
+        return wanted.map(\.field) == Array(index.fields.dropFirst(pinnedFields))
+            && wanted.allSatisfy { $0.isDescending == query.isDescendingByID }
+    }
+
+    func plan(_ query: DocumentQuery, _ facts: QueryFacts) -> QueryPlan {
+        let fields = index.fields.prefix(score.equal + (score.hasRange ? 1 : 0))
+        let used = facts.used(by: fields.map { .field($0) })
+        return QueryPlan(
+            index, ranges, isInOrder: score.isInOrder,
+            isReversed: score.isInOrder && query.isDescendingByID,
+            isExact: isExact && query.conditions.allSatisfy(used.contains),
+            pinnedFields: pinnedFields, used: used)
+    }
+}

@@ -1,0 +1,98 @@
+// QueryExplanation.swift — a plan in words.
+
+package import TidemarkEvents
+
+/// How a query is answered: by which index, what is checked on each document, what is sorted.
+public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
+    /// What is looked up.
+    public enum Access: Sendable, Hashable {
+        /// Nothing: no entity can be meant.
+        case nothing
+        /// Entities by their ids.
+        case ids
+        /// An index of those fields.
+        case index([IndexField])
+        /// Nothing: the whole collection is read.
+        case scan
+    }
+
+    /// What is looked up.
+    public let access: Access
+    /// Whether what is found has to be sorted: then all of it is read, whatever the limit.
+    public let isSorted: Bool
+    /// An index with which the query would not read the whole collection; nil when it does not, and
+    /// when no index would help.
+    public let missingIndex: IndexModel?
+    /// The plan in one line, for people: `index [list, due] of tasks: list = "home"; order by the
+    /// index`.
+    public let description: String
+
+    package init(_ query: DocumentQuery, _ plan: QueryPlan) {
+        isSorted = !plan.isInOrder
+        var missing: IndexModel?
+        let name = query.collection.name
+        var parts: [String] = []
+        switch plan.access {
+        case .nothing:
+            access = .nothing
+            parts.append("nothing of \(name): no entity can meet the conditions")
+        case .ids:
+            access = .ids
+            parts.append("ids of \(name)")
+        case .index(let index, _):
+            access = .index(index.fields)
+            parts.append("index \(index.written) of \(name)")
+        case .scan:
+            access = .scan
+            parts.append("scan of \(name)")
+            missing = Self.missingIndex(query)
+        }
+        let used = query.conditions.filter(plan.used.contains).map(\.text)
+        if !used.isEmpty { parts[0] += ": " + used.joined(separator: ", ") }
+        let checked = query.conditions.filter { !plan.used.contains($0) }.map(\.text)
+        if !checked.isEmpty, plan.access != .nothing {
+            parts.append("checked: " + checked.joined(separator: ", "))
+        }
+        if plan.access != .nothing { parts += Self.order(query, plan) }
+        if let missing { parts.append("an index \(missing.written) would be looked up") }
+        missingIndex = missing
+        description = parts.joined(separator: "; ")
+    }
+
+    private static func order(_ query: DocumentQuery, _ plan: QueryPlan) -> [String] {
+        let order =
+            query.order.map { $0.field.name + ($0.isDescending ? " descending" : "") }
+            + (query.order.isEmpty ? [query.isDescendingByID ? "id descending" : "id"] : [])
+        if !plan.isInOrder { return ["sorted by " + order.joined(separator: ", ")] }
+        guard case .index = plan.access, !query.order.isEmpty else { return [] }
+        return ["order by the index" + (plan.isReversed ? ", from its end" : "")]
+    }
+
+    /// Fields that are equal to something, then those of the order, or one with a range.
+    private static func missingIndex(_ query: DocumentQuery) -> IndexModel? {
+        let facts = QueryFacts(query.conditions)
+        var fields: [IndexField] = []
+        for case .field(let field) in facts.fields where facts.values[.field(field)] != nil {
+            fields.append(field)
+        }
+        let ranged = facts.fields.compactMap { field -> IndexField? in
+            guard case .field(let inner) = field, facts.values[field] == nil else { return nil }
+            return inner
+        }
+        if let range = ranged.first {
+            fields.append(range)
+        } else if query.limit != nil || !fields.isEmpty {
+            fields += query.order.map(\.field).filter { !fields.contains($0) }
+        }
+        return fields.isEmpty ? nil : IndexModel(Array(fields.prefix(IndexModel.fieldsMax)))
+    }
+}
+
+extension IndexModel {
+    /// As people write it: `[list, date due]`.
+    var written: String {
+        "["
+            + fields.map { $0.kind == .date ? "date \($0.name)" : $0.name }.joined(separator: ", ")
+            + "]"
+    }
+}

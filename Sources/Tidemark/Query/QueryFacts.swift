@@ -1,0 +1,53 @@
+// QueryFacts.swift — what a query's conditions say of single fields.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// The values and ranges that fields must have; conditions that say nothing of one field are not
+/// among them.
+struct QueryFacts {
+    /// The values that a field can have, ascending.
+    private(set) var values: [DocumentField: [[UInt8]]] = [:]
+    /// The range that a field's value must lie in.
+    private(set) var ranges: [DocumentField: KeyRange] = [:]
+    /// The fields in the order in which the conditions name them.
+    private(set) var fields: [DocumentField] = []
+    /// Whether no document can meet the conditions.
+    private(set) var isNever = false
+    private var sources: [(field: DocumentField, isRange: Bool, condition: DocumentCondition)] = []
+
+    init(_ conditions: [DocumentCondition]) {
+        for condition in conditions {
+            switch condition {
+            case .isIn(let field, let all, _):
+                let known = values[field]
+                values[field] = known.map { known in all.filter(known.contains) } ?? all
+                if values[field]?.isEmpty == true { isNever = true }
+                note(field, false, condition)
+            case .range(let field, let range, _):
+                var both = ranges[field] ?? range
+                if ByteOrder.precedes(both.lower, range.lower) { both.lower = range.lower }
+                if ByteOrder.precedes(range.upper, both.upper) { both.upper = range.upper }
+                ranges[field] = both
+                if !ByteOrder.precedes(both.lower, both.upper) { isNever = true }
+                note(field, true, condition)
+            case .and, .or, .not: break
+            }
+        }
+    }
+
+    private mutating func note(
+        _ field: DocumentField, _ isRange: Bool, _ condition: DocumentCondition
+    ) {
+        sources.append((field, isRange, condition))
+        if !fields.contains(field) { fields.append(field) }
+    }
+
+    /// The conditions that are met wherever these fields have these values and ranges.
+    func used(by fields: [DocumentField]) -> Set<DocumentCondition> {
+        Set(
+            sources.filter { source in
+                fields.contains(source.field) && (values[source.field] == nil || !source.isRange)
+            }.map(\.condition))
+    }
+}

@@ -1,0 +1,67 @@
+// QueryTerm.swift — a query as it was written: coding keys and values, before a model says what
+// they mean in documents.
+
+package import TidemarkEvents
+
+/// What a part of a query asks about.
+package struct QueryField: Sendable, Hashable {
+    package enum Place: Sendable, Hashable {
+        /// The id that the entity keeps for life.
+        case id
+        /// A coding key of the app's type.
+        case codingKey(String)
+        /// A field as the server calls it.
+        case field(String)
+        /// A key path without a name: the sentence that says so.
+        case unlisted(String)
+    }
+
+    package var place: Place
+    /// How the values are ordered.
+    package var kind: IndexField.Kind
+
+    package init(_ place: Place, _ kind: IndexField.Kind = .value) {
+        self.place = place
+        self.kind = kind
+    }
+}
+
+package enum QueryComparison: String, Sendable, Hashable, CaseIterable {
+    case equal = "="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+}
+
+/// A condition as it was written.
+package indirect enum QueryTerm: Sendable, Hashable {
+    case compare(QueryField, QueryComparison, QueryLiteral)
+    case isIn(QueryField, [QueryLiteral])
+    case hasPrefix(QueryField, String)
+    case and(QueryTerm, QueryTerm)
+    case or(QueryTerm, QueryTerm)
+    case not(QueryTerm)
+}
+
+/// A query as it was written.
+package struct QueryTerms: Sendable, Hashable {
+    package struct Order: Sendable, Hashable {
+        package var field: QueryField
+        package var isDescending: Bool
+
+        package init(_ field: QueryField, isDescending: Bool = false) {
+            self.field = field
+            self.isDescending = isDescending
+        }
+    }
+
+    /// Nil is true of every entity.
+    package var condition: QueryTerm?
+    package var order: [Order] = []
+    package var limit: Int?
+    package var offset = 0
+
+    package init(condition: QueryTerm? = nil) { self.condition = condition }
+}

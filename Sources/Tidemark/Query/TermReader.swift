@@ -1,0 +1,124 @@
+// TermReader.swift — from what was written to what it means in a collection.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// Gives coding keys the server's names, and values their bytes.
+struct TermReader {
+    let collection: CollectionModel
+
+    func field(_ field: QueryField) throws -> DocumentField {
+        switch field.place {
+        case .id: .id
+        case .codingKey(let key):
+            .field(IndexField(collection.keys.fieldName(key), field.kind))
+        case .field(let name): .field(IndexField(name, field.kind))
+        case .unlisted(let sentence): throw TidemarkError(.unknownField, sentence)
+        }
+    }
+
+    func condition(_ term: QueryTerm) throws -> DocumentCondition {
+        switch term {
+        case .and(let left, let right): .and([try condition(left), try condition(right)])
+        case .or(let left, let right): .or([try condition(left), try condition(right)])
+        case .not(let inner): try not(condition(inner))
+        case .isIn(let inner, let values): isIn(try field(inner), values)
+        case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix)
+        case .compare(let inner, let comparison, let value):
+            compare(try field(inner), comparison, value)
+        }
+    }
+
+    private func not(_ condition: DocumentCondition) -> DocumentCondition {
+        .not(condition, text: "not (\(condition.text))")
+    }
+
+    private func compare(
+        _ field: DocumentField, _ comparison: QueryComparison, _ value: QueryLiteral
+    ) -> DocumentCondition {
+        let bytes = bytes(value, field)
+        let text = "\(field.name) \(comparison.rawValue) \(value.text)"
+        switch comparison {
+        case .equal: return .isIn(field, [bytes], text: text)
+        case .notEqual: return .not(.isIn(field, [bytes], text: text), text: text)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            guard let sameType = KeyRange(sameTypeAs: bytes) else {
+                return .isIn(field, [], text: text)
+            }
+            let range =
+                switch comparison {
+                case .less: KeyRange(sameType.lower, bytes)
+                case .lessOrEqual: KeyRange(sameType.lower, KeyRange(beginning: bytes).upper)
+                case .greater: KeyRange(KeyRange(beginning: bytes).upper, sameType.upper)
+                default: KeyRange(bytes, sameType.upper)
+                }
+            return .range(field, range, text: text)
+        }
+    }
+
+    private func isIn(_ field: DocumentField, _ values: [QueryLiteral]) -> DocumentCondition {
+        var all: [[UInt8]] = []
+        for bytes in values.map({ bytes($0, field) }).sorted(by: ByteOrder.precedes)
+        where all.last != bytes { all.append(bytes) }
+        // A list that may be long is not said in full.
+        let shown = values.prefix(3).map(\.text) + (values.count > 3 ? ["…"] : [])
+        return .isIn(field, all, text: "\(field.name) in [\(shown.joined(separator: ", "))]")
+    }
+
+    private func hasPrefix(_ field: DocumentField, _ prefix: String) -> DocumentCondition {
+        // Without the two bytes that end a text.
+        let bytes = Array(bytes(.text(prefix), field).dropLast(2))
+        return .range(
+            field, KeyRange(beginning: bytes),
+            text: "\(field.name) begins with \(QueryLiteral.text(prefix).text)")
+    }
+
+    private func bytes(_ value: QueryLiteral, _ field: DocumentField) -> [UInt8] {
+        let kind: IndexField.Kind = if case .field(let field) = field { field.kind } else { .value }
+        return value.bytes(kind: kind, dates: collection.dates)
+    }
+}
+
+extension KeyRange {
+    /// Every value of the type of one; nil for null, than which nothing is less or greater.
+    init?(sameTypeAs bytes: [UInt8]) {
+        // The first byte says the type, but false and true have one each: 2 and 3.
+        switch bytes.first {
+        case nil, 1: return nil
+        case 2, 3: self.init([2], [4])
+        case .some(let type): self.init([type], [type + 1])
+        }
+    }
+}
+
+extension QueryLiteral {
+    /// The bytes that order the value.
+    func bytes(kind: IndexField.Kind, dates: DateFormat) -> [UInt8] {
+        var bytes: [UInt8] = []
+        switch self {
+        case .time(let time):
+            // As it would be read back: the format may be coarser than the moment.
+            OrderKey.append(dates.timestamp(dates.encoded(time)[...]) ?? time, to: &bytes)
+        default: OrderKey.append(json, kind: kind, dates: dates, to: &bytes)
+        }
+        return bytes
+    }
+
+    private var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .number(let value): .number(value)
+        case .text(let value): .string(value)
+        case .time(let value): .string(value.description)
+        }
+    }
+
+    /// As a person reads it: JSON, and a moment in UTC.
+    var text: String {
+        switch self {
+        case .time(let time): String(decoding: DateFormat.iso8601.encoded(time), as: UTF8.self)
+        default: String(decoding: json.encoded(), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// Replica+Accounts.swift — one store for each account, in folders below one root.
+//
+// The folder's name is the account's: lower-case letters, digits, "-" and "_" as they are, every
+// other byte of its UTF-8 as "%41". So no two names differ by case alone, which not every disk
+// tells. A name over 100 bytes is cut there and ends in "~" and its SHA-256.
+
+import Foundation
+public import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+public import TidemarkSync
+
+extension Replica {
+    /// Opens the store of one account among those below a root, or makes it; root included.
+    ///
+    /// What an interrupted ``signOut(ifPending:)`` left below the root is removed.
+    ///
+    /// - Parameters:
+    ///   - root: the folder of all accounts; nothing else should lie in it.
+    ///   - account: a name that stays the same, and not empty: the user's id on the server rather
+    ///     than an address.
+    ///   - model: as in ``open(at:account:model:remote:rules:waitSeconds:dependencies:rebuilding:)``,
+    ///     like the others.
+    /// - Throws: ``TidemarkError``: as when it is opened by its path.
+    public static func open(
+        in root: String, account: String, model: SyncModel, remote: Remote? = nil,
+        rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        rebuilding: (OpeningProgress) -> Void = { _ in }
+    ) throws -> Replica {
+        guard !account.isEmpty else {
+            throw TidemarkError(.invalidPath, "an account needs a name; this one is empty")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: root, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw TidemarkError(.invalidPath, "\(root) can't be made: \(error)")
+        }
+        try sweep(root)
+        return try open(
+            at: root + "/" + AccountFolder.name(of: account), account: account, model: model,
+            remote: remote, rules: rules, waitSeconds: waitSeconds, dependencies: dependencies,
+            rebuilding: rebuilding)
+    }
+
+    /// The accounts that have a store below a root, by name; none when there is no such folder.
+    ///
+    /// - Throws: ``TidemarkError`` when the folder or an identity in it can't be read.
+    public static func accounts(in root: String) throws -> [String] {
+        try TidemarkError.mapped {
+            try folders(root).compactMap { folder in
+                let directory = root + "/" + folder
+                let found = try StoreIdentity.find(in: directory)
+                if let identity = found.identity {
+                    return identity.isInitialised ? identity.account : nil
+                }
+                // Without its identity the store can't be opened, and is no less there.
+                if case .missing = try StoreFiles.data(directory) { return nil }
+                return AccountFolder.account(of: folder)
+            }.sorted()
+        }
+    }
+
+    /// Removes what an interrupted removal left.
+    private static func sweep(_ root: String) throws {
+        for folder in try folders(root, isRemoved: true) {
+            StoreFiles.sweep(root + "/" + folder.dropLast(StoreFiles.removedSuffix.count))
+        }
+    }
+
+    private static func folders(_ root: String, isRemoved: Bool = false) throws -> [String] {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: root) else { return [] }
+        let names: [String]
+        do { names = try manager.contentsOfDirectory(atPath: root) } catch {
+            throw TidemarkError(.invalidPath, "\(root) can't be read: \(error)")
+        }
+        return names.sorted().filter { name in
+            guard name.hasSuffix(StoreFiles.removedSuffix) == isRemoved else { return false }
+            let attributes = try? manager.attributesOfItem(atPath: root + "/" + name)
+            return attributes?[.type] as? FileAttributeType == .typeDirectory
+        }
+    }
+}
+
+/// The folder that an account's store lies in.
+enum AccountFolder {
+    /// The longest name that is written out, in bytes.
+    private static let bytesMax = 100
+
+    static func name(of account: String) -> String {
+        var name = ""
+        for byte in account.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default: name += "%" + Hexadecimal.encode([byte]).uppercased()
+            }
+        }
+        guard name.utf8.count > bytesMax else { return name }
+        let hash = Hexadecimal.encode(SHA256Digest.of(Array(account.utf8)))
+        return name.prefix(bytesMax) + "~" + hash
+    }
+
+    /// The account of a folder's name; nil when it does not say.
+    static func account(of folder: String) -> String? {
+        guard let account = folder.removingPercentEncoding, name(of: account) == folder else {
+            return nil
+        }
+        return account
+    }
+}

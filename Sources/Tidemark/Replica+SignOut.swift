@@ -1,0 +1,56 @@
+// Replica+SignOut.swift — the end of an account on this device: what it leaves, and what must not be
+// lost by it.
+
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+extension Replica {
+    /// What signing out does with changes that the server has not acknowledged, the refused ones
+    /// among them.
+    public enum PendingChanges: Sendable, Hashable {
+        /// Nothing happens while there are any: `pendingChanges` is thrown.
+        case refuse
+        /// The store is closed and stays as it is, to be opened and synced again.
+        case keep
+        /// They are removed with the store, and lost for good.
+        case discard
+    }
+
+    /// Ends the use of this store: stops its engines, closes it and, unless it is to be kept,
+    /// removes its folder.
+    ///
+    /// What is written meanwhile is either seen by the check for pending changes, or refused as
+    /// `closed`. After a crash in the middle there is the whole store, or a rest that the next
+    /// opening sweeps away.
+    ///
+    /// - Throws: ``TidemarkError``: `pendingChanges`, and nothing has changed; `busy` when this
+    ///   process has the store open in another replica, which must be closed first, and nothing
+    ///   has changed; `closed`; or why the folder can't be removed: the store is closed then.
+    public func signOut(ifPending: PendingChanges) async throws {
+        let engines = engines
+        if ifPending != .refuse { await engines.stop() }
+        do {
+            guard ifPending != .keep else { return try journal.close() }
+            let directory = directory
+            try await journal.closeRemoving(
+                unless: { views in
+                    guard ifPending == .refuse else { return }
+                    let counts = try OutboxCounts(views)
+                    guard counts.pending + counts.refused == 0 else {
+                        throw Self.pending(counts, directory)
+                    }
+                }, ending: { await engines.stop() })
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    private static func pending(_ counts: OutboxCounts, _ directory: String) -> TidemarkError {
+        let count = counts.pending + counts.refused
+        let refused = counts.refused == 0 ? "" : ", \(counts.refused) of them refused by it"
+        let subject = count == 1 ? "1 change is" : "\(count) changes are"
+        return TidemarkError(
+            .pendingChanges,
+            "\(subject) not on the server\(refused); sync \(directory) first, or sign out with "
+                + ".keep or .discard")
+    }
+}

@@ -1,0 +1,132 @@
+// CommitFeed.swift — tells whoever wants to know what a commit changed, once it is on disk.
+//
+// Watchers are kept by collection, and there by what they watch: one entity, the entities with one
+// value in one field, or any. So a commit asks few of many, and one that nobody cares for costs a
+// look into a table. Conditions are evaluated by whoever asked for the commit, after it was stored
+// and while others write already.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// Those who are told of a store's commits, whoever in this process makes them.
+package final class CommitFeed: Sendable {
+    /// More changed rows than this are told by their collections.
+    static let changesMax = 256
+
+    private struct State {
+        /// The number that was given last.
+        var last = 0
+        var edits: [(number: Int, tell: @Sendable () -> Void)] = []
+        var watches: [Int: Watch] = [:]
+        /// The same watches, as a change finds them.
+        var watchers: [CollectionName: CollectionWatchers] = [:]
+
+        mutating func add(_ watch: Watch) {
+            watches[watch.number] = watch
+            watchers[watch.interest.collection, default: CollectionWatchers()].add(watch)
+        }
+
+        mutating func remove(_ watch: Watch) {
+            let collection = watch.interest.collection
+            watchers[collection]?.remove(watch)
+            if watchers[collection]?.isEmpty == true { watchers[collection] = nil }
+        }
+    }
+    private let state = Lock(State())
+
+    /// Has `tell` called after each commit with an edit, once it is on disk and before its writer
+    /// goes on: it must return at once.
+    ///
+    /// - Returns: a number to end it by.
+    package func watchEdits(_ tell: @escaping @Sendable () -> Void) -> Int {
+        state.withLock { state in
+            state.last += 1
+            state.edits.append((state.last, tell))
+            return state.last
+        }
+    }
+
+    /// Has `tell` called after each commit that changed what `interest` says, as above; from now
+    /// on, so that who reads afterwards misses nothing.
+    ///
+    /// Called once too often it does no harm: whoever is told reads again and compares.
+    ///
+    /// - Parameter journal: by which it reads; `tell` is also called when that is closed.
+    /// - Returns: a number to end it by.
+    package func watch(
+        _ interest: Interest, for journal: Journal, _ tell: @escaping @Sendable () -> Void
+    ) -> Int {
+        let owner = ObjectIdentifier(journal)
+        return state.withLock { state in
+            state.last += 1
+            state.add(
+                Watch(number: state.last, owner: owner, interest: interest, tell: tell))
+            return state.last
+        }
+    }
+
+    /// Ends either.
+    package func unwatch(_ number: Int) {
+        state.withLock { state in
+            if let watch = state.watches.removeValue(forKey: number) {
+                state.remove(watch)
+            } else {
+                state.edits.removeAll { $0.number == number }
+            }
+        }
+    }
+
+    /// How many watch rows.
+    package var watchCount: Int { state.withLock(\.watches.count) }
+
+    /// Wakes those who read by a journal that was closed.
+    func end(_ owner: ObjectIdentifier) {
+        let watches = state.withLock { state in
+            state.watches.values.filter { $0.owner == owner }
+        }
+        for watch in watches { watch.tell() }
+    }
+
+    /// What somebody wants to know at the moment.
+    var wanted: Wanted {
+        state.withLock { state in
+            Wanted(last: state.last, edits: !state.edits.isEmpty, watchers: state.watchers)
+        }
+    }
+
+    struct Wanted: Sendable {
+        /// The number of whoever came last.
+        let last: Int
+        let edits: Bool
+        let watchers: [CollectionName: CollectionWatchers]
+    }
+
+    /// Tells of a commit that is on disk.
+    func tell(_ news: CommitNews) {
+        let (edits, watchers, late) = state.withLock { state in
+            // Who came while the commit was stored may have read what was there before it.
+            let hasLate = state.last > news.asOf
+            return (
+                news.isLocal || hasLate ? state.edits.map(\.tell) : [],
+                news.changesNothing ? [:] : state.watchers,
+                hasLate ? state.watches.values.filter { $0.number > news.asOf } : []
+            )
+        }
+        for tell in edits { tell() }
+        var woken: [Int: Watch] = [:]
+        func wake(_ watch: Watch) { woken[watch.number] = watch }
+        late.forEach(wake)
+        if news.isModelChanged { for watchers in watchers.values { watchers.forEach(wake) } }
+        for collection in news.collections { watchers[collection]?.forEach(wake) }
+        for change in news.changes {
+            guard let watchers = watchers[change.key.collection] else { continue }
+            do {
+                try watchers.forEach(of: EntityVersions(change, news.model), wake)
+            } catch {
+                // A row that can't be read: whoever reads it hears of that.
+                watchers.forEach(wake)
+            }
+        }
+        for (_, watch) in woken.sorted(by: { $0.key < $1.key }) { watch.tell() }
+    }
+}

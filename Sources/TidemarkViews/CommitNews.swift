@@ -1,0 +1,83 @@
+// CommitNews.swift — what a commit changed, for those who are told of it.
+
+package import TidemarkEvents
+import TidemarkStore
+
+/// One entity's row, before and after a commit.
+package struct EntityChange: Sendable {
+    package let key: EntityKey
+    /// The rows' bytes; nil where there is none.
+    let old: [UInt8]?
+    let new: [UInt8]?
+}
+
+/// What a commit that is on disk changed.
+package struct CommitNews: Sendable {
+    /// Who came later than this number may have missed the commit.
+    let asOf: Int
+    /// Whether the user edited something here.
+    var isLocal = false
+    /// Whether the model was registered anew: then everything may read differently.
+    var isModelChanged = false
+    /// The rows that somebody watches; none when they are too many.
+    var changes: [EntityChange] = []
+    /// The collections with so many changes that they are not told one by one.
+    var collections: [CollectionName] = []
+    /// By which documents are read.
+    var model: SyncModel?
+
+    /// Whether it changed nothing that anybody watches.
+    var changesNothing: Bool { !isModelChanged && changes.isEmpty && collections.isEmpty }
+}
+
+extension Journal {
+    /// What a commit is going to change of what somebody watches; read before it is written.
+    func news(
+        _ events: [Event], _ changes: RowChanges, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> CommitNews {
+        let wanted = shared.feed.wanted
+        var news = CommitNews(asOf: wanted.last)
+        news.isLocal = wanted.edits && events.contains(where: \.isLocal)
+        guard !wanted.watchers.isEmpty else { return news }
+        news.isModelChanged = events.contains { $0.kind == .modelRegistered }
+        var found: [(key: EntityKey, row: RowKey, new: [UInt8]?)] = []
+        for (row, new) in changes where row.tree == .rows {
+            guard let key = EntityKey(bytes: row.bytes),
+                wanted.watchers[key.collection]?.wants(key) == true
+            else { continue }
+            found.append((key, row, new))
+        }
+        if found.count > CommitFeed.changesMax {
+            // In the order of their keys, so the collections are, too.
+            for change in found where news.collections.last != change.key.collection {
+                news.collections.append(change.key.collection)
+            }
+            return news
+        }
+        let rows = views.table(.rows, generation)
+        for change in found {
+            let old = try transaction.get(rows, change.row.bytes)
+            guard old != change.new else { continue }
+            news.changes.append(EntityChange(key: change.key, old: old, new: change.new))
+        }
+        if !news.changes.isEmpty {
+            let key = RowKey.store("model")
+            news.model = try transaction.get(views.table(key.tree, generation), key.bytes).map {
+                models.model(try StoreFactRow(parsing: $0))
+            }
+        }
+        return news
+    }
+}
+
+extension Event {
+    /// Whether the user did it here.
+    var isLocal: Bool {
+        switch kind {
+        case .localCreated, .localUpdated, .localDeleted, .localDiscarded, .localRetried:
+            true
+        default: false
+        }
+    }
+}

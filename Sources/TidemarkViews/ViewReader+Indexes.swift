@@ -1,0 +1,187 @@
+// ViewReader+Indexes.swift — reading a range of an index.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// One end of a range of an index.
+package struct IndexBound: Sendable, Hashable {
+    /// What ``OrderKey`` makes of the values of the first fields, of as many as are bounded; the
+    /// last may be the beginning of a text, for all texts that begin so.
+    package var components: [UInt8]
+    /// Whether what begins with the components is in the range.
+    package var isInclusive: Bool
+
+    package init(_ components: [UInt8], isInclusive: Bool) {
+        self.components = components
+        self.isInclusive = isInclusive
+    }
+}
+
+extension ViewReader {
+    /// Whether an index can be read: the model asks for it and it is made.
+    ///
+    /// It is not there in a store that was never opened for writing since indexes are kept, and in
+    /// one that has no room for it; then the collection has to be read whole.
+    package func hasIndex(_ index: IndexModel, in collection: CollectionName) throws -> Bool {
+        try keptIndex(index, collection) != nil
+    }
+
+    private func keptIndex(
+        _ index: IndexModel, _ collection: CollectionName
+    ) throws -> KeptIndex? {
+        let found = try indexPlan()[collection]?.indexes.first { $0.index == index }
+        return found.flatMap { indexNames.contains($0.name) ? $0 : nil }
+    }
+
+    /// Walks over a range of an index: by components, and by id where those are equal.
+    ///
+    /// Only entities that are seen are in it. What a write context has not committed is not: it
+    /// has to read the whole collection.
+    ///
+    /// - Parameters:
+    ///   - index: one that ``hasIndex(_:in:)`` said is there.
+    ///   - lower: where the range begins, nil for all.
+    ///   - upper: where it ends, nil for all.
+    ///   - body: gets what ``OrderKey`` makes of the fields, whether it was cut because it was too
+    ///     long, and the id; answers whether to go on. Whether an entity whose components were cut
+    ///     is in the range, and how it stands to those with equal ones, all of them neighbours and
+    ///     cut, only its document can tell.
+    package func forEachIndexed(
+        _ index: IndexModel, in collection: CollectionName, from lower: IndexBound? = nil,
+        to upper: IndexBound? = nil, reversed: Bool = false,
+        _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool
+    ) throws {
+        guard let kept = try keptIndex(index, collection) else {
+            preconditionFailure("an index was read that is not there; see hasIndex")
+        }
+        let range = IndexRange(kept, lower, upper)
+        var run = IndexRun(reversed: reversed)
+        var goesOn = true
+        try walkIndex(kept.name, reversed ? range.last : range.first, reversed) { key, value in
+            let rest = key[kept.name.count...]
+            switch range.place(of: rest) {
+            case .before: return !reversed
+            case .after: return reversed
+            case .inside: break
+            }
+            guard let (end, isCut) = kept.componentsEnd(of: rest),
+                let id = KeptIndex.id(rest[end...], value)
+            else {
+                throw LogError(
+                    .corruptRow, at: .start,
+                    "a record of an index of \(collection) is damaged; `tidemark rebuild` mends it")
+            }
+            let entry = IndexRun.Entry(components: Array(rest[..<end]), isCut: isCut, id: id)
+            goesOn = try run.add(entry, body)
+            return goesOn
+        }
+        if goesOn { _ = try run.end(body) }
+    }
+}
+
+/// A range of an index, in terms of its keys without the name.
+private struct IndexRange {
+    enum Place { case before, inside, after }
+
+    private let lower: (bytes: [UInt8], isInclusive: Bool)?
+    private let upper: (bytes: [UInt8], isInclusive: Bool)?
+    private let name: [UInt8]
+
+    init(_ index: KeptIndex, _ lower: IndexBound?, _ upper: IndexBound?) {
+        name = index.name
+        func bound(_ bound: IndexBound) -> ([UInt8], Bool) {
+            let (bytes, isCut) = index.cut(bound.components)
+            return (bytes, bound.isInclusive || isCut)
+        }
+        self.lower = lower.map(bound)
+        self.upper = upper.map(bound)
+    }
+
+    func place(of rest: ArraySlice<UInt8>) -> Place {
+        if let lower {
+            let isEqual = rest.starts(with: lower.bytes)
+            if isEqual ? !lower.isInclusive : rest.lexicographicallyPrecedes(lower.bytes) {
+                return .before
+            }
+        }
+        if let upper {
+            let isEqual = rest.starts(with: upper.bytes)
+            if isEqual ? !upper.isInclusive : upper.bytes.lexicographicallyPrecedes(rest) {
+                return .after
+            }
+        }
+        return .inside
+    }
+
+    /// Where a walk upwards begins.
+    var first: [UInt8]? {
+        guard let lower else { return nil }
+        return lower.isInclusive ? name + lower.bytes : Self.behind(name + lower.bytes)
+    }
+
+    /// Where a walk downwards begins.
+    var last: [UInt8]? {
+        guard let upper else { return nil }
+        guard upper.isInclusive else { return name + upper.bytes }
+        let start = Self.behind(name + upper.bytes)
+        return start.starts(with: name) ? start : nil
+    }
+
+    /// The least bytes above all that begin with these.
+    private static func behind(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        while bytes.last == 0xFF { bytes.removeLast() }
+        if let last = bytes.popLast() { bytes.append(last + 1) }
+        return bytes
+    }
+}
+
+/// Puts records with long ids, whose keys hold only the beginning, in the order of the ids.
+private struct IndexRun {
+    struct Entry {
+        var components: [UInt8]
+        var isCut: Bool
+        var id: String
+    }
+
+    let reversed: Bool
+    /// Records with equal components whose ids begin alike.
+    private var waiting: [Entry] = []
+
+    init(reversed: Bool) { self.reversed = reversed }
+
+    /// Takes the next record; answers whether to go on.
+    mutating func add(
+        _ entry: Entry, _ body: ([UInt8], Bool, String) throws -> Bool
+    ) throws -> Bool {
+        let prefix = entry.id.utf8.prefix(KeptIndex.idPrefixBytes)
+        if let other = waiting.first,
+            other.components != entry.components
+                || !other.id.utf8.prefix(KeptIndex.idPrefixBytes).elementsEqual(prefix)
+        {
+            guard try end(body) else { return false }
+        }
+        guard prefix.count == KeptIndex.idPrefixBytes else {
+            return try body(entry.components, entry.isCut, entry.id)
+        }
+        waiting.append(entry)
+        return true
+    }
+
+    /// Hands over what waits; answers whether to go on.
+    mutating func end(_ body: ([UInt8], Bool, String) throws -> Bool) throws -> Bool {
+        if waiting.count > 1 {
+            waiting.sort { left, right in
+                reversed
+                    ? right.id.utf8.lexicographicallyPrecedes(left.id.utf8)
+                    : left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
+            }
+        }
+        defer { waiting = [] }
+        for entry in waiting where try !body(entry.components, entry.isCut, entry.id) {
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,129 @@
+// ViewTables+Indexes.swift — keeping the indexes: changed with the rows they are about, made anew
+// where the model asks for one that is not there.
+
+import TidemarkEvents
+import TidemarkStore
+
+extension ViewTables {
+    /// The indexes that the registered model asks for.
+    func indexPlan(
+        _ models: ModelCache, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> IndexPlan {
+        let key = RowKey.store("model")
+        let fact = try transaction.get(table(.ledger, generation), key.bytes)
+        return try fact.map { models.plan(try StoreFactRow(parsing: $0)) }
+            ?? IndexPlan(SyncModel(name: "", collections: []))
+    }
+
+    /// What changes in the indexes of a plan when rows are written; to be asked before they are.
+    func indexChanges(
+        _ changes: RowChanges, _ plan: IndexPlan, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [(key: [UInt8], value: [UInt8]?)] {
+        var result: [(key: [UInt8], value: [UInt8]?)] = []
+        let rows = table(.rows, generation)
+        var known: IndexedCollection?
+        for (key, value) in changes {
+            // The rows of entities come first, one collection after another.
+            guard key.tree == .rows else { break }
+            if known.map({ key.bytes.starts(with: $0.rowPrefix) }) != true {
+                known = plan.collections.first { key.bytes.starts(with: $0.rowPrefix) }
+            }
+            guard let collection = known else { continue }
+            let id = key.bytes[collection.rowPrefix.count...]
+            let old = try collection.entries(of: try transaction.get(rows, key.bytes), id: id)
+            let new = try collection.entries(of: value, id: id)
+            for entry in old where !new.contains(entry) { result.append((entry.key, nil)) }
+            for entry in new where !old.contains(entry) { result.append((entry.key, entry.value)) }
+        }
+        result.sort { ByteOrder.precedes($0.key, $1.key) }
+        return result
+    }
+
+    /// Writes what ``indexChanges`` found.
+    func writeIndexes(
+        _ changes: [(key: [UInt8], value: [UInt8]?)], _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        guard !changes.isEmpty else { return }
+        try transaction.withSorted(indexTable(generation)) { indexes in
+            for (key, value) in changes { try indexes.write(key, value) }
+        }
+    }
+
+    /// Removes the indexes that are not in a plan, makes from the rows those that are not there
+    /// yet, and remembers which there are.
+    ///
+    /// Needs memory in proportion to what is made.
+    func settleIndexes(
+        _ plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
+    ) throws -> State {
+        var state = state
+        guard state.indexes != plan.names else { return state }
+        let table = indexTable(state.generation)
+        let kept = state.indexes.filter(plan.names.contains)
+        if kept.isEmpty {
+            try transaction.clear(table)
+        } else {
+            for name in state.indexes where !kept.contains(name) {
+                var gone: [[UInt8]] = []
+                try transaction.scan(table, from: nil, prefix: name, reversed: false) { key, _ in
+                    gone.append(key.copied())
+                    return true
+                }
+                for key in gone { try transaction.delete(table, key) }
+            }
+        }
+        let missing = IndexPlan(plan, only: plan.names.filter { !kept.contains($0) })
+        let entries = try indexEntries(missing, state.generation, transaction)
+        try writeIndexes(entries.map { ($0.key, $0.value) }, state.generation, transaction)
+        state.indexes = plan.names
+        try setState(state, transaction)
+        return state
+    }
+
+    /// Every record that the indexes of a plan have for the rows of a generation, in order.
+    func indexEntries(
+        _ plan: IndexPlan, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [IndexEntry] {
+        var entries: [IndexEntry] = []
+        for collection in plan.collections {
+            let prefix = collection.rowPrefix
+            try scan(.rows, generation, prefix: prefix, transaction) { key, row in
+                entries += try collection.entries(of: row, id: key[prefix.count...])
+                return true
+            }
+        }
+        entries.sort(by: IndexEntry.precedes)
+        return entries
+    }
+}
+
+extension Journal {
+    /// Makes the indexes that the registered model asks for where they are not there yet.
+    ///
+    /// A store that has no room for them goes on without: what they would answer is found by
+    /// reading whole collections.
+    func settleIndexes() throws {
+        func plan(_ transaction: borrowing some TableReading & ~Copyable) throws -> (
+            plan: IndexPlan, state: ViewTables.State
+        )? {
+            guard let state = try views.state(transaction), state.isCurrent else { return nil }
+            return (try views.indexPlan(models, state.generation, transaction), state)
+        }
+        let isSettled = try environment.read { transaction in
+            try plan(transaction).map { $0.state.indexes == $0.plan.names } ?? true
+        }
+        guard !isSettled else { return }
+        do {
+            try environment.write { transaction in
+                guard let found = try plan(transaction) else { return }
+                _ = try self.views.settleIndexes(found.plan, found.state, transaction)
+            }
+        } catch let error as StoreError
+            where [.storeFull, .mapFull, .diskFull, .fileTooLarge].contains(error.code)
+        {}
+    }
+}
