@@ -107,7 +107,7 @@ let package = Package(
         .target(
             name: "DocExamples", dependencies: ["Tidemark", "TidemarkHTTP", "TidemarkTesting"],
             path: "Tests/DocExamples",
-            exclude: ["Accounts.swift", "Entities.swift", "Observing.swift", "Queries.swift"],
+            exclude: ["Entities.swift"],
             swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
