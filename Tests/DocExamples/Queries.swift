@@ -1,9 +1,9 @@
 // Queries.swift — the code of the article of that name.
 
 import Foundation
-import Tidemark
+package import Tidemark
 
-enum Queries {
+package enum Queries {
     struct Task: Entity {
         static let collection: CollectionName = "tasks"
         static let fields: FieldNames<Task> = [
@@ -29,6 +29,18 @@ enum Queries {
             (try store.get(task.list), try store.all(Task.where(\.list == home)))
         }
         print(list?.title ?? "", tasks.count)
+    }
+
+    /// How the first query of the article is answered, and one without an index.
+    package static func plans(_ replica: Replica) throws -> [String] {
+        let tomorrow = Date(timeIntervalSince1970: 1_795_305_600)
+        let open = Task.where(\.done == nil && \.due < tomorrow).order(by: \.due).limit(20)
+        return try replica.read { store in
+            [
+                try store.explain(open).description,
+                try store.explain(Task.where(.hasPrefix(\.title, "Buy"))).description,
+            ]
+        }
     }
 
     static func explain(_ replica: Replica, _ open: EntityQuery<Task>) throws {

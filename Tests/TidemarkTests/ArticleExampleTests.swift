@@ -8,6 +8,8 @@ import TidemarkHTTP
 import TidemarkTesting
 
 @Suite struct `an app's todos` {
+    typealias Todo = DocExamples.Todo
+
     static let remote = Remote.kinto(origin: "https://kinto.example.org", bucket: "todo")
     let clock = ManualClock()
     let server: InMemoryServer

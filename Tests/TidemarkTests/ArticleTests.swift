@@ -124,6 +124,14 @@ import TidemarkTesting
         #expect(read.model.settings == TheModel.settings())
     }
 
+    @Test func `on queries show the plans that are made`() throws {
+        let replica = try Replica.temporary(model: TheModel.whole().model)
+        defer { try? replica.deleteTemporary() }
+        let page = try ArticleTranscript.text("Queries")
+
+        for plan in try Queries.plans(replica) { #expect(page.contains("\n\(plan)\n"), "\(plan)") }
+    }
+
     @Test func `begin with what works`() async throws {
         let folder = try SyncFolder()
         defer { folder.delete() }

@@ -26,9 +26,13 @@ struct ArticleTranscript {
         return (files ?? []).filter { $0.hasSuffix(".md") }.map { String($0.dropLast(3)) }.sorted()
     }
 
+    /// An article as it is written.
+    static func text(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)
+    }
+
     init(_ name: String) throws {
-        let text = try String(
-            contentsOf: Self.folder.appending(path: "\(name).md"), encoding: .utf8)
+        let text = try Self.text(name)
         var lead = ""
         var language: String?
         var block: [String] = []
