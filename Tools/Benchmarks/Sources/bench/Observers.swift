@@ -1,0 +1,97 @@
+// Observers.swift — P11: what commits cost while a thousand observe other rows.
+
+import Foundation
+import Tidemark
+
+/// The entries as the observers decode them.
+private struct Watched: Entity {
+    static let collection = TidemarkPeer.collection
+    static let fields: FieldNames<Watched> = [\.project: "project_id", \.start: "start"]
+
+    let id: Tidemark.ID<Watched>
+    var project: Int?
+    var start: String
+
+    enum CodingKeys: String, CodingKey {
+        case id, start
+        case project = "project_id"
+    }
+}
+
+/// What a thousand observe: entities, queries with an equality, queries with a range.
+private enum Observed: String, CaseIterable {
+    case entities = "1,000 observers of other entities"
+    case equalities = "1,000 observers of queries with another value"
+    case ranges = "1,000 observers of queries with another range"
+
+    /// Observes something that never changes; tells of the first result.
+    func follow(_ replica: Replica, _ number: Int, _ seen: () -> Void) async throws {
+        func count(_ query: EntityQuery<Watched>) async throws {
+            for try await _ in replica.observe(count: query) { seen() }
+        }
+        switch self {
+        case .entities:
+            for try await _ in replica.observe(Watched.self, ID("other-\(number)")) { seen() }
+        case .equalities: try await count(Watched.where(\.project == -1 - number))
+        case .ranges: try await count(Watched.where(\.start > "3000-\(number)"))
+        }
+    }
+}
+
+extension Run {
+    /// P11: one mutation a commit, durable, with and without observers, in turn.
+    mutating func observers() async throws {
+        let count = max(50, Int(400 * options.scale))
+        for observed in Observed.allCases {
+            let path = "\(directory)/observers-\(observed)"
+            let peer = try TidemarkPeer(path)
+            var (without, with): ([Double], [Double]) = ([], [])
+            for round in 0..<options.rounds * 2 {
+                let start = round * count * 2
+                let first = try commits(start..<start + count, peer)
+                let observing = try await begin(observed, peer.replica)
+                let second = try commits(start + count..<start + 2 * count, peer)
+                observing.cancel()
+                await observing.value
+                without += first
+                with += second
+            }
+            try peer.close()
+            try FileManager.default.removeItem(atPath: path)
+            let ratio = median(with) / median(without)
+            report.add(
+                "P11", observed.rawValue, median(with).micros, "none " + median(without).micros,
+                ratio.times, must: "≤ 1.05 ×",
+                isMet: observed == .ranges ? nil : ratio <= 1.05)
+        }
+    }
+
+    private func commits(_ numbers: Range<Int>, _ peer: TidemarkPeer) throws -> [Double] {
+        try numbers.map { number in
+            let item = Item(number)
+            return try seconds { try peer.insert([item]) }.0
+        }
+    }
+
+    /// Returns when each has seen its first result.
+    private func begin(_ observed: Observed, _ replica: Replica) async throws -> Task<Void, Never> {
+        let (seen, sender) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<1000 {
+                    group.addTask {
+                        do {
+                            try await observed.follow(replica, number) { sender.yield() }
+                        } catch { fatalError("\(error)") }
+                    }
+                }
+            }
+        }
+        var left = 1000
+        for await _ in seen {
+            left -= 1
+            if left == 0 { break }
+        }
+        return task
+    }
+}
