@@ -103,6 +103,12 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
             path: "Tests/ReadmeExample", swiftSettings: strict),
+        // The Swift of the documentation's articles; its tests say how.
+        .target(
+            name: "DocExamples", dependencies: ["Tidemark", "TidemarkHTTP", "TidemarkTesting"],
+            path: "Tests/DocExamples",
+            exclude: ["Entities.swift"],
+            swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
         tests(
@@ -123,7 +129,7 @@ let package = Package(
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
                 "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
-                httpTypes,
+                "DocExamples", httpTypes,
             ]),
         tests("ProjectTests", []),
     ]

@@ -19,8 +19,12 @@ extension Replica {
     ///   - root: the folder of all accounts; nothing else should lie in it.
     ///   - account: a name that stays the same, and not empty: the user's id on the server rather
     ///     than an address.
-    ///   - model: as in ``open(at:account:model:remote:rules:waitSeconds:dependencies:rebuilding:)``,
-    ///     like the others.
+    ///   - model: what is synced and by which rules.
+    ///   - remote: the server to be synced with, if it is known already.
+    ///   - rules: the app's own rules for conflicts.
+    ///   - waitSeconds: how long to block while another process has the store open.
+    ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
+    ///   - rebuilding: told how far it is while the tables are folded anew.
     /// - Throws: ``TidemarkError``: as when it is opened by its path.
     public static func open(
         in root: String, account: String, model: SyncModel, remote: Remote? = nil,

@@ -27,7 +27,7 @@ extension Replica {
     ///
     /// - Returns: the commit, or nil when `body` changed nothing, which is not remembered.
     /// - Throws: ``TidemarkError``: `keyExpired` when the key was made more than 30 days of logged
-    ///   time ago, and what ``write(_:)-(_)`` throws.
+    ///   time ago, and what the other `write` throws.
     @discardableResult
     public func write(
         once key: IdempotencyKey, _ body: (WriteContext) throws -> Void

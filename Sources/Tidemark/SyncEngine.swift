@@ -37,6 +37,7 @@ public actor SyncEngine {
     /// An engine for a replica; only one at a time may run for a store.
     ///
     /// - Parameters:
+    ///   - replica: what is synced.
     ///   - remote: where the server is; a replica stays with the origin it was first synced with.
     ///   - adapter: what the server speaks.
     ///   - transport: how requests are sent.

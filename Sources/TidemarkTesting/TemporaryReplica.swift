@@ -16,7 +16,7 @@ extension Replica {
     ///   - model: what is synced and by which rules.
     ///   - remote: the server, if the store is bound to one from the beginning.
     ///   - rules: the app's own rules for conflicts.
-    ///   - dependencies: clock, ids and randomness, for example ``Dependencies/seeded(_:clock:)``.
+    ///   - dependencies: clock, ids and randomness, for example `.seeded(1, clock: clock)`.
     /// - Throws: ``TidemarkError`` when the store can't be made.
     public static func temporary(
         model: SyncModel, remote: Remote? = nil, rules: [ConflictRule] = [],

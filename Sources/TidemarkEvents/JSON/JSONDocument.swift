@@ -21,8 +21,8 @@ public struct JSONDocument: Sendable, Hashable {
 
     /// Checks a whole text and finds its members.
     ///
-    /// - Throws: ``JSONError`` by the rules of ``JSONValue/init(parsing:)``, and `notAnObject` when
-    ///   the first byte that is no white space is not `{`.
+    /// - Throws: ``JSONError`` by the rules of ``JSONValue/init(parsing:)-([UInt8])``, and
+    ///   `notAnObject` when the first byte that is no white space is not `{`.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         self.bytes = bytes
         members = try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in

@@ -5,7 +5,8 @@
 
 /// Reading and writing JSON without making values.
 public enum JSON {
-    /// Returns when the bytes are one JSON text, by the same rules as ``JSONValue/init(parsing:)``.
+    /// Returns when the bytes are one JSON text, by the rules of
+    /// ``JSONValue/init(parsing:)-([UInt8])``.
     public static func validate(_ bytes: [UInt8]) throws(JSONError) {
         try validate(bytes[...])
     }

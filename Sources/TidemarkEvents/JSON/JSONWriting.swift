@@ -1,7 +1,8 @@
 // JSONWriting.swift — values as compact JSON bytes.
 
 extension JSONValue {
-    /// The compact JSON text: no white space, numbers verbatim, strings as ``JSON/appendString``.
+    /// The compact JSON text: no white space, numbers verbatim, strings as
+    /// ``JSON/appendString(_:to:)``.
     ///
     /// - Parameter sortedKeys: members in their own order when false, by the UTF-8 bytes of their
     ///   keys at every level when true.

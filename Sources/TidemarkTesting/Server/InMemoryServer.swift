@@ -5,7 +5,7 @@ import Synchronization
 import TidemarkEvents
 public import TidemarkSync
 
-/// A server in this process: a ``Transport`` that answers by itself.
+/// A server in this process: a `Transport` that answers by itself.
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
 public final class InMemoryServer: Transport, Sendable {

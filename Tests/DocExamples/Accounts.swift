@@ -1,0 +1,14 @@
+// Accounts.swift — the code of the article of that name.
+
+import Tidemark
+
+enum Accounts {
+    static func open(_ folder: String, _ user: String, _ model: SyncModel) throws -> Replica {
+        let replica = try Replica.open(in: folder, account: user, model: model)
+        return replica
+    }
+
+    static func signOut(_ replica: Replica) async throws {
+        try await replica.signOut(ifPending: .refuse)
+    }
+}

@@ -1,0 +1,29 @@
+// Conflicts.swift — the code of the article of that name: a rule of the app.
+
+package import Tidemark
+
+package enum Conflicts {
+    package static func answer(_ replica: Replica) throws {
+        for issue in try replica.issues() where issue.kind == .conflict {
+            print(issue.id, issue.key ?? "", issue.fields, issue.message)
+            try replica.answer(issue.id, .keepMine)
+        }
+    }
+
+    package static let allTags = ConflictRule(name: "allTags") { conflict in
+        guard let local = conflict.local, let server = conflict.server else { return .server }
+        let mine = try JSONDocument(parsing: local)
+        let theirs = try JSONDocument(parsing: server)
+        var tags = theirs.value("tags")?.array ?? []
+        for tag in mine.value("tags")?.array ?? [] where !tags.contains(tag) { tags.append(tag) }
+        let value = JSONValue.array(tags).encoded()
+        return .document(theirs.applying(set: [(key: "tags", value: value)]))
+    }
+
+    package static let notes = CollectionModel("notes", conflict: .custom("allTags"))
+
+    static func open(_ folder: String) throws -> Replica {
+        let model = SyncModel(name: "notes", collections: [notes])
+        return try Replica.open(at: folder, model: model, rules: [allTags])
+    }
+}

@@ -1,0 +1,23 @@
+// ProblemsAndIssues.swift — the code of the article of that name.
+
+import Tidemark
+
+enum ProblemsAndIssues {
+    static func showAll(_ replica: Replica) throws {
+        for issue in try replica.issues() {
+            switch issue.kind {
+            case .rejected: show("Not saved: \(issue.message)", issue.answers)
+            case .conflict: show("Changed elsewhere: \(issue.fields)", issue.answers)
+            case .absent: show("Gone from the server: \(issue.message)", issue.answers)
+            case .unreadable: report(issue.message)
+            }
+        }
+    }
+
+    static func answer(_ replica: Replica, _ issue: SyncIssue) throws {
+        try replica.answer(issue.id, .keepMine)
+    }
+
+    private static func show(_ text: String, _ answers: [IssueAnswer]) { print(text, answers) }
+    private static func report(_ text: String) { print(text) }
+}

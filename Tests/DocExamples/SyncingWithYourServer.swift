@@ -1,0 +1,102 @@
+// SyncingWithYourServer.swift — the code of the article of that name: an adapter for a plain REST
+// server.
+
+package import HTTPTypes
+package import Tidemark
+
+/// Speaks to a server with `/COLLECTION?since=CURSOR` and `/COLLECTION/ID`, with ETags.
+package struct NotesAdapter: ServerAdapter {
+    package init() {}
+
+    package func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        switch call {
+        case .list(let collection, let after, let page):
+            let first = "/\(collection.name)?since=\(after?.description ?? "")"
+            return ServerRequest(method: .get, path: page ?? first)
+        case .read(let collection, let id):
+            return ServerRequest(method: .get, path: "/\(collection.name)/\(id)")
+        case .create(let collection, let id, let body):
+            return ServerRequest(
+                method: .put, path: "/\(collection.name)/\(id)", headers: [.ifNoneMatch: "*"],
+                body: body)
+        case .update(let collection, let id, let body, let revision):
+            return ServerRequest(
+                method: .put, path: "/\(collection.name)/\(id)",
+                headers: [.ifMatch: revision.description], body: body)
+        case .delete(let collection, let id, let revision):
+            return ServerRequest(
+                method: .delete, path: "/\(collection.name)/\(id)",
+                headers: [.ifMatch: revision.description])
+        case .describe, .fetch, .batch:
+            throw .client(status: 0, "this server has no such call")
+        }
+    }
+
+    package func answer(
+        to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
+    ) -> ServerAnswer {
+        switch response.status.code {
+        case 200..<300: break
+        case 304: return .unchanged
+        case 401: return .failure(.unauthorized)
+        case 403: return .failure(.forbidden)
+        case 404: return .absent
+        case 410: return .cursorExpired
+        case 412: return .conflictUnknown
+        case 422: return .refused(ServerRefusal(status: 422, message: "not valid"))
+        case 429: return .failure(.tooManyRequests(retryAfterSeconds: nil))
+        case 500..<600:
+            return .failure(
+                .server(status: response.status.code, retryAfterSeconds: nil))
+        default: return .failure(.client(status: response.status.code, ""))
+        }
+        let revision = response.headerFields[.eTag].map { Revision($0) }
+        switch call {
+        case .list: return page(body)
+        case .read(_, let id):
+            return .record(ServerRecord(id: id, revision: revision, document: body))
+        case .create(_, let id, _), .update(_, let id, _, _): return .stored(id: id, revision)
+        case .delete(_, let id, _):
+            return .deleted(ServerRecord(id: id, revision: revision, document: nil))
+        case .describe, .fetch, .batch: return .failure(.malformed("not asked for"))
+        }
+    }
+
+    /// `{"items":[{"id":…,"etag":…,"data":{…}},…],"next":…,"cursor":…}`; without data it is
+    /// deleted.
+    private func page(_ body: [UInt8]) -> ServerAnswer {
+        guard let list = try? JSONDocument(parsing: body),
+            let items = try? JSON.arrayElements(of: body, at: "items")
+        else { return .failure(.malformed("a list is no JSON object with items")) }
+        var page = ListPage(
+            records: [], next: list.value("next")?.stringValue,
+            cursor: list.value("cursor")?.stringValue.map { Revision($0) })
+        for range in items {
+            let bytes = Array(body[range])
+            guard let item = try? JSONDocument(parsing: bytes),
+                let id = item.value("id")?.stringValue
+            else {
+                page.unreadable.append(
+                    UnreadableRecord(id: nil, bytes: bytes, problem: "it has no id"))
+                continue
+            }
+            page.records.append(
+                ServerRecord(
+                    id: id, revision: item.value("etag")?.stringValue.map { Revision($0) },
+                    document: item.rawValue("data").map(Array.init)))
+        }
+        return .page(page)
+    }
+}
+
+enum SyncingWithYourServer {
+    static func engine(_ replica: Replica, _ transport: any Transport) -> SyncEngine {
+        let remote = Remote(origin: "https://api.example.org/v2", adapter: "notes")
+        let engine = SyncEngine(
+            replica, remote: remote, adapter: NotesAdapter(), transport: transport
+        ) {
+            .bearer("token")
+        }
+        return engine
+    }
+}

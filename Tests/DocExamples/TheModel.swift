@@ -1,0 +1,81 @@
+// TheModel.swift — each member of a model in Swift, as the article of that name shows it beside
+// its JSON; a test compares them.
+
+package import Tidemark
+import TidemarkHTTP
+
+package enum TheModel {
+    package static func whole() -> ModelRegistration {
+        let model = SyncModel(
+            name: "todo",
+            collections: [
+                CollectionModel("lists"),
+                CollectionModel(
+                    "tasks", conflict: .localWins, references: [Reference("list", to: "lists")],
+                    indexes: [["done", .date("due")]]),
+            ])
+        let remote = Remote.kinto(origin: "https://kinto.example.org", bucket: "todo")
+        return ModelRegistration(model: model, remote: remote)
+    }
+
+    static func idField() -> CollectionModel {
+        CollectionModel("tasks", idField: "uid")
+    }
+
+    static func lastChange() -> CollectionModel {
+        CollectionModel("tasks", lastChangeField: "updated_at")
+    }
+
+    static func conflict() -> CollectionModel {
+        CollectionModel("tasks", conflict: .preferNewer(field: "updated_at", marginSeconds: 5))
+    }
+
+    static func references() -> CollectionModel {
+        CollectionModel(
+            "tasks",
+            references: [Reference("list", to: "lists"), Reference("parent", to: "tasks")])
+    }
+
+    static func pageSize() -> CollectionModel {
+        CollectionModel("tasks", pageSize: 500)
+    }
+
+    static func indexes() -> CollectionModel {
+        CollectionModel("tasks", indexes: [["title"], ["done", .date("due")]])
+    }
+
+    static func formats() -> CollectionModel {
+        CollectionModel("tasks", dates: .milliseconds, keys: .snakeCase)
+    }
+
+    static func nullable() -> CollectionModel {
+        CollectionModel("tasks", nullable: ["due"])
+    }
+
+    static func migrations() -> CollectionModel {
+        CollectionModel(
+            "tasks",
+            migrations: [
+                .renamed("text", to: "title"), .removed("colour"),
+                .required("done", default: false),
+            ])
+    }
+
+    /// In the order of the article.
+    package static func collections() -> [CollectionModel] {
+        [
+            idField(), lastChange(), conflict(), references(), pageSize(), indexes(), formats(),
+            nullable(), migrations(),
+        ]
+    }
+
+    package static func settings() -> SyncSettings {
+        SyncSettings(
+            fullPullDays: 1, batchSize: 10, backoffSecondsMin: 10, backoffSecondsMax: 600,
+            limits: [RequestLimit(requests: 30, seconds: 60)])
+    }
+
+    package static func read(_ bytes: [UInt8]) throws -> ModelRegistration {
+        try ModelRegistration(parsing: bytes)
+    }
+}

@@ -1,0 +1,125 @@
+// ArticleTests.swift — the documentation's articles: their code is built, and they name all there
+// is.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct `the articles` {
+    @Test func `show only Swift that is built`() throws {
+        var count = 0
+        for article in try Article.all() {
+            let blocks = article.blocks("swift")
+            guard !blocks.isEmpty else { continue }
+            let path = Self.examples[article.name] ?? "Tests/DocExamples/\(article.name).swift"
+            var built = Self.code(try Project.text(path).components(separatedBy: "\n"))[...]
+            for block in blocks {
+                let lines = Self.code(block.lines)
+                let place = built.firstRange(of: lines)
+                let first = lines.first ?? ""
+                #expect(place != nil, "\(path) has not, in this order: \(article.name), \(first)")
+                if let place { built = built[place.upperBound...] }
+                count += 1
+            }
+        }
+        #expect(count > 30)
+    }
+
+    /// Where an article's code stands, if it is not in the file of its name.
+    private static let examples = ["Testing": "Tests/TidemarkTests/ArticleExampleTests.swift"]
+
+    /// Lines without indentation, comments at their ends, empty ones and the word `package`.
+    private static func code(_ lines: [String]) -> [String] {
+        lines.map { line in
+            let code = line.firstRange(of: "  //").map { line[..<$0.lowerBound] } ?? line[...]
+            let text = code.trimmingCharacters(in: .whitespaces)
+            return text.hasPrefix("package ") ? String(text.dropFirst("package ".count)) : text
+        }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
+    }
+
+    @Test func `are short, and each stands under a topic of the first page`() throws {
+        let landing = try Project.text("\(Article.folder)/Tidemark.md")
+        let articles = try Article.all()
+
+        #expect(articles.count >= 16)
+        for article in articles {
+            let lines = article.text.components(separatedBy: "\n")
+            #expect(lines.count - 1 <= 200, "\(article.name)")
+            #expect(landing.contains("- <doc:\(article.name)>"), "\(article.name)")
+            for line in lines where !line.hasPrefix("|") && !line.contains("](http") {
+                let isOutput = line.hasPrefix("$ ") || line.hasPrefix("@") || line.contains("\":")
+                #expect(line.count <= 100 || isOutput, "\(article.name): \(line)")
+            }
+        }
+    }
+
+    @Test func `run every line of the tool that they show`() throws {
+        for article in try Article.all() {
+            for block in article.blocks("sh") where block.lines.contains(where: Self.isOfTool) {
+                #expect(
+                    block.lines.first?.hasPrefix("$ ") == true,
+                    "\(article.name): begin each command with $, so that a test runs it")
+            }
+        }
+    }
+
+    private static func isOfTool(_ line: String) -> Bool { line.contains("tidemark ") }
+
+    @Test(arguments: [
+        ("Sources/Tidemark/TidemarkError.swift", "public enum Code"),
+        ("Sources/TidemarkSync/SyncFailure.swift", "public enum SyncFailure"),
+        ("Sources/TidemarkEvents/SyncTrigger.swift", "public enum SyncPauseReason"),
+        ("Sources/TidemarkEvents/SyncTrigger.swift", "public enum SyncWaitReason"),
+        ("Sources/TidemarkSync/Transport.swift", "public enum Code"),
+        ("Sources/TidemarkEvents/JSON/JSONError.swift", "public enum Code"),
+    ])
+    func `on errors name every one`(path: String, declaration: String) throws {
+        let page = try Article(name: "Errors").text
+        let cases = Self.cases(of: declaration, in: try Project.text(path))
+
+        #expect(cases.count >= 3)
+        for name in cases { #expect(page.contains("`\(name)`"), "\(path): \(name)") }
+    }
+
+    @Test(arguments: [
+        (
+            "ProblemsAndIssues", "TidemarkEvents/MutationOutcome.swift",
+            "public enum MutationOutcome"
+        ),
+        ("ProblemsAndIssues", "TidemarkEvents/EntityStatus.swift", "public enum EntityStatus"),
+        ("ProblemsAndIssues", "Tidemark/SyncIssue.swift", "public enum Kind"),
+        ("Conflicts", "TidemarkEvents/ConflictPolicy.swift", "public enum ConflictPolicy"),
+        ("Migrations", "TidemarkEvents/FieldMigration.swift", "public enum FieldMigration"),
+    ])
+    func `leave nothing out`(article: String, path: String, declaration: String) throws {
+        let page = try Article(name: article).text
+        let cases = Self.cases(of: declaration, in: try Project.text("Sources/\(path)"))
+
+        #expect(cases.count >= 3)
+        for name in cases { #expect(page.contains(name), "\(path): \(name)") }
+    }
+
+    /// The names of an enum's cases, in order.
+    private static func cases(of declaration: String, in source: String) -> [String] {
+        let lines = source.components(separatedBy: "\n")
+        guard let start = lines.firstIndex(where: { $0.contains(declaration) }) else { return [] }
+        let indent = String(lines[start].prefix { $0 == " " })
+        let body = lines[(start + 1)...].prefix { $0 != indent + "}" }
+        return body.filter { $0.hasPrefix(indent + "    case ") }.flatMap { line in
+            // What is in parentheses is no case, though it may hold a comma.
+            let names = line.dropFirst(indent.count + "    case ".count)
+            return names.prefix { $0 != "(" }.split(separator: ", ").map(String.init)
+        }
+    }
+
+    @Test func `on the tool show every verb`() throws {
+        let page = try Article(name: "TheTool").text
+        let source = try Project.text("Tools/tidemark/Tool.swift")
+        let list = try #require(source.components(separatedBy: "subcommands: [").dropFirst().first)
+        let verbs = list.components(separatedBy: "]")[0].split { !$0.isLetter && $0 != "." }
+            .map { $0.replacing(".self", with: "").replacing("Command", with: "").lowercased() }
+
+        #expect(verbs.count >= 19)
+        for verb in verbs { #expect(page.contains("tidemark \(verb)"), "\(verb)") }
+    }
+}
