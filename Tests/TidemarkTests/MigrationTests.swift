@@ -92,7 +92,8 @@ private struct OlderApp {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-migrated-\(UUID().uuidString)")
         try FileManager.default.copyItem(
-            at: Golden.folder.deletingLastPathComponent().appending(path: "migrations/notes"), to: folder)
+            at: Golden.folder.deletingLastPathComponent().appending(path: "migrations/notes"),
+            to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }
         let replica = try Replica.open(
             at: folder.path(percentEncoded: false), model: OlderApp.newer,

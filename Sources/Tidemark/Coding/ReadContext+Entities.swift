@@ -59,7 +59,12 @@ extension ReadContext {
 
     /// Reads entities of a type by what the model says of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
-        EntityReader(type, in: try views.model()[T.collection] ?? CollectionModel(T.collection))
+        EntityReader(type, in: try collection(type))
+    }
+
+    /// What the model says of a type's collection; what is usual when it names none.
+    func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
+        try views.model()[T.collection] ?? CollectionModel(T.collection)
     }
 }
 
