@@ -5,6 +5,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkTesting
+import TidemarkViews
 
 private typealias Chore = QueryChore
 private typealias ID = Tidemark.ID
@@ -33,12 +34,13 @@ private typealias ID = Tidemark.ID
                 try tx.all(twos).map(\.id.rawValue).joined(),
                 try tx.all(Chore.self).map(\.id.rawValue).joined(),
                 try tx.all(twos.order(by: \.id, .descending).limit(2)).map(\.id.rawValue).joined(),
-                "\(try tx.count(twos)) \(try tx.count(twos.limit(3))) \(try tx.count(twos.offset(3)))",
+                "\(try tx.count(twos)) \(try tx.count(twos.limit(3)))",
+                "\(try tx.count(twos.offset(3)))",
                 try tx.first(Chore.all.order(by: \.points))?.id.rawValue ?? "none",
             ]
         }
 
-        #expect(seen == ["adef", "abdef", "fe", "4 3 1", "b"])
+        #expect(seen == ["adef", "abdef", "fe", "4 3", "1", "b"])
         #expect(try replica.found(twos) == "a d e f")
     }
 
@@ -96,5 +98,53 @@ private typealias ID = Tidemark.ID
         #expect(try replica.found(inKitchen) == "b")
         try replica.write { tx in try tx.delete(Chore.self, ID("b")) }
         #expect(try replica.found(inKitchen) == "")
+    }
+
+    @Test func `finds references by whole numbers, and by the id that the server gave`() throws {
+        let replica = try QueryStore.make([], [chore("a", "42", 1), chore("b", "r", 1)])
+        defer { try? replica.deleteTemporary() }
+        try replica.write { tx in
+            try tx.create(EntityKey("chores", "c"), Array(#"{"room":42}"#.utf8))
+            try tx.create(EntityKey("chores", "d"), Array(#"{"room":"server-7"}"#.utf8))
+            try tx.create(QueryRoom(id: ID("r"), title: "Room"))
+        }
+        let created = try replica.read { $0.position }
+
+        func rooms(_ id: String) throws -> String {
+            try replica.read { context in
+                let query = try context.documentQuery(Chore.where(\.room == ID(id)))
+                var ids: [String] = []
+                try context.views.forEachFound(query) { found in
+                    ids.append(found.key.id)
+                    return true
+                }
+                return ids.joined(separator: " ")
+            }
+        }
+        #expect(try rooms("42") == "a c")
+        #expect(try rooms("r") == "b")
+
+        let key = EntityKey("rooms", "r")
+        let accepted = try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+            let call = try draft.append(
+                Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
+            return try draft.append(
+                Event(
+                    .pushAccepted, recordedAt: draft.now, key: key, mutation: created, call: call,
+                    json: Array(#"{"serverID":"server-7"}"#.utf8)))
+        }
+        #expect(try rooms("r") == "b d")
+
+        try replica.journal.write(at: Timestamp(rawValue: 2)) { draft in
+            _ = try draft.append(
+                Event(
+                    .serverUpserted, recordedAt: draft.now, key: EntityKey("rooms", "server-7"),
+                    asOf: accepted, json: Array(#"{"id":"server-7","title":"Room"}"#.utf8)))
+        }
+        #expect(try rooms("r") == "b d")
+        #expect(try rooms("server-7") == "b d")
+        #expect(try replica.read { try $0.get(ID<QueryRoom>("server-7"))?.id.rawValue } == "r")
+        let inWrite = try replica.write { tx in try tx.count(Chore.where(\.room == ID("r"))) }
+        #expect(inWrite == 2)
     }
 }

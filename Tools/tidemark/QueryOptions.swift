@@ -8,8 +8,8 @@ struct QueryOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only entities of which this is true: FIELD, one of = != < <= > >=, and a JSON value or a "
-                + "plain text. null is also what is missing.",
+            "Only entities of which this is true: FIELD, one of = != < <= > >=, and a JSON value "
+                + "or a plain text. null is also what is missing.",
             valueName: "CONDITION"))
     var conditions: [String] = []
     @Option(help: ArgumentHelp("By the values of this field, then by id.", valueName: "FIELD"))

@@ -6,8 +6,8 @@ import TidemarkViews
 extension ReadContext {
     /// The entities of a query, in its order.
     ///
-    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for a document that
-    ///   is no such entity.
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for the first one
+    ///   whose document is no such entity.
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(T.self)
