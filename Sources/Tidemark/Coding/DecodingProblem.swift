@@ -85,7 +85,7 @@ extension DecodingSession {
 
     /// An object has no such member.
     func missing(_ key: some CodingKey, of object: Int, isData: Bool) -> DecodingError {
-        let name = isData ? key.stringValue : collection.keys.fieldName(key.stringValue)
+        let name = isData ? key.stringValue : names.style.fieldName(key.stringValue)
         let problem = DecodingProblem(
             path: tape.path(to: object) + [.key(name)], "is missing", isAbsence: true)
         return .keyNotFound(key, context(problem, codingPath(object)))

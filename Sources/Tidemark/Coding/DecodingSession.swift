@@ -6,40 +6,17 @@ import TidemarkEvents
 
 /// A document that is read as a value of the app's types.
 final class DecodingSession {
-    private(set) var tape: JSONTape
-    let collection: CollectionModel
-    /// The type that the entity's own id has.
-    private let idType: Any.Type
-    private let idField: [UInt8]
-    /// The entity's own id.
-    private(set) var id: String
-
-    /// A coding key's name and the field it stands for.
-    private struct Name {
-        var codingKey: String
-        var field: [UInt8]
-    }
-    /// The names that were asked for, in the order of the first asking, which is that of the next.
-    private var names: [Name] = []
-    private var expectedName = 0
-    private static let namesMax = 64
-
+    let tape: JSONTape
+    /// The entity's own id, a value of the type that its ids have.
+    let ownID: any Sendable
+    let names: FieldNames
     /// Where in an object the next member is looked for first: where the last one ended.
     private var hint = (object: -1, key: 0)
 
-    init(_ collection: CollectionModel, idType: Any.Type, id: String, _ bytes: [UInt8]) throws {
-        self.collection = collection
-        self.idType = idType
-        self.id = id
-        idField = Array(collection.idField.utf8)
+    init(_ names: FieldNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
+        self.names = names
+        self.ownID = ownID
         tape = try JSONTape(parsing: bytes)
-    }
-
-    /// Takes the next document.
-    func start(_ bytes: [UInt8], id: String) throws {
-        try tape.replace(by: bytes)
-        self.id = id
-        hint = (-1, 0)
     }
 
     func kind(_ node: Int) -> JSONTape.Kind { tape.nodes[node].kind }
@@ -50,7 +27,7 @@ final class DecodingSession {
     ///
     /// - Parameter isData: whether the key is one of a dictionary, which no style of names changes.
     func member(_ codingKey: String, of object: Int, isData: Bool) -> Int? {
-        let field = field(codingKey, isData: isData)
+        let field = isData ? Array(codingKey.utf8) : names.field(codingKey)
         let from = hint.object == object ? hint.key : object + 1
         guard let value = tape.member(field, of: object, from: from) else { return nil }
         expectNext(after: value, of: object)
@@ -63,26 +40,9 @@ final class DecodingSession {
     }
 
     /// Whether this is where the entity's own id is asked for.
-    func isOwnID(_ type: Any.Type, _ codingKey: String, of object: Int) -> Bool {
-        object == 0 && type == idType
-            && (codingKey == "id" || field(codingKey, isData: false) == idField)
-    }
-
-    private func field(_ codingKey: String, isData: Bool) -> [UInt8] {
-        if isData { return Array(codingKey.utf8) }
-        if expectedName < names.count, names[expectedName].codingKey == codingKey {
-            expectedName += 1
-            return names[expectedName - 1].field
-        }
-        if let index = names.firstIndex(where: { $0.codingKey == codingKey }) {
-            expectedName = index + 1
-            return names[index].field
-        }
-        let name = Name(
-            codingKey: codingKey, field: Array(collection.keys.fieldName(codingKey).utf8))
-        if names.count < Self.namesMax { names.append(name) }
-        expectedName = names.count
-        return name.field
+    func isOwnID(_ type: Any.Type, _ codingKey: String) -> Bool {
+        type == names.idType
+            && (codingKey == "id" || names.field(codingKey) == names.idField)
     }
 
     // MARK: Values
@@ -90,7 +50,7 @@ final class DecodingSession {
     /// The value at a node.
     func value<T: Decodable>(_ type: T.Type, at node: Int) throws -> T {
         if let value = try commonValue(type, at: node) { return value }
-        let isData = collection.keys != .verbatim && type is any KeyedByData.Type
+        let isData = names.style != .verbatim && type is any KeyedByData.Type
         return try T(from: EntityDecoder(session: self, node: node, isData: isData))
     }
 
@@ -122,6 +82,42 @@ final class DecodingSession {
     func array(at node: Int) throws -> ElementDecoding {
         guard kind(node) == .array else { throw mismatch("a list", [Any].self, node) }
         return ElementDecoding(session: self, array: node)
+    }
+}
+
+/// The fields of a collection's documents by coding keys, learned from one to the next.
+final class FieldNames {
+    let style: KeyStyle
+    let dates: DateFormat
+    /// The type that the entity's own id has.
+    let idType: Any.Type
+    /// The UTF-8 of the id field.
+    let idField: [UInt8]
+    /// What was asked for, in the order of the first asking, which is that of the next.
+    private var known: [(codingKey: String, field: [UInt8])] = []
+    private var expected = 0
+    private static let knownMax = 64
+
+    init(_ collection: CollectionModel, idType: Any.Type) {
+        (style, dates) = (collection.keys, collection.dates)
+        self.idType = idType
+        idField = Array(collection.idField.utf8)
+    }
+
+    /// The UTF-8 of the field that a coding key stands for.
+    func field(_ codingKey: String) -> [UInt8] {
+        if expected < known.count, known[expected].codingKey == codingKey {
+            expected += 1
+            return known[expected - 1].field
+        }
+        if let index = known.firstIndex(where: { $0.codingKey == codingKey }) {
+            expected = index + 1
+            return known[index].field
+        }
+        let field = Array(style.fieldName(codingKey).utf8)
+        if known.count < Self.knownMax { known.append((codingKey, field)) }
+        expected = known.count
+        return field
     }
 }
 

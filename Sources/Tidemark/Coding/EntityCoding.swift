@@ -6,11 +6,12 @@ package import TidemarkViews
 /// Reads the entities of one type, one after another.
 package final class EntityReader<T: Entity> {
     private let collection: CollectionModel
-    private var session: DecodingSession?
+    private let names: FieldNames
 
     /// A reader of what lies in `collection`.
     package init(_ type: T.Type = T.self, in collection: CollectionModel) {
         self.collection = collection
+        names = FieldNames(collection, idType: T.ID.self)
     }
 
     /// The entity of a row; nil when it has no document.
@@ -38,17 +39,8 @@ package final class EntityReader<T: Entity> {
     }
 
     private func decode(_ key: EntityKey, _ document: [UInt8]) throws -> T {
-        // A type may have kept a decoder; what that reads from is not written over.
-        if isKnownUniquelyReferenced(&session) {
-            try session?.start(document, id: key.id)
-        } else {
-            session = nil
-        }
-        let current =
-            try session
-            ?? DecodingSession(collection, idType: T.ID.self, id: key.id, document)
-        session = current
-        return try T(from: EntityDecoder(session: current, node: 0))
+        let session = try DecodingSession(names, ownID: T.ID(key.id), document)
+        return try T(from: EntityDecoder(session: session, node: 0))
     }
 }
 

@@ -59,7 +59,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
             let name = session.tape.text(node)
             if let key = Key(stringValue: name) {
                 keys.append(key)
-            } else if !isData, let key = Key(stringValue: session.collection.keys.codingKey(name)) {
+            } else if !isData, let key = Key(stringValue: session.names.style.codingKey(name)) {
                 keys.append(key)
             }
             node = session.tape.nodes[node + 1].next
@@ -75,15 +75,35 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try T(reading: try needed(key), of: session)
     }
 
-    func decodeIfPresent<T: Decodable & JSONReadable>(
-        _ type: T.Type, forKey key: Key
-    ) throws -> T? {
+    // The usual types have their own, because the standard library's look three times.
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(type, key)
+    }
+
+    private func present<T: JSONReadable>(_ type: T.Type, _ key: Key) throws -> T? {
         guard let node = member(key), session.kind(node) != .null else { return nil }
         return try T(reading: node, of: session)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if let id = try ownID(type, key) { return id }
+        if let id = ownID(type, key) { return id }
         guard let node = member(key) else {
             // For an optional, what is not there is null.
             guard type is any Absentable.Type else {
@@ -97,7 +117,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        if let id = try ownID(type, key) { return id }
+        if let id = ownID(type, key) { return id }
         guard let node = member(key), session.kind(node) != .null else { return nil }
         let value = try session.value(type, at: node)
         session.expectNext(after: node, of: object)
@@ -139,9 +159,9 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The entity's id, which is not read from the document.
-    private func ownID<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T? {
-        guard object == 0, session.isOwnID(type, key.stringValue, of: object) else { return nil }
-        return try T(from: TextDecoder(text: session.id, codingPath: codingPath + [key]))
+    private func ownID<T>(_ type: T.Type, _ key: Key) -> T? {
+        guard object == 0, session.isOwnID(type, key.stringValue) else { return nil }
+        return session.ownID as? T
     }
 }
 

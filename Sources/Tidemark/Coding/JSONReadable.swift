@@ -35,9 +35,14 @@ extension FixedWidthInteger {
         guard session.kind(node) == .number else {
             throw session.mismatch("\(Self.self)", Self.self, node)
         }
-        if let value = session.tape.integer(node, as: Self.self) {
+        if let small = session.tape.integer(node), let value = Self(exactly: small) {
             self = value
-        } else if let whole = session.tape.number(node).int64, let value = Self(exactly: whole) {
+            return
+        }
+        let number = session.tape.number(node)
+        if let value = Self(number.text) {
+            self = value
+        } else if let whole = number.int64, let value = Self(exactly: whole) {
             self = value
         } else {
             throw session.mismatch("\(Self.self)", Self.self, node)
@@ -107,10 +112,10 @@ extension Date: JSONReadable {
     init(reading node: Int, of session: DecodingSession) throws {
         let kind = session.kind(node)
         guard kind == .string || kind == .number,
-            let time = session.collection.dates.timestamp(session.tape.raw(node))
+            let time = session.names.dates.timestamp(session.tape.raw(node))
         else {
             let example = String(
-                decoding: session.collection.dates.encoded(Self.exampleTime), as: UTF8.self)
+                decoding: session.names.dates.encoded(Self.exampleTime), as: UTF8.self)
             throw session.mismatch("a time such as \(example)", Date.self, node)
         }
         self.init(time)

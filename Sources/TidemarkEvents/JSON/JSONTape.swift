@@ -27,36 +27,21 @@ package struct JSONTape: Sendable {
     }
 
     /// The text.
-    package private(set) var bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The values; the first one is the whole text.
-    package private(set) var nodes: [Node] = []
+    package let nodes: [Node]
 
     /// Checks a whole text and cuts it up.
     ///
     /// - Throws: ``JSONError`` by the rules of ``JSONValue/init(parsing:)``.
     package init(parsing bytes: [UInt8]) throws(JSONError) {
-        self.bytes = bytes
-        try cut()
-    }
-
-    /// Takes another text in the place of this one, in the memory that is there.
-    ///
-    /// - Throws: ``JSONError``; there are no nodes then.
-    package mutating func replace(by bytes: [UInt8]) throws(JSONError) {
-        self.bytes = bytes
-        nodes.removeAll(keepingCapacity: true)
-        do { try cut() } catch {
-            nodes.removeAll()
-            throw error
-        }
-    }
-
-    private mutating func cut() throws(JSONError) {
-        var nodes = nodes
-        self.nodes = []
+        var nodes: [Node] = []
+        let usualNodes = 40
+        nodes.reserveCapacity(usualNodes)
         try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
             try scanner.cut(bytes, into: &nodes)
         }
+        self.bytes = bytes
         self.nodes = nodes
     }
 }
@@ -129,24 +114,22 @@ extension JSONTape {
     /// Whether a node that is a `bool` is true.
     package func isTrue(_ node: Int) -> Bool { bytes[nodes[node].start] == UInt8(ascii: "t") }
 
-    /// A number that is written as nothing but digits, with a minus or without; nil for others,
-    /// and where it does not fit.
-    package func integer<I: FixedWidthInteger>(_ node: Int, as type: I.Type) -> I? {
-        let range = nodes[node].start..<nodes[node].end
-        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
-        var value: I = 0
-        for at in range.dropFirst(isNegative ? 1 : 0) {
-            let digit = bytes[at] &- UInt8(ascii: "0")
+    /// A number that is written as at most 18 digits, with a minus or without; nil for others.
+    package func integer(_ node: Int) -> Int64? {
+        let node = nodes[node]
+        let span = bytes.span
+        var at = node.start
+        let isNegative = span[at] == UInt8(ascii: "-")
+        if isNegative { at += 1 }
+        guard node.end - at <= 18 else { return nil }
+        var value: Int64 = 0
+        while at < node.end {
+            let digit = span[at] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
-            let (tens, overflowTens) = value.multipliedReportingOverflow(by: 10)
-            let (next, overflow) =
-                isNegative
-                ? tens.subtractingReportingOverflow(I(digit))
-                : tens.addingReportingOverflow(I(digit))
-            if overflowTens || overflow { return nil }
-            value = next
+            value = value &* 10 &+ Int64(digit)
+            at += 1
         }
-        return value
+        return isNegative ? -value : value
     }
 
     /// The value of the member of an object with a key, looked for first at `hint`.

@@ -143,6 +143,54 @@ private func messageOfOtherID(_ replica: Replica) -> String {
         }
     }
 
+    @Test func `finds an entity by the id that the server gave it, under the id it has for life`()
+        throws
+    {
+        try withReplica(model) { replica in
+            try replica.write { tx in try tx.create(Thing(id: id, title: "a")) }
+            let created = try replica.position
+            try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                let call = try draft.append(
+                    Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
+                let accepted = try draft.append(
+                    Event(
+                        .pushAccepted, recordedAt: draft.now, key: key, mutation: created,
+                        call: call, json: Array(#"{"serverID":"900"}"#.utf8)))
+                try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: draft.now, key: EntityKey("things", "900"),
+                        asOf: accepted, revision: Revision("1"),
+                        json: Array(#"{"id":900,"title":"b"}"#.utf8)))
+            }
+
+            let alias = Tidemark.ID<Thing>("900")
+            let expected = Thing(id: id, title: "b")
+            #expect(try replica.read { try $0.get(Thing.self, alias) } == expected)
+            #expect(try replica.read { try $0.all(Thing.self) } == [expected])
+            try replica.write { tx in
+                #expect(try tx.get(Thing.self, alias) == expected)
+                try tx.update(Thing.self, alias) { $0.title = "c" }
+                try tx.save(Thing(id: alias, title: "d"))
+            }
+            #expect(try replica.text(key) == #"{"id":900,"title":"d"}"#)
+        }
+    }
+
+    @Test func `sees an entity of an older model as today's model reads it`() throws {
+        try withThing(#"{"name":"a","n":0}"#) { replica in
+            var newer = model
+            newer.collections[0].migrations = [.renamed("name", to: "title")]
+            try replica.register(ModelRegistration(model: newer))
+
+            #expect(try replica.read { try $0.get(Thing.self, id)?.title } == "a")
+            let position = try replica.position
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "a" } }
+            #expect(try replica.position == position)
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "b" } }
+            #expect(try replica.read { try $0.get(Thing.self, id)?.title } == "b")
+        }
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `gives back what the change made, whatever the server wrote`(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

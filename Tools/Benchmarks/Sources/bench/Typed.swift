@@ -13,7 +13,8 @@ extension Run {
         try peer.insert(items[...])
         let grdb = try GRDBPeer(grdbPath)
         try grdb.insert(items[...])
-        precondition(try peer.all().count == 1000 && grdb.all().count == 1000)
+        let counts = (try peer.all().count, try grdb.all().count)
+        precondition(counts == (1000, 1000), "something was not written")
 
         var times: [String: [Double]] = [:]
         func measure(_ name: String, _ body: () throws -> Void) rethrows {

@@ -1,5 +1,4 @@
-// LoneDecoders.swift — decoders of values that stand in no document: of one that isn't there, and
-// of an entity's id.
+// NullDecoder.swift — the decoder of a value that isn't there.
 
 /// Gives null and nothing else.
 struct NullDecoder: Decoder, SingleValueDecodingContainer {
@@ -22,28 +21,5 @@ struct NullDecoder: Decoder, SingleValueDecodingContainer {
         let path = codingPath.map { $0.stringValue }.joined(separator: ".")
         return .valueNotFound(
             type, .init(codingPath: codingPath, debugDescription: "\"\(path)\" is missing"))
-    }
-}
-
-/// Gives a text and nothing else.
-struct TextDecoder: Decoder, SingleValueDecodingContainer {
-    let text: String
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        throw mismatch([String: Any].self)
-    }
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw mismatch([Any].self) }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
-    func decodeNil() -> Bool { false }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard let value = text as? T else { throw mismatch(type) }
-        return value
-    }
-
-    private func mismatch(_ type: Any.Type) -> DecodingError {
-        .typeMismatch(
-            type, .init(codingPath: codingPath, debugDescription: "\"\(text)\" is an id"))
     }
 }
