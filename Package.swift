@@ -103,6 +103,9 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
             path: "Tests/ReadmeExample", swiftSettings: strict),
+        .executableTarget(
+            name: "todo", dependencies: ["Tidemark", "TidemarkHTTP"], path: "Tools/Examples/Todo",
+            swiftSettings: strict),
         // The Swift of the documentation's articles; its tests say how.
         .target(
             name: "DocExamples", dependencies: ["Tidemark", "TidemarkHTTP", "TidemarkTesting"],

@@ -31,6 +31,23 @@ public struct SyncOutcome: Sendable, Hashable {
     }
 }
 
+extension SyncOutcome: CustomStringConvertible {
+    /// The outcome in one line, for people: `synced: 2 pulled, 1 pushed`.
+    public var description: String {
+        var parts: [String] = []
+        for (count, word) in [
+            (counts.pulled, "pulled"), (counts.pushed, "pushed"), (counts.conflicts, "in conflict"),
+            (counts.readBack, "read back"), (pending, "pending"), (refused, "refused"),
+        ] where count > 0 {
+            parts.append("\(count) \(word)")
+        }
+        if parts.isEmpty { parts.append("nothing new") }
+        let list = parts.joined(separator: ", ")
+        if let failure { return "not synced: \(failure) (\(list))" }
+        return isSynced ? "synced: \(list)" : "not synced: \(list)"
+    }
+}
+
 /// What a sync run did.
 public struct SyncCounts: Sendable, Hashable {
     /// Requests that were sent.

@@ -11,6 +11,14 @@ struct Article {
         var lines: [String]
         /// The last line of text before it.
         var lead: String
+
+        /// The file that it is to be put into, which the line before it names.
+        var file: String? {
+            guard lead.hasSuffix("`:") else { return nil }
+            return lead.dropLast(2).split(separator: "`").last.map(String.init)
+        }
+
+        var text: String { lines.joined(separator: "\n") + "\n" }
     }
 
     static let folder = "Sources/Tidemark/Tidemark.docc"

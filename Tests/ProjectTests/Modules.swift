@@ -47,6 +47,7 @@ let modules: [String: Module] = [
         ]),
     "Tools/Benchmarks": Module(
         imports: ["Tidemark", "TidemarkInspect", "GRDB", "CFloor", "Foundation"]),
+    "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",

@@ -46,7 +46,7 @@ struct Sync: AsyncParsableCommand {
         let engine = try SyncEngine(replica, remote: remote) { credentials }
         let outcome = try await run(engine, replica)
         Terminal.endProgress()
-        Terminal.write(outcome.sentence)
+        Terminal.write(outcome.description)
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
             Terminal.write("  \(collection): \(failure)")
         }
@@ -155,21 +155,6 @@ extension SyncOutcome {
         var outcome = self
         outcome.counts = total
         return outcome
-    }
-
-    /// The outcome in one line.
-    var sentence: String {
-        var parts: [String] = []
-        for (count, word) in [
-            (counts.pulled, "pulled"), (counts.pushed, "pushed"), (counts.conflicts, "in conflict"),
-            (counts.readBack, "read back"), (pending, "pending"), (refused, "refused"),
-        ] where count > 0 {
-            parts.append("\(count) \(word)")
-        }
-        if parts.isEmpty { parts.append("nothing new") }
-        let list = parts.joined(separator: ", ")
-        if let failure { return "not synced: \(failure) (\(list))" }
-        return isSynced ? "synced: \(list)" : "not synced: \(list)"
     }
 }
 

@@ -9,11 +9,11 @@ final class DecodingSession {
     let tape: JSONTape
     /// The entity's own id, a value of the type that its ids have.
     let ownID: any Sendable
-    let names: FieldNames
+    let names: ServerNames
     /// Where in an object the next member is looked for first: where the last one ended.
     private var hint = (object: -1, key: 0)
 
-    init(_ names: FieldNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
+    init(_ names: ServerNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
         self.names = names
         self.ownID = ownID
         tape = try JSONTape(parsing: bytes)
@@ -86,7 +86,7 @@ final class DecodingSession {
 }
 
 /// The fields of a collection's documents by coding keys, learned from one to the next.
-final class FieldNames {
+final class ServerNames {
     let style: KeyStyle
     let dates: DateFormat
     /// The type that the entity's own id has.

@@ -6,12 +6,12 @@ package import TidemarkViews
 /// Reads the entities of one type, one after another.
 package final class EntityReader<T: Entity> {
     private let collection: CollectionModel
-    private let names: FieldNames
+    private let names: ServerNames
 
     /// A reader of what lies in `collection`.
     package init(_ type: T.Type = T.self, in collection: CollectionModel) {
         self.collection = collection
-        names = FieldNames(collection, idType: T.ID.self)
+        names = ServerNames(collection, idType: T.ID.self)
     }
 
     /// The entity of a row; nil when it has no document.
