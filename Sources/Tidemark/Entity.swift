@@ -3,7 +3,9 @@
 public import TidemarkEvents
 
 /// The id of an entity of one type; it never changes, also when the server assigns one of its own.
-public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable,
+    CustomStringConvertible
+{
     /// The id's text.
     public let rawValue: String
 
@@ -13,9 +15,18 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CustomStrin
     /// The id with that text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Reads a plain text.
+    /// Reads a text, or a whole number, as servers have them.
     public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(String.self)
+        if let decoder = decoder as? EntityDecoder {
+            rawValue = try decoder.idText()
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int64.self) {
+            rawValue = String(number)
+        } else {
+            rawValue = try container.decode(String.self)
+        }
     }
 
     /// Writes a plain text.
@@ -30,8 +41,63 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CustomStrin
 
 /// A type of the app whose values are synced.
 ///
-/// Coding keys are the names that the server uses; the `id` property is coded as the collection's
-/// id field. Fields of the server that the type does not know are kept.
+/// ```swift
+/// struct Task: Entity {
+///     static let collection: CollectionName = "tasks"
+///     let id: ID<Task>
+///     var title: String
+///     var list: ID<TaskList>?
+///     var startedAt: Date?
+///     var priority: Priority
+///     var labels: [String]?
+///     var custom: JSONValue?
+/// }
+/// ```
+///
+/// **Names.** A property is coded as its coding key, in the ``KeyStyle`` of the collection: with
+/// `snakeCase`, `startedAt` is the server's `started_at`. `CodingKeys` give other names. Keys of
+/// dictionaries are data and stay as they are. The property `id` is the collection's id field,
+/// whatever that is called.
+///
+/// **The id** is the one that the entity got first, and stays so when the server assigns another.
+/// It is read from the entity's key, not from the document, and must be of the type `ID<Self>`.
+/// IDs of other entities are read from texts and from whole numbers, and are written as texts.
+///
+/// **Values.** Dates are in the collection's ``DateFormat``, to the microsecond from 1865 to 2137,
+/// which is as far as `Date` has room for them. Numbers that don't fit are errors, never rounded; `Decimal` and ``JSONNumber`` keep every digit. `Data` is base64.
+/// ``JSONValue`` takes what has no fixed shape.
+///
+/// **Null, and not there,** are both read as nil. A property that is set to nil makes the field
+/// null when the collection's `nullable` names it, else the field is removed. A creation leaves
+/// out what is nil.
+///
+/// **What the type does not know** is kept: fields that no property stands for, also those inside
+/// of a property that is itself an object. A change logs the fields that differ, no others.
+///
+/// **Servers say new things.** An enum whose cases may grow keeps the ones that it does not know:
+///
+/// ```swift
+/// enum Priority: RawRepresentable, Codable, Hashable, Sendable {
+///     case low, high, other(String)
+///     init(rawValue: String) {
+///         self = switch rawValue {
+///         case "low": .low
+///         case "high": .high
+///         default: .other(rawValue)
+///         }
+///     }
+///     var rawValue: String {
+///         switch self {
+///         case .low: "low"
+///         case .high: "high"
+///         case .other(let value): value
+///         }
+///     }
+/// }
+/// ```
+///
+/// A document that can't be read as the type is an error, ``TidemarkError`` `undecodable`, which
+/// names the field and the event; ``ReadContext/undecodable(_:)`` lists them.
 public protocol Entity: Identifiable, Codable, Sendable where ID == Tidemark.ID<Self> {
     /// The collection that the entities lie in.
     static var collection: CollectionName { get }

@@ -23,23 +23,6 @@ public struct ReadContext {
         return row.document == nil && row.pending.isEmpty ? nil : row.status
     }
 
-    /// The entity with an id, or nil.
-    ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when the document is no such entity.
-    public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
-        try document(T.key(id)).map { try EntityCoding.decode(T.self, $0, T.key(id)) }
-    }
-
-    /// All entities of a type, by id.
-    public func all<T: Entity>(_ type: T.Type) throws -> [T] {
-        var entities: [T] = []
-        try forEachDocument(in: T.collection) { key, document, _ in
-            entities.append(try EntityCoding.decode(T.self, document, key))
-            return true
-        }
-        return entities
-    }
-
     /// Walks over documents by collection and id; `body` says whether to go on.
     ///
     /// An entity that is to be deleted is not among them.

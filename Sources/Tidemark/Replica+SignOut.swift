@@ -28,11 +28,12 @@ extension Replica {
     ///   process has the store open in another replica, which must be closed first, and nothing
     ///   has changed; `closed`; or why the folder can't be removed: the store is closed then.
     public func signOut(ifPending: PendingChanges) async throws {
-        let engines = engines
-        if ifPending != .refuse { await engines.stop() }
+        let (engines, directory) = (engines, directory)
         do {
-            guard ifPending != .keep else { return try journal.close() }
-            let directory = directory
+            guard ifPending != .keep else {
+                await engines.stop()
+                return try journal.close()
+            }
             try await journal.closeRemoving(
                 unless: { views in
                     guard ifPending == .refuse else { return }

@@ -1,6 +1,6 @@
 // TidemarkError.swift — the one public error: what is wrong, and what to do.
 
-import TidemarkEvents
+public import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 
@@ -18,6 +18,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidKey
         /// The bytes are not a JSON object, or lack what they need.
         case invalidDocument
+        /// The document of an entity can't be read as the app's type.
+        case undecodable
         /// The document is larger than a local write may be.
         case tooLarge
         /// A query asks about a property that the type gives no name.
@@ -85,11 +87,19 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
     public let code: Code
     /// What is wrong and what to do, in a sentence.
     public let message: String
+    /// The entity it is about; nil where it is about none or about several.
+    public let key: EntityKey?
+    /// The event that what is wrong comes from; nil where there is no such event.
+    public let position: Position?
 
     /// An error with its sentence.
-    public init(_ code: Code, _ message: String) {
+    public init(
+        _ code: Code, _ message: String, key: EntityKey? = nil, position: Position? = nil
+    ) {
         self.code = code
         self.message = message
+        self.key = key
+        self.position = position
     }
 
     /// The sentence.

@@ -63,7 +63,7 @@ public final class WriteContext {
         let (key, _) = try check(key)
         try checkObject(document)
         guard try self.document(key) == nil else {
-            throw TidemarkError(.alreadyExists, "\(key) exists already")
+            throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
         }
         return try append(.localCreated, key, document)
     }
@@ -83,13 +83,10 @@ public final class WriteContext {
             do { value = try JSONValue(parsing: field.value) } catch {
                 throw TidemarkError(.invalidDocument, "\(key), field \(field.name): \(error)")
             }
-            do { try JSON.validate(field.value, within: Self.wrappingLevels) } catch {
-                throw Self.invalid(error)
-            }
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
-        return changed.isEmpty ? nil : try append(.localUpdated, key, changed.encoded)
+        return try log(changed, of: key)
     }
 
     /// Deletes an entity.
@@ -104,36 +101,6 @@ public final class WriteContext {
 
     /// A new id, never given out before.
     public func makeID() -> String { dependencies.makeID() }
-
-    // MARK: Entities
-
-    /// The entity with an id, or nil.
-    public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
-        try document(T.key(id)).map { try EntityCoding.decode(T.self, $0, T.key(id)) }
-    }
-
-    /// Creates an entity.
-    public func create<T: Entity>(_ entity: T) throws {
-        try create(T.key(entity.id), try EntityCoding.encode(entity))
-    }
-
-    /// Changes an entity; the fields that differ afterwards become the event.
-    ///
-    /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`.
-    public func update<T: Entity>(
-        _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
-    ) throws {
-        guard let before = try get(T.self, id) else { throw notFound(T.key(id)) }
-        var after = before
-        try change(&after)
-        let difference = Patch(
-            from: try JSONDocument(parsing: try EntityCoding.encode(before)),
-            to: try JSONDocument(parsing: try EntityCoding.encode(after)))
-        try patch(T.key(id), difference)
-    }
-
-    /// Deletes an entity.
-    public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
 
     // MARK: What the server refused
 
@@ -157,7 +124,7 @@ public final class WriteContext {
 
     // MARK: Checks
 
-    private func check(_ key: EntityKey) throws -> (EntityKey, CollectionModel) {
+    func check(_ key: EntityKey) throws -> (EntityKey, CollectionModel) {
         guard key.isValid else {
             throw TidemarkError(
                 .invalidKey,
@@ -185,6 +152,17 @@ public final class WriteContext {
         }
     }
 
+    /// Logs an edit, unless it says nothing.
+    @discardableResult
+    func log(_ patch: Patch, of key: EntityKey) throws -> Position? {
+        for field in patch.set {
+            do { try JSON.validate(field.value, within: Self.wrappingLevels) } catch {
+                throw Self.invalid(error)
+            }
+        }
+        return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
+    }
+
     private static let wrappingLevels = 4
 
     private static func invalid(_ error: JSONError) -> TidemarkError {
@@ -196,8 +174,8 @@ public final class WriteContext {
             .invalidDocument, "nested too deeply: \(levels) levels are the most")
     }
 
-    private func notFound(_ key: EntityKey) -> TidemarkError {
-        TidemarkError(.notFound, "there is no \(key)")
+    func notFound(_ key: EntityKey) -> TidemarkError {
+        TidemarkError(.notFound, "there is no \(key)", key: key)
     }
 
     @discardableResult

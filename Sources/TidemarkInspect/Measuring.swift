@@ -36,6 +36,15 @@ import TidemarkViews
         }
     }
 
+    /// Reads documents as entities of a type; the number of entities.
+    public static func decode<T: Entity>(
+        _ type: T.Type, _ documents: [(id: String, document: [UInt8])]
+    ) throws -> Int {
+        let reader = EntityReader(type, in: CollectionModel(T.collection))
+        return try documents.map { try reader.entity(EntityKey(T.collection, $0.id), $0.document) }
+            .count
+    }
+
     /// Folds the log again; the number of events.
     public static func rebuild(_ replica: Replica) throws -> UInt64 {
         var last = Position.start

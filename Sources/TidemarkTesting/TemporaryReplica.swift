@@ -29,6 +29,26 @@ extension Replica {
             dependencies: dependencies)
     }
 
+    /// Makes a store as ``temporary(model:remote:rules:dependencies:)`` does, and deletes it when
+    /// `body` has returned or thrown.
+    ///
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws, and ``TidemarkError`` when the store can't be made.
+    public static func withTemporary<R>(
+        model: SyncModel, remote: Remote? = nil, rules: [ConflictRule] = [],
+        dependencies: Dependencies = .live, _ body: (Replica) async throws -> R
+    ) async throws -> R {
+        let replica = try temporary(
+            model: model, remote: remote, rules: rules, dependencies: dependencies)
+        let result: R
+        do { result = try await body(replica) } catch {
+            try? replica.deleteTemporary()
+            throw error
+        }
+        try replica.deleteTemporary()
+        return result
+    }
+
     /// Closes a store that ``temporary(model:remote:rules:dependencies:)`` made, and deletes its
     /// folder.
     ///

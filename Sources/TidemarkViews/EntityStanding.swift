@@ -11,6 +11,9 @@ extension EntityRow {
 }
 
 extension ViewReader {
+    /// The event that registered the model of now; the start of the log before any did.
+    package func modelPosition() throws -> Position { try fact("model")?.position ?? .start }
+
     /// The key that an entity has for life, also of an id that is an alias.
     package func key(_ key: EntityKey) throws -> EntityKey {
         if try row(.entity(key)) != nil { return key }

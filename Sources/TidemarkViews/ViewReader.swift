@@ -105,12 +105,15 @@ package final class ViewReader {
     package func event(at position: Position) throws -> Event? { try loadEvent(position) }
 
     /// The entity of a key, also by an id that is an alias.
-    package func entity(_ key: EntityKey) throws -> EntityRow? {
-        if let bytes = try load(.entity(key)) { return try EntityRow(parsing: bytes) }
+    package func entity(_ key: EntityKey) throws -> EntityRow? { try found(key)?.row }
+
+    /// The entity of a key, also by an id that is an alias, and the key that it keeps for life.
+    package func found(_ key: EntityKey) throws -> (key: EntityKey, row: EntityRow)? {
+        if let bytes = try load(.entity(key)) { return (key, try EntityRow(parsing: bytes)) }
         guard let target = try load(.binding(key)).flatMap({ EntityKey(bytes: $0) }) else {
             return nil
         }
-        return try load(.entity(target)).map { try EntityRow(parsing: $0) }
+        return try load(.entity(target)).map { (target, try EntityRow(parsing: $0)) }
     }
 
     /// Walks over entities by collection and id, tombstones included.

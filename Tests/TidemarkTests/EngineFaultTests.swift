@@ -187,7 +187,7 @@ import TidemarkViews
             #expect(failed.value == 100)
             #expect(wakes <= 102 && device.wire.count <= 200, "\(wakes) \(device.wire.count)")
             for number in 1...9 {
-                #expect(try world.record("tasks/mine\(number)") == #"{"n":\#(number)}"#)
+                #expect(world.record("tasks/mine\(number)") == #"{"n":\#(number)}"#)
                 #expect(try device.document("tasks/theirs\(number)") == #"{"n":\#(number)}"#)
             }
             #expect(try device.outbox() == [])

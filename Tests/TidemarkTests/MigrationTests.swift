@@ -92,7 +92,8 @@ private struct OlderApp {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-migrated-\(UUID().uuidString)")
         try FileManager.default.copyItem(
-            at: Golden.folder.deletingLastPathComponent().appending(path: "migrations/notes"), to: folder)
+            at: Golden.folder.deletingLastPathComponent().appending(path: "migrations/notes"),
+            to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }
         let replica = try Replica.open(
             at: folder.path(percentEncoded: false), model: OlderApp.newer,
@@ -161,14 +162,14 @@ private struct OlderApp {
 
             let world = app.world
             #expect(
-                try world.record("notes/renamed")
+                world.record("notes/renamed")
                     == #"{"colour":"grey","extra":[1.0],"title":"edited","priority":0}"#)
             #expect(
-                try world.record("notes/both")
+                world.record("notes/both")
                     == #"{"title":"edited","priority":2,"colour":"grey","extra":[1.0]}"#)
-            #expect(try world.record("notes/made") == #"{"title":"made","priority":0}"#)
+            #expect(world.record("notes/made") == #"{"title":"made","priority":0}"#)
             #expect(
-                try world.record("notes/plain")
+                world.record("notes/plain")
                     == #"{"description":"plain","colour":"grey","extra":[1.0]}"#)
             // A new name alone is no change, and a change under it is one of the same field.
             #expect(try mutations(replica, "both") == ["accepted"])

@@ -108,10 +108,10 @@ private struct Room: Entity, Equatable {
                 try replica.write { tx in try tx.update(Chore.self, none) { $0.title = "x" } }
             }
             expect(.notFound) { try replica.write { tx in try tx.delete(Chore.self, none) } }
-            expect(.invalidDocument) {
+            expect(.undecodable) {
                 _ = try replica.read { try $0.get(Chore.self, Tidemark.ID("odd")) }
             }
-            expect(.invalidDocument) { _ = try replica.read { try $0.all(Chore.self) } }
+            expect(.undecodable) { _ = try replica.read { try $0.all(Chore.self) } }
             #expect(try replica.read { try $0.get(Chore.self, tea.id) } == tea)
         }
     }

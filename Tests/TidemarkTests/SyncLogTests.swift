@@ -122,7 +122,7 @@ import TidemarkTesting
         try await SyncDevice.with(world) { device in
             try await device.sync()
 
-            let sent = try #require(try world.record("tasks/t1"))
+            let sent = try #require(world.record("tasks/t1"))
             #expect(sent == body)
             #expect(try device.document("tasks/t1") == body)
             let events = try device.events().filter { $0.event.kind == .serverUpserted }

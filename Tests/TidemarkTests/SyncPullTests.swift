@@ -188,7 +188,7 @@ import TidemarkTesting
             let outcome = try await device.sync()
 
             #expect(outcome.isSynced)
-            #expect(try world.record("lists/home") == #"{"title":"House","colour":"blue"}"#)
+            #expect(world.record("lists/home") == #"{"title":"House","colour":"blue"}"#)
             #expect(try device.document("lists/home") == #"{"title":"House","colour":"blue"}"#)
             #expect(try device.decisions() == [])
             #expect(world.writes == ["PUT lists/home = 200"])

@@ -145,7 +145,7 @@ import TidemarkViews
         try device.verify()
         #expect(try device.outbox() == [], "seed \(seed)")
         for key in Self.keys {
-            let (here, there) = (try device.document(key), try device.world.record(key))
+            let (here, there) = (try device.document(key), device.world.record(key))
             let isEqual = try parsed(here) == parsed(there)
             #expect(isEqual, "seed \(seed), \(key): \(here ?? "-") here, \(there ?? "-") there")
             #expect(try device.status(key) == (here == nil ? nil : .synced), "seed \(seed), \(key)")

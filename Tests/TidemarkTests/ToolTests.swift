@@ -102,6 +102,9 @@ struct `the tool` {
                 (["patch", store, "tasks/t1", "{"], "not a JSON object"),
                 (["delete", store, "tasks/t1"], "there is no tasks/t1"),
                 (["list", store, "nope"], "the model has no collection nope"),
+                (["list", store, "--limit", "1"], "--explain need a collection"),
+                (["list", store, "tasks", "--where", "n"], "\"n\" is no condition; write FIELD="),
+                (["list", store, "tasks", "--where", "n=[1]"], "can't be compared with"),
                 (["dump", store, "--kind", "nope"], "\"nope\" is no kind of event; there are"),
                 (["dump", store, "--from", "x"], "\"x\" is no position; write @12 or 12"),
                 (["dump", store, "--since", "x"], "\"x\" is no time; write 2026-11-21"),
@@ -166,6 +169,39 @@ struct `the tool` {
             #expect(none.code == 1 && none.out == "")
             #expect(none.err == "tidemark: there is no lists/gone\n")
         }
+    }
+
+    @Test func `prints the entities of a query, and how they are found`() async throws {
+        let folder = try SyncFolder()
+        defer { folder.delete() }
+        let (model, store) = (folder / "model.json", folder / "store")
+        let json = """
+            {"collections":[{"name":"lists"},{"name":"tasks","references":{"list":"lists"},
+            "indexes":[[{"date":"due"}],["n"]]}]}
+            """
+        try Data(json.utf8).write(to: URL(filePath: model))
+        _ = try await SyncTool.run("init", store, "--model", model)
+        for (id, fields) in [
+            ("a", #""n":1,"due":"2026-11-03T00:00:00+01:00""#),
+            ("b", #""n":2,"list":"home","due":"2026-11-02T12:00:00Z""#), ("c", #""n":null"#),
+        ] {
+            _ = try await SyncTool.run("put", store, "tasks/\(id)", "{\(fields)}")
+        }
+        func listed(_ arguments: String...) async throws -> String {
+            let lines = try await run(["list", store, "tasks"] + arguments).lines
+            return lines.map { $0.prefix { $0 != " " } }.joined(separator: " ")
+        }
+
+        #expect(try await listed("--where", "n>=1") == "tasks/a tasks/b")
+        #expect(try await listed("--where", "n=null") == "tasks/c")
+        #expect(try await listed("--where", "due<2026-11-02 18:00:00") == "tasks/b")
+        #expect(try await listed("--where", "list=home", "--where", "n != 2") == "")
+        #expect(
+            try await listed("--order", "due", "--descending", "--limit", "2") == "tasks/a tasks/b")
+        #expect(
+            try await run(
+                ["list", store, "tasks", "--where", "list=home", "--order", "due", "--explain"]
+            ).out == "index [list] of tasks: list = \"home\"; sorted by due\n")
     }
 
     @Test func `prints how a store stands`() async throws {

@@ -25,6 +25,7 @@ struct LogChecks {
     func rowsAreThoseOfANewFold() throws {
         let differences = try store.differences()
         #expect(differences.map(\.description) == [], place)
+        #expect(try store.indexDifferences().map(\.description) == [], place)
         let findings = try store.journal.verify(.full).findings.map { "\($0)" }
         #expect(findings == [], place)
     }

@@ -251,9 +251,13 @@ extension LogMaker {
         run = run == nil ? position : nil
     }
 
+    private static let indexes: [[IndexModel]] = [[], [["a"]], [["a"], ["b", "c"]]]
+
     private mutating func registerOrElse(_ draft: Draft) throws {
         switch random.below(3) {
-        case 0: try draft.append(.model(random.pick(ConflictPolicy.examples)))
+        case 0:
+            let indexes = Self.indexes[Int(draft.nextPosition.rawValue % 3)]
+            try draft.append(.model(random.pick(ConflictPolicy.examples), indexes))
         case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }

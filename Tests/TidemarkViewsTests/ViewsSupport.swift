@@ -159,12 +159,13 @@ extension Event {
     }
 
     /// A model of the collections `lists` and `tasks`.
-    static func model(_ policy: ConflictPolicy) -> Event {
+    static func model(_ policy: ConflictPolicy, _ indexes: [IndexModel] = []) -> Event {
         let model = SyncModel(
             name: "test",
             collections: ["lists", "tasks"].map {
                 CollectionModel(
-                    CollectionName($0), lastChangeField: "last_modified", conflict: policy)
+                    CollectionName($0), lastChangeField: "last_modified", conflict: policy,
+                    indexes: indexes)
             })
         return Event(
             .modelRegistered, recordedAt: Timestamp(rawValue: 1),

@@ -32,34 +32,54 @@ struct List: ParsableCommand {
         discussion: """
             -o json prints {"collection","id","status","data"} a line, the data as it
             came. Entities that are to be deleted are left out; they are in the outbox.
+
+            With a collection, --where, --order and --limit say which of its entities:
+            tidemark list STORE tasks --where list=home --where 'due<2026-12-01' --order due
             """)
 
     @OptionGroup var store: StoreArgument
     @Argument(help: "Only this collection.")
     var collection: String?
+    @OptionGroup var query: QueryOptions
     @OptionGroup var format: OutputOption
 
     func run() throws {
         let name = collection.map { CollectionName($0) }
+        if name == nil, query.isAsked {
+            throw UsageError("--where, --order, --limit and --explain need a collection")
+        }
         try store.read { journal in
             try journal.read { views in
-                if let name, try views.registration()?.model[name] == nil {
+                let model = try views.registration()?.model
+                if let name, model?[name] == nil {
                     throw UsageError("the model has no collection \(name)")
                 }
-                try views.forEachEntity(in: name) { key, row in
-                    guard let document = row.document else { return true }
-                    if format.isJSON {
-                        Terminal.write(listLine(key, row.status, document))
-                    } else {
-                        let line =
-                            "\(key)".padded(to: 24) + " \(row.status.rawValue)".padded(to: 10) + " "
-                            + EventLine.onOneLine(document)
-                        Terminal.write(cut(line))
+                guard let name, let model, query.isAsked else {
+                    return try views.forEachEntity(in: name) { key, row in
+                        if let document = row.document { write(key, row, document) }
+                        return true
                     }
+                }
+                let terms = try query.terms(model[name] ?? CollectionModel(name))
+                let query = try DocumentQuery(terms, of: name, in: model, ids: views.ids(of:))
+                if self.query.explain {
+                    let words = QueryExplanation(query, try views.plan(query)).description
+                    return Terminal.write(Array(words.utf8))
+                }
+                try views.forEachFound(query) { found in
+                    write(found.key, found.row, found.row.document ?? found.document)
                     return true
                 }
             }
         }
+    }
+
+    private func write(_ key: EntityKey, _ row: EntityRow, _ document: [UInt8]) {
+        guard !format.isJSON else { return Terminal.write(listLine(key, row.status, document)) }
+        let line =
+            "\(key)".padded(to: 24) + " \(row.status.rawValue)".padded(to: 10) + " "
+            + EventLine.onOneLine(document)
+        Terminal.write(cut(line))
     }
 }
 

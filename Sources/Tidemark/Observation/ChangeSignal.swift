@@ -2,8 +2,9 @@
 
 import TidemarkStore
 
-/// A signal that is up from the beginning: what is there counts as the first change. Raised twice
-/// before it is seen is once.
+/// A signal that is up from the beginning: what is there counts as the first change.
+///
+/// Raised twice before it is seen is once.
 final class ChangeSignal: Sendable {
     private enum State {
         case down

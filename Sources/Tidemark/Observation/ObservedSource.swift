@@ -7,7 +7,7 @@ import TidemarkViews
 /// Something that can be read at any time, and that a commit may change.
 struct ObservedSource<Value: Sendable>: Sendable {
     let replica: Replica
-    /// Which changes can change it, asked once.
+    /// Which changes can change it, under the model of now.
     let interest: @Sendable (ViewReader) throws -> Interest
     /// Reads it; under the context that it was read in.
     let read: @Sendable (ReadContext) throws -> ObservedReading<Value>
@@ -28,6 +28,8 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var watch: Int?
+        /// The registration of the model that says which changes are watched.
+        var model: Position?
         var fingerprint: [UInt8]?
         var value: Value?
         var hasEnded = false
@@ -80,14 +82,9 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     /// - Returns: nil when it is what it was.
     private func read() throws -> Value? {
-        let (replica, signal) = (source.replica, signal)
-        if state.withLock({ $0.watch == nil }) {
-            // Watched first and read then, nothing falls between.
-            let interest = try replica.journal.read { try source.interest($0) }
-            let watch = feed.watch(interest, for: replica.journal) { signal.raise() }
-            state.withLock { $0.watch = watch }
-        }
-        let reading = try replica.journal.read { try source.read(ReadContext($0)) }
+        var found: ObservedReading<Value>?
+        while found == nil { found = try readWatched() }
+        guard let reading = found else { return nil }
         let last = state.withLock { state in
             defer { state.fingerprint = reading.fingerprint }
             return (fingerprint: state.fingerprint, value: state.value)
@@ -97,6 +94,27 @@ final class ObservedReader<Value: Sendable>: Sendable {
         if let old = last.value, areEqual(old, value) { return nil }
         state.withLock { $0.value = value }
         return value
+    }
+
+    /// Reads, if the changes are watched that can change it by the model of today; else it watches
+    /// them, and what is read next misses none.
+    private func readWatched() throws -> ObservedReading<Value>? {
+        let watched = state.withLock(\.model)
+        return try source.replica.journal.read { views in
+            let model = try views.modelPosition()
+            if watched == model { return try source.read(ReadContext(views)) }
+            let signal = signal
+            let watch = feed.watch(try source.interest(views), for: source.replica.journal) {
+                signal.raise()
+            }
+            let old = state.withLock { state in
+                state.model = model
+                defer { state.watch = watch }
+                return state.watch
+            }
+            if let old { feed.unwatch(old) }
+            return nil
+        }
     }
 
     @discardableResult

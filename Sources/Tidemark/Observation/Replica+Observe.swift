@@ -13,11 +13,12 @@ extension Replica {
             source: ObservedSource(
                 replica: self, interest: { Interest(try $0.key(T.key(id))) },
                 read: { context in
-                    guard let document = try context.views.document(T.key(id)) else {
-                        return ObservedReading(fingerprint: [0]) { nil }
-                    }
+                    let collection = try context.collection(T.self)
+                    guard let (key, row) = try context.views.found(T.key(id)),
+                        let document = try row.document(in: collection)
+                    else { return ObservedReading(fingerprint: [0]) { nil } }
                     return ObservedReading(fingerprint: [1] + document) {
-                        try EntityCoding.decode(T.self, document, T.key(id))
+                        try EntityReader(in: collection).entity(key, row)
                     }
                 }))
     }
@@ -34,7 +35,7 @@ extension Replica {
                         return ObservedReading(fingerprint: [0]) { nil }
                     }
                     return ObservedReading(fingerprint: [1] + row.fingerprint) {
-                        try row.decoded(T.self)
+                        try row.decoded(EntityReader<T>(in: row.collection))
                     }
                 }))
     }
@@ -43,9 +44,10 @@ extension Replica {
 extension ReadContext {
     /// The entity with an id and how it stands with the server; nil when there is none to be seen.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when the document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when the document is no such entity.
     public func row<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> Tracked<T>? {
-        try trackedRow(T.key(id))?.decoded(T.self)
+        let reader = try reader(type)
+        return try trackedRow(T.key(id))?.decoded(reader)
     }
 
     func trackedRow(_ key: EntityKey) throws -> TrackedRow? {

@@ -36,16 +36,18 @@ extension Replica {
         ObservedSource(
             replica: self, interest: { try Interest(query, $0) },
             read: { context in
-                var found: [(key: EntityKey, document: [UInt8])] = []
+                let collection = try context.collection(T.self)
+                var found: [FoundEntity] = []
                 var fingerprint = ResultFingerprint()
                 try context.views.forEachFound(try context.documentQuery(query)) { entity in
-                    found.append((entity.key, entity.document))
+                    found.append(entity)
                     fingerprint.add(Array(entity.key.id.utf8))
                     fingerprint.add(entity.document)
                     return true
                 }
                 return ObservedReading(fingerprint: fingerprint.bytes) { [found] in
-                    try found.map { try EntityCoding.decode(T.self, $0.document, $0.key) }
+                    let reader = EntityReader<T>(in: collection)
+                    return try found.map { try $0.entity(reader) }
                 }
             })
     }
@@ -54,11 +56,13 @@ extension Replica {
         ObservedSource(
             replica: self, interest: { try Interest(query, $0, includesStatus: true) },
             read: { context in
+                let collection = try context.collection(T.self)
                 let rows = try context.trackedRows(query)
                 var fingerprint = ResultFingerprint()
                 for row in rows { fingerprint.add(row.fingerprint) }
                 return ObservedReading(fingerprint: fingerprint.bytes) {
-                    try rows.map { try $0.decoded(T.self) }
+                    let reader = EntityReader<T>(in: collection)
+                    return try rows.map { try $0.decoded(reader) }
                 }
             })
     }
@@ -69,7 +73,8 @@ extension ReadContext {
     ///
     /// - Throws: what ``all(_:)-(EntityQuery<T>)`` throws.
     public func rows<T: Entity>(_ query: EntityQuery<T>) throws -> [Tracked<T>] {
-        try trackedRows(query).map { try $0.decoded(T.self) }
+        let reader = try reader(T.self)
+        return try trackedRows(query).map { try $0.decoded(reader) }
     }
 
     fileprivate func trackedRows<T: Entity>(_ query: EntityQuery<T>) throws -> [TrackedRow] {

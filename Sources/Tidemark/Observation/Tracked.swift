@@ -44,8 +44,11 @@ extension Tracked: Hashable where T: Hashable {}
 
 /// An entity's row as far as it is shown, before its document is decoded.
 struct TrackedRow: Sendable {
+    let collection: CollectionModel
     let key: EntityKey
     let document: [UInt8]
+    /// The event that the document comes from.
+    let seenPosition: Position?
     let status: EntityStatus
     let serverID: String?
     let refusal: EntityRow.Refusal?
@@ -53,15 +56,17 @@ struct TrackedRow: Sendable {
 
     /// Nil when there is no document to be seen.
     init?(_ key: EntityKey, _ row: EntityRow, _ views: ViewReader) throws {
-        let collection = try views.model()[key.collection]
+        collection = try views.model()[key.collection] ?? CollectionModel(key.collection)
         guard let document = try row.document(in: collection) else { return nil }
+        seenPosition = row.seenPosition
         self.key = key
         self.document = document
         status = row.status
-        serverID = try views.serverID(of: key, row, idField: collection?.idField)
+        serverID = try views.serverID(of: key, row, idField: collection.idField)
         refusal = row.refusal
         lastChange = row.lastChange
     }
+
     /// Equal for rows that show the same.
     var fingerprint: [UInt8] {
         var writer = ProtoWriter(capacity: document.count + 64)
@@ -75,9 +80,9 @@ struct TrackedRow: Sendable {
         return writer.bytes
     }
 
-    func decoded<T: Entity>(_ type: T.Type) throws -> Tracked<T> {
+    func decoded<T: Entity>(_ reader: EntityReader<T>) throws -> Tracked<T> {
         Tracked(
-            entity: try EntityCoding.decode(T.self, document, key), status: status,
+            entity: try reader.entity(key, document, at: seenPosition), status: status,
             serverID: serverID,
             lastError: refusal.map {
                 .init(message: $0.message, statusCode: Int($0.status), position: $0.position)

@@ -29,20 +29,31 @@ package struct DocumentQuery: Sendable {
     package var needed: Int? { limit.map { $0.addingReportingOverflow(offset).partialValue } }
 
     /// - Throws: ``TidemarkError``: `noModel` when the model has no such collection, and what
-    ///   ``init(_:in:)`` throws.
-    package init(_ terms: QueryTerms, of name: CollectionName, in model: SyncModel) throws {
+    ///   ``init(_:in:ids:)`` throws.
+    package init(
+        _ terms: QueryTerms, of name: CollectionName, in model: SyncModel,
+        ids: (EntityKey) throws -> [String]
+    ) throws {
         guard let collection = model[name] else {
             let names = model.collections.map(\.name.rawValue).joined(separator: ", ")
             throw TidemarkError(.noModel, "the model has no collection \(name); it has \(names)")
         }
-        try self.init(terms, in: collection)
+        try self.init(terms, in: collection, ids: ids)
     }
 
     /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.
-    package init(_ terms: QueryTerms, in collection: CollectionModel) throws {
+    ///
+    /// - Parameter ids: the ids that an entity goes by.
+    package init(
+        _ terms: QueryTerms, in collection: CollectionModel,
+        ids: (EntityKey) throws -> [String] = { [$0.id] }
+    ) throws {
         self.collection = collection
-        let reader = TermReader(collection: collection)
-        conditions = try terms.condition.map { try reader.condition($0).flattened } ?? []
+        conditions = try withoutActuallyEscaping(ids) { ids in
+            let reader = TermReader(collection: collection, ids: ids)
+            return try terms.condition.map { try reader.condition($0).flattened } ?? []
+        }
+        let reader = TermReader(collection: collection, ids: { [$0.id] })
         var order: [Order] = []
         var isDescending = false
         for item in terms.order {

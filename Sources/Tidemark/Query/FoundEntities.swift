@@ -10,6 +10,11 @@ package struct FoundEntity: Sendable {
     package let row: EntityRow
     /// The document as today's model reads it.
     package let document: [UInt8]
+
+    /// The entity as one of the app's type.
+    func entity<T>(_ reader: EntityReader<T>) throws -> T {
+        try reader.entity(key, document, at: row.seenPosition)
+    }
 }
 
 /// Takes what is found, drops what is not meant, and hands on the rest in the query's order.
@@ -115,7 +120,8 @@ extension ViewReader {
             query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
     }
 
-    func forEachFound(
+    /// The same by a plan of one's own.
+    package func forEachFound(
         _ query: DocumentQuery, _ plan: QueryPlan, _ body: (FoundEntity) throws -> Bool
     ) throws {
         guard query.limit != 0 else { return }

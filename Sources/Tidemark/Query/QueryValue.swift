@@ -27,6 +27,8 @@ public enum QueryLiteral: Sendable, Hashable {
     case text(String)
     /// A moment, however the server writes it.
     case time(Timestamp)
+    /// An entity, by any of the ids that it goes by, whether those are texts or whole numbers.
+    case id(EntityKey)
 }
 
 extension QueryValue {
@@ -56,7 +58,11 @@ extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible
     }
 }
 
-extension ID: QueryValue {}
+extension ID: QueryValue where Of: Entity {
+    /// The entity that the id names.
+    public var queryLiteral: QueryLiteral { .id(Of.key(self)) }
+}
+
 extension Int: QueryValue {}
 extension Int8: QueryValue {}
 extension Int16: QueryValue {}

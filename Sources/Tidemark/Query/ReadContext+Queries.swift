@@ -6,12 +6,13 @@ import TidemarkViews
 extension ReadContext {
     /// The entities of a query, in its order.
     ///
-    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `invalidDocument` for a document
-    ///   that is no such entity.
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for the first one
+    ///   whose document is no such entity.
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
+        let reader = try reader(T.self)
         try views.forEachFound(try documentQuery(query)) { found in
-            entities.append(try decode(found.document, found.key))
+            entities.append(try found.entity(reader))
             return true
         }
         return entities
@@ -41,14 +42,14 @@ extension ReadContext {
 
     /// A query in terms of the documents of its collection.
     package func documentQuery<T: Entity>(_ query: EntityQuery<T>) throws -> DocumentQuery {
-        try DocumentQuery(query.terms, of: T.collection, in: try views.model())
+        try DocumentQuery(query.terms, of: T.collection, in: try views.model(), ids: views.ids(of:))
     }
 
     // MARK: References
 
     /// The entity that an id names, or nil: `try context.get(entry.project)`.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when the document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when the document is no such entity.
     public func get<T: Entity>(_ id: ID<T>?) throws -> T? {
         guard let id else { return nil }
         return try get(T.self, id)
@@ -56,7 +57,7 @@ extension ReadContext {
 
     /// The entities that ids name, in the order of the ids; an id that names none is left out.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when a document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when a document is no such entity.
     public func all<T: Entity>(_ ids: some Sequence<ID<T>>) throws -> [T] {
         try ids.compactMap { try get(T.self, $0) }
     }
@@ -81,9 +82,5 @@ extension ReadContext {
         of id: ID<Target>, _ path: KeyPath<T, ID<Target>?>
     ) throws -> [T] {
         try all(T.where(path == id))
-    }
-
-    private func decode<T: Entity>(_ document: [UInt8], _ key: EntityKey) throws -> T {
-        try EntityCoding.decode(T.self, document, key)
     }
 }

@@ -6,6 +6,8 @@ import TidemarkStore
 /// Gives coding keys the server's names, and values their bytes.
 struct TermReader {
     let collection: CollectionModel
+    /// The ids that an entity goes by.
+    let ids: (EntityKey) throws -> [String]
 
     func field(_ field: QueryField) throws -> DocumentField {
         switch field.place {
@@ -22,10 +24,10 @@ struct TermReader {
         case .and(let left, let right): .and([try condition(left), try condition(right)])
         case .or(let left, let right): .or([try condition(left), try condition(right)])
         case .not(let inner): try not(condition(inner))
-        case .isIn(let inner, let values): isIn(try field(inner), values)
+        case .isIn(let inner, let values): try isIn(try field(inner), values)
         case .hasPrefix(let inner, let prefix): hasPrefix(try field(inner), prefix)
         case .compare(let inner, let comparison, let value):
-            compare(try field(inner), comparison, value)
+            try compare(try field(inner), comparison, value)
         }
     }
 
@@ -35,12 +37,12 @@ struct TermReader {
 
     private func compare(
         _ field: DocumentField, _ comparison: QueryComparison, _ value: QueryLiteral
-    ) -> DocumentCondition {
+    ) throws -> DocumentCondition {
         let bytes = bytes(value, field)
         let text = "\(field.name) \(comparison.rawValue) \(value.text)"
         switch comparison {
-        case .equal: return .isIn(field, [bytes], text: text)
-        case .notEqual: return .not(.isIn(field, [bytes], text: text), text: text)
+        case .equal: return .isIn(field, try equals(value, field), text: text)
+        case .notEqual: return .not(.isIn(field, try equals(value, field), text: text), text: text)
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let sameType = KeyRange(sameTypeAs: bytes) else {
                 return .isIn(field, [], text: text)
@@ -56,13 +58,32 @@ struct TermReader {
         }
     }
 
-    private func isIn(_ field: DocumentField, _ values: [QueryLiteral]) -> DocumentCondition {
-        var all: [[UInt8]] = []
-        for bytes in values.map({ bytes($0, field) }).sorted(by: ByteOrder.precedes)
-        where all.last != bytes { all.append(bytes) }
+    private func isIn(
+        _ field: DocumentField, _ values: [QueryLiteral]
+    ) throws -> DocumentCondition {
+        let all = Self.ascending(try values.flatMap { try equals($0, field) })
         // A list that may be long is not said in full.
         let shown = values.prefix(3).map(\.text) + (values.count > 3 ? ["…"] : [])
         return .isIn(field, all, text: "\(field.name) in [\(shown.joined(separator: ", "))]")
+    }
+
+    /// The bytes of everything that equals a value: of an entity, all of its ids.
+    private func equals(_ value: QueryLiteral, _ field: DocumentField) throws -> [[UInt8]] {
+        guard case .id(let key) = value else { return [bytes(value, field)] }
+        return Self.ascending(
+            try ids(key).flatMap { id in
+                let number = Int64(id).flatMap { String($0) == id ? JSONNumber($0) : nil }
+                return [bytes(.text(id), field)]
+                    + (number.map { [bytes(.number($0), field)] } ?? [])
+            })
+    }
+
+    private static func ascending(_ values: [[UInt8]]) -> [[UInt8]] {
+        var all: [[UInt8]] = []
+        for bytes in values.sorted(by: ByteOrder.precedes) where all.last != bytes {
+            all.append(bytes)
+        }
+        return all
     }
 
     private func hasPrefix(_ field: DocumentField, _ prefix: String) -> DocumentCondition {
@@ -110,6 +131,7 @@ extension QueryLiteral {
         case .bool(let value): .bool(value)
         case .number(let value): .number(value)
         case .text(let value): .string(value)
+        case .id(let key): .string(key.id)
         case .time(let value): .string(value.description)
         }
     }

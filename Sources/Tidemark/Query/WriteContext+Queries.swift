@@ -9,7 +9,7 @@ import TidemarkViews
 extension WriteContext {
     /// All entities of a type as they are now, by id.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when a document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when a document is no such entity.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] { try all(EntityQuery<T>()) }
 
     /// The entities of a query as they are now, with everything of this commit, in its order.
@@ -19,8 +19,10 @@ extension WriteContext {
     /// - Throws: what ``ReadContext/all(_:)-(EntityQuery<T>)`` throws.
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
+        let collection = try draft.fold.model()[T.collection] ?? CollectionModel(T.collection)
+        let reader = EntityReader(T.self, in: collection)
         try forEachFound(query) { found in
-            entities.append(try decode(found.document, found.key))
+            entities.append(try found.entity(reader))
             return true
         }
         return entities
@@ -49,7 +51,7 @@ extension WriteContext {
 
     /// The entity that an id names, or nil.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when the document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when the document is no such entity.
     public func get<T: Entity>(_ id: ID<T>?) throws -> T? {
         guard let id else { return nil }
         return try get(T.self, id)
@@ -57,7 +59,7 @@ extension WriteContext {
 
     /// The entities that ids name, in the order of the ids; an id that names none is left out.
     ///
-    /// - Throws: ``TidemarkError`` `invalidDocument` when a document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when a document is no such entity.
     public func all<T: Entity>(_ ids: some Sequence<ID<T>>) throws -> [T] {
         try ids.compactMap { try get(T.self, $0) }
     }
@@ -80,14 +82,11 @@ extension WriteContext {
         try all(T.where(path == id))
     }
 
-    private func decode<T: Entity>(_ document: [UInt8], _ key: EntityKey) throws -> T {
-        try EntityCoding.decode(T.self, document, key)
-    }
-
     private func forEachFound<T: Entity>(
         _ query: EntityQuery<T>, _ body: (FoundEntity) throws -> Bool
     ) throws {
-        let query = try DocumentQuery(query.terms, of: T.collection, in: try draft.fold.model())
+        let query = try DocumentQuery(
+            query.terms, of: T.collection, in: try draft.fold.model(), ids: draft.fold.ids(of:))
         guard query.limit != 0 else { return }
         let plan = QueryPlan(query, indexes: [])
         try withoutActuallyEscaping(body) { body in

@@ -2,6 +2,7 @@
 
 public import HTTPTypes
 import Synchronization
+import TidemarkEvents
 public import TidemarkSync
 
 /// A server in this process: a `Transport` that answers by itself.
@@ -22,6 +23,8 @@ public final class InMemoryServer: Transport, Sendable {
 
     private let state: Mutex<State>
     private let nowMilliseconds: @Sendable () -> Int64
+    /// The bucket that ``put(_:_:)`` and its like are about; nil when it was made without.
+    let bucket: String?
 
     /// A server with a clock of its own.
     ///
@@ -35,6 +38,27 @@ public final class InMemoryServer: Transport, Sendable {
     ) {
         state = Mutex(State(model: model, faults: faults))
         nowMilliseconds = now
+        bucket = nil
+    }
+
+    /// A server with a bucket and its collections, on a test's clock.
+    ///
+    /// - Parameters:
+    ///   - bucket: the bucket that ``put(_:_:)``, ``delete(_:)`` and ``record(_:)`` are about.
+    ///   - collections: the collections that it has.
+    ///   - faults: what goes wrong.
+    ///   - clock: the server's clock.
+    public init(
+        bucket: String, collections: [String], faults: FaultPlan = FaultPlan(),
+        clock: ManualClock = ManualClock()
+    ) {
+        state = Mutex(State(model: KintoServerModel(), faults: faults))
+        nowMilliseconds = { clock.now.milliseconds }
+        self.bucket = bucket
+        request(.put, "/v1/buckets/\(bucket)")
+        for collection in collections {
+            request(.put, "/v1/buckets/\(bucket)/collections/\(collection)")
+        }
     }
 
     /// What goes wrong; setting it starts the counting anew.

@@ -32,11 +32,8 @@ struct SyncWorld: Sendable {
         let clock = ManualClock()
         self.clock = clock
         self.model = model
-        server = InMemoryServer(now: { clock.now.milliseconds })
-        server.request(.put, "/v1/buckets/b")
-        for collection in model.collections {
-            server.request(.put, "/v1/buckets/b/collections/\(collection.name)")
-        }
+        server = InMemoryServer(
+            bucket: "b", collections: model.collections.map(\.name.rawValue), clock: clock)
         server.faults = FaultPlan(faults)
     }
 
@@ -47,28 +44,14 @@ struct SyncWorld: Sendable {
         return SyncWorld(model: model)
     }
 
-    private func path(_ key: String) -> String {
-        let parts = key.split(separator: "/")
-        return "/v1/buckets/b/collections/\(parts[0])/records/\(parts[1])"
-    }
-
     /// What another client does: writes a whole record.
-    func rivalPuts(_ key: String, _ json: String) {
-        server.request(.put, path(key), body: #"{"data":\#(json)}"#)
-    }
+    func rivalPuts(_ key: String, _ json: String) { server.put(key, json) }
 
     /// What another client does: deletes a record.
-    func rivalDeletes(_ key: String) { server.request(.delete, path(key)) }
+    func rivalDeletes(_ key: String) { server.delete(key) }
 
     /// A record on the server without its id and version, or nil.
-    func record(_ key: String) throws -> String? {
-        let answer = server.request(.get, path(key))
-        guard answer.response.status.code == 200 else { return nil }
-        let document = try JSONDocument(parsing: answer.body)
-        let data = try JSONDocument(parsing: Array(try #require(document.rawValue("data"))))
-        return String(
-            decoding: data.applying(set: [], unset: ["id", "last_modified"]), as: UTF8.self)
-    }
+    func record(_ key: String) -> String? { server.record(key) }
 
     /// What clients sent, one line each: `GET tasks`, `GET tasks?_since`, `PUT tasks/t1 *`,
     /// `DELETE tasks/t1 =`; with the status, or `lost`.

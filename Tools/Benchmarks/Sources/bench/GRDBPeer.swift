@@ -104,6 +104,16 @@ final class GRDBPeer: Sendable {
         }
     }
 
+    /// The entry with an id.
+    func get(_ id: String) throws -> TimeEntry? {
+        try pool.read { db in try TimeEntry.fetchOne(db, key: id) }
+    }
+
+    /// All entries, by id.
+    func all() throws -> [TimeEntry] {
+        try pool.read { db in try TimeEntry.order(Column("id")).fetchAll(db) }
+    }
+
     private static func note(_ entry: TimeEntry, _ operation: String, _ db: Database) throws {
         let payload = String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
         try OutboxItem(

@@ -65,6 +65,7 @@ struct Bench {
         {
             try run.large()
         }
+        if options.wants("P9") { try run.typed() }
         if options.wants("P11") { try await run.observers() }
         if let path = options.json { try run.report.writeJSON(path) }
     }

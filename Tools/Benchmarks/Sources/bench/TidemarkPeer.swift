@@ -39,8 +39,33 @@ final class TidemarkPeer: Sendable {
         }
     }
 
+    func get(_ id: String) throws -> TypedEntry? {
+        try replica.read { try $0.get(TypedEntry.self, Tidemark.ID(id)) }
+    }
+
+    func all() throws -> [TypedEntry] { try replica.read { try $0.all(TypedEntry.self) } }
+
     func pull(_ items: [Item]) throws {
         try Measuring.pull(
             items.map { ($0.id, $0.document) }, of: Self.collection, into: replica)
     }
+}
+
+/// The same time entry as ``TimeEntry``, as an entity.
+struct TypedEntry: Entity {
+    static let collection = TidemarkPeer.collection
+    let id: Tidemark.ID<TypedEntry>
+    var workspace_id: Int
+    var project_id: Int?
+    var task_id: Int?
+    var user_id: Int
+    var description: String
+    var start: String
+    var stop: String?
+    var duration: Int
+    var billable: Bool
+    var tags: [String]
+    var created_with: String
+    var at: String
+    var server_deleted_at: String?
 }

@@ -1,0 +1,130 @@
+// DecodingSession.swift — one document while it is read, and what is remembered from one document
+// to the next: the names of fields.
+
+import Foundation
+import TidemarkEvents
+
+/// A document that is read as a value of the app's types.
+final class DecodingSession {
+    let tape: JSONTape
+    /// The entity's own id, a value of the type that its ids have.
+    let ownID: any Sendable
+    let names: FieldNames
+    /// Where in an object the next member is looked for first: where the last one ended.
+    private var hint = (object: -1, key: 0)
+
+    init(_ names: FieldNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
+        self.names = names
+        self.ownID = ownID
+        tape = try JSONTape(parsing: bytes)
+    }
+
+    func kind(_ node: Int) -> JSONTape.Kind { tape.nodes[node].kind }
+
+    // MARK: Members
+
+    /// The value of an object's member, or nil when there is none.
+    ///
+    /// - Parameter isData: whether the key is one of a dictionary, which no style of names changes.
+    func member(_ codingKey: String, of object: Int, isData: Bool) -> Int? {
+        let field = isData ? Array(codingKey.utf8) : names.field(codingKey)
+        let from = hint.object == object ? hint.key : object + 1
+        guard let value = tape.member(field, of: object, from: from) else { return nil }
+        expectNext(after: value, of: object)
+        return value
+    }
+
+    /// Looks for the next member behind this one.
+    func expectNext(after value: Int, of object: Int) {
+        hint = (object, tape.nodes[value].next)
+    }
+
+    /// Whether this is where the entity's own id is asked for.
+    func isOwnID(_ type: Any.Type, _ codingKey: String) -> Bool {
+        type == names.idType
+            && (codingKey == "id" || names.field(codingKey) == names.idField)
+    }
+
+    // MARK: Values
+
+    /// The value at a node.
+    func value<T: Decodable>(_ type: T.Type, at node: Int) throws -> T {
+        if let value = try commonValue(type, at: node) { return value }
+        let isData = names.style != .verbatim && type is any KeyedByData.Type
+        return try T(from: EntityDecoder(session: self, node: node, isData: isData))
+    }
+
+    /// The value of a type that is read here; nil for all others, which read themselves.
+    private func commonValue<T>(_ type: T.Type, at node: Int) throws -> T? {
+        if type == String.self { return try String(reading: node, of: self) as? T }
+        if type == Int.self { return try Int(reading: node, of: self) as? T }
+        if type == Date.self { return try Date(reading: node, of: self) as? T }
+        if type == Double.self { return try Double(reading: node, of: self) as? T }
+        if type == Bool.self { return try Bool(reading: node, of: self) as? T }
+        if type == URL.self { return try URL(reading: node, of: self) as? T }
+        if type == Data.self { return try Data(reading: node, of: self) as? T }
+        if type == Decimal.self { return try Decimal(reading: node, of: self) as? T }
+        if type == JSONValue.self { return try JSONValue(reading: node, of: self) as? T }
+        if type == JSONNumber.self { return try JSONNumber(reading: node, of: self) as? T }
+        return nil
+    }
+
+    // MARK: Containers
+
+    func object<Key: CodingKey>(
+        _ type: Key.Type, at node: Int, isData: Bool
+    ) throws -> KeyedDecodingContainer<Key> {
+        guard kind(node) == .object else { throw mismatch("an object", [String: Any].self, node) }
+        return KeyedDecodingContainer(
+            FieldDecoding<Key>(session: self, object: node, isData: isData))
+    }
+
+    func array(at node: Int) throws -> ElementDecoding {
+        guard kind(node) == .array else { throw mismatch("a list", [Any].self, node) }
+        return ElementDecoding(session: self, array: node)
+    }
+}
+
+/// The fields of a collection's documents by coding keys, learned from one to the next.
+final class FieldNames {
+    let style: KeyStyle
+    let dates: DateFormat
+    /// The type that the entity's own id has.
+    let idType: Any.Type
+    /// The UTF-8 of the id field.
+    let idField: [UInt8]
+    /// What was asked for, in the order of the first asking, which is that of the next.
+    private var known: [(codingKey: String, field: [UInt8])] = []
+    private var expected = 0
+    private static let knownMax = 64
+
+    init(_ collection: CollectionModel, idType: Any.Type) {
+        (style, dates) = (collection.keys, collection.dates)
+        self.idType = idType
+        idField = Array(collection.idField.utf8)
+    }
+
+    /// The UTF-8 of the field that a coding key stands for.
+    func field(_ codingKey: String) -> [UInt8] {
+        if expected < known.count, known[expected].codingKey == codingKey {
+            expected += 1
+            return known[expected - 1].field
+        }
+        if let index = known.firstIndex(where: { $0.codingKey == codingKey }) {
+            expected = index + 1
+            return known[index].field
+        }
+        let field = Array(style.fieldName(codingKey).utf8)
+        if known.count < Self.knownMax { known.append((codingKey, field)) }
+        expected = known.count
+        return field
+    }
+}
+
+/// A type whose coding keys are data, not names of fields.
+protocol KeyedByData {}
+extension Dictionary: KeyedByData {}
+
+/// A type that has a value for what is not there.
+protocol Absentable {}
+extension Optional: Absentable {}

@@ -1,0 +1,104 @@
+// EncodedNode.swift — what an encoder was given, until all of it is there and can be written.
+//
+// A reference, because containers of a type may be filled in any order.
+
+import TidemarkEvents
+
+/// A JSON value in the making.
+final class EncodedNode {
+    enum Content {
+        /// The text of a value that is complete.
+        case text([UInt8])
+        /// Members in the order of their encoding; of several with one name the last counts.
+        case object([(name: String, value: EncodedNode)])
+        case array([EncodedNode])
+    }
+
+    /// Nil until something was encoded; such a value is an empty object.
+    private(set) var content: Content?
+
+    /// Makes this a complete value.
+    func set(_ text: [UInt8]) { content = .text(text) }
+
+    /// Makes this an object, if it isn't one.
+    func makeObject() {
+        guard case .object = content else { return content = .object([]) }
+    }
+
+    /// Makes this an array, if it isn't one.
+    func makeArray() {
+        guard case .array = content else { return content = .array([]) }
+    }
+
+    /// A new member, empty yet.
+    func member(_ name: String) -> EncodedNode {
+        let value = EncodedNode()
+        guard case .object(var members) = content else { return value }
+        content = nil
+        members.append((name, value))
+        content = .object(members)
+        return value
+    }
+
+    /// A new element, empty yet.
+    func element() -> EncodedNode {
+        let value = EncodedNode()
+        guard case .array(var elements) = content else { return value }
+        content = nil
+        elements.append(value)
+        content = .array(elements)
+        return value
+    }
+
+    /// How many elements an array has.
+    var elementCount: Int {
+        if case .array(let elements) = content { elements.count } else { 0 }
+    }
+
+    /// The members by the bytes of their names; nil when this is no object.
+    var members: [(name: String, value: EncodedNode)]? {
+        guard let content else { return [] }
+        guard case .object(let members) = content else { return nil }
+        var sorted = members.enumerated().sorted { left, right in
+            if left.element.name.utf8.elementsEqual(right.element.name.utf8) {
+                return left.offset < right.offset
+            }
+            return left.element.name.utf8.lexicographicallyPrecedes(right.element.name.utf8)
+        }.map(\.element)
+        for index in sorted.indices.dropFirst().reversed()
+        where sorted[index - 1].name.utf8.elementsEqual(sorted[index].name.utf8) {
+            sorted.remove(at: index - 1)
+        }
+        return sorted
+    }
+
+    /// Appends the compact text: members by the bytes of their names at every level.
+    func append(to output: inout [UInt8]) {
+        if case .text(let text) = content {
+            output += text
+        } else if case .array(let elements) = content {
+            output.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                element.append(to: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        } else {
+            output.append(UInt8(ascii: "{"))
+            for (index, member) in (members ?? []).enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                JSON.appendString(member.name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                member.value.append(to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// The compact text.
+    var encoded: [UInt8] {
+        var output: [UInt8] = []
+        append(to: &output)
+        return output
+    }
+}

@@ -1,0 +1,74 @@
+// EntityCoding.swift — between the app's types and documents.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// Reads the entities of one type, one after another.
+package final class EntityReader<T: Entity> {
+    private let collection: CollectionModel
+    private let names: FieldNames
+
+    /// A reader of what lies in `collection`.
+    package init(_ type: T.Type = T.self, in collection: CollectionModel) {
+        self.collection = collection
+        names = FieldNames(collection, idType: T.ID.self)
+    }
+
+    /// The entity of a row; nil when it has no document.
+    ///
+    /// - Parameter key: the key that the row has, not an alias of it.
+    /// - Throws: ``TidemarkError`` `undecodable`.
+    package func entity(_ key: EntityKey, _ row: EntityRow) throws -> T? {
+        guard row.document != nil else { return nil }
+        do { return try row.document(in: collection).map { try decode(key, $0) } } catch {
+            throw TidemarkError.undecodable(
+                key, T.self, DecodingProblem(error, collection.keys), row.seenPosition)
+        }
+    }
+
+    /// The entity of a document.
+    ///
+    /// - Throws: ``TidemarkError`` `undecodable`; without a position where none is given.
+    package func entity(
+        _ key: EntityKey, _ document: [UInt8], at position: Position? = nil
+    ) throws -> T {
+        do { return try decode(key, document) } catch {
+            throw TidemarkError.undecodable(
+                key, T.self, DecodingProblem(error, collection.keys), position)
+        }
+    }
+
+    private func decode(_ key: EntityKey, _ document: [UInt8]) throws -> T {
+        let session = try DecodingSession(names, ownID: T.ID(key.id), document)
+        return try T(from: EntityDecoder(session: session, node: 0))
+    }
+}
+
+enum EntityCoding {
+    /// What an entity encodes to, as an object without anything else.
+    ///
+    /// - Throws: ``TidemarkError`` `invalidDocument`.
+    static func encode<T: Entity>(_ entity: T, in collection: CollectionModel) throws -> EncodedNode
+    {
+        let node = EncodedNode()
+        let encoder = EntityEncoder(collection: collection, idType: T.ID.self, node: node)
+        let problem: String
+        do {
+            try entity.encode(to: encoder)
+            if node.members != nil { return node }
+            problem = "\(T.self) doesn't encode to an object"
+        } catch EncodingError.invalidValue(_, let context) {
+            problem = context.debugDescription
+        } catch { problem = "\(error)" }
+        throw TidemarkError(
+            .invalidDocument, "\(T.key(entity.id)) can't be written: \(problem)",
+            key: T.key(entity.id))
+    }
+}
+
+extension EntityRow {
+    /// The last event that made what is seen of the entity.
+    var seenPosition: Position? {
+        [basePosition, pending.last?.position].compactMap { $0 }.max()
+    }
+}

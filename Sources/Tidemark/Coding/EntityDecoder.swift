@@ -1,0 +1,234 @@
+// EntityDecoder.swift — what `init(from:)` of the app's types reads from: a place in a document.
+
+import TidemarkEvents
+
+/// A value of a document, for a type to read itself from.
+struct EntityDecoder: Decoder, SingleValueDecodingContainer {
+    let session: DecodingSession
+    let node: Int
+    /// Whether the value's keys are data, as those of a dictionary, and not names of fields.
+    var isData = false
+
+    var codingPath: [any CodingKey] { session.codingPath(node) }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try session.object(type, at: node, isData: isData)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try session.array(at: node) }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { session.kind(node) == .null }
+
+    func decode<T: Decodable & JSONReadable>(_ type: T.Type) throws -> T {
+        try T(reading: node, of: session)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try session.value(type, at: node) }
+
+    /// The text of an id: a text, or a whole number as servers have them.
+    func idText() throws -> String {
+        switch session.kind(node) {
+        case .string: return session.tape.text(node)
+        case .number:
+            let number = session.tape.number(node)
+            if let whole = number.int64 { return String(whole) }
+            if number.text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != 0x65 }) {
+                return number.text
+            }
+            fallthrough
+        default: throw session.mismatch("an id", String.self, node)
+        }
+    }
+}
+
+/// The members of an object.
+struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let session: DecodingSession
+    let object: Int
+    let isData: Bool
+
+    var codingPath: [any CodingKey] { session.codingPath(object) }
+
+    var allKeys: [Key] {
+        var keys: [Key] = []
+        var node = object + 1
+        while node < session.tape.nodes[object].next {
+            let name = session.tape.text(node)
+            if let key = Key(stringValue: name) {
+                keys.append(key)
+            } else if !isData, let key = Key(stringValue: session.names.style.codingKey(name)) {
+                keys.append(key)
+            }
+            node = session.tape.nodes[node + 1].next
+        }
+        return keys
+    }
+
+    func contains(_ key: Key) -> Bool { member(key) != nil }
+
+    func decodeNil(forKey key: Key) throws -> Bool { session.kind(try needed(key)) == .null }
+
+    func decode<T: Decodable & JSONReadable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try T(reading: try needed(key), of: session)
+    }
+
+    // The usual types have their own, because the standard library's look three times.
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try present(type, key)
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(type, key)
+    }
+
+    private func present<T: JSONReadable>(_ type: T.Type, _ key: Key) throws -> T? {
+        guard let node = member(key), session.kind(node) != .null else { return nil }
+        return try T(reading: node, of: session)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        if let id = ownID(type, key) { return id }
+        guard let node = member(key) else {
+            // For an optional, what is not there is null.
+            guard type is any Absentable.Type else {
+                throw session.missing(key, of: object, isData: isData)
+            }
+            return try T(from: NullDecoder(codingPath: codingPath + [key]))
+        }
+        let value = try session.value(type, at: node)
+        session.expectNext(after: node, of: object)
+        return value
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        if let id = ownID(type, key) { return id }
+        guard let node = member(key), session.kind(node) != .null else { return nil }
+        let value = try session.value(type, at: node)
+        session.expectNext(after: node, of: object)
+        return value
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try session.object(type, at: try needed(key), isData: false)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try session.array(at: try needed(key))
+    }
+
+    func superDecoder() throws -> any Decoder { decoder("super", codingPath) }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        decoder(key.stringValue, codingPath + [key])
+    }
+
+    private func decoder(_ name: String, _ path: [any CodingKey]) -> any Decoder {
+        guard let node = session.member(name, of: object, isData: isData) else {
+            return NullDecoder(codingPath: path)
+        }
+        return EntityDecoder(session: session, node: node)
+    }
+
+    private func member(_ key: Key) -> Int? {
+        session.member(key.stringValue, of: object, isData: isData)
+    }
+
+    private func needed(_ key: Key) throws -> Int {
+        guard let node = member(key) else {
+            throw session.missing(key, of: object, isData: isData)
+        }
+        return node
+    }
+
+    /// The entity's id, which is not read from the document.
+    private func ownID<T>(_ type: T.Type, _ key: Key) -> T? {
+        guard object == 0, session.isOwnID(type, key.stringValue) else { return nil }
+        return session.ownID as? T
+    }
+}
+
+/// The elements of an array, one after another.
+struct ElementDecoding: UnkeyedDecodingContainer {
+    let session: DecodingSession
+    let array: Int
+    private var node: Int
+    private(set) var currentIndex = 0
+
+    init(session: DecodingSession, array: Int) {
+        self.session = session
+        self.array = array
+        node = array + 1
+    }
+
+    var codingPath: [any CodingKey] { session.codingPath(array) }
+    /// Not known without counting.
+    var count: Int? { nil }
+    var isAtEnd: Bool { node >= session.tape.nodes[array].next }
+
+    mutating func decodeNil() throws -> Bool {
+        guard session.kind(try current(Any?.self)) == .null else { return false }
+        advance()
+        return true
+    }
+
+    mutating func decode<T: Decodable & JSONReadable>(_ type: T.Type) throws -> T {
+        let value = try T(reading: try current(type), of: session)
+        advance()
+        return value
+    }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        let value = try session.value(type, at: try current(type))
+        advance()
+        return value
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        let container = try session.object(
+            type, at: try current([String: Any].self), isData: false)
+        advance()
+        return container
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let container = try session.array(at: try current([Any].self))
+        advance()
+        return container
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let decoder = EntityDecoder(session: session, node: try current((any Decoder).self))
+        advance()
+        return decoder
+    }
+
+    private func current(_ type: Any.Type) throws -> Int {
+        if isAtEnd { throw session.ended(type, array) }
+        return node
+    }
+
+    private mutating func advance() {
+        node = session.tape.nodes[node].next
+        currentIndex += 1
+    }
+}

@@ -1,0 +1,96 @@
+// EntityDifference.swift — what a change of an entity changes in its document: the fields whose
+// encoding differs, and nothing that the type does not know.
+
+import TidemarkEvents
+
+/// What changed between two encodings of an entity.
+struct EntityDifference {
+    private typealias Field = (name: String, value: [UInt8])
+    private let old: [Field]
+    private let new: [Field]
+    private let nullable: Set<ExactString>
+
+    /// The difference between an entity as it was and as it is to be; its id is none.
+    init(from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel) {
+        func fields(_ node: EncodedNode) -> [Field] {
+            (node.members ?? []).filter { $0.name != collection.idField }.map {
+                ($0.name, $0.value.encoded)
+            }
+        }
+        (old, new) = (fields(before), fields(after))
+        nullable = Set(collection.nullable.map(ExactString.init))
+    }
+
+    /// The edit that makes the difference in a document which has the fields of the old entity and
+    /// may have others.
+    ///
+    /// A field that lost its value becomes null when the model calls it nullable, else it is
+    /// removed. Inside of a field that is an object only what differs is changed. What the document
+    /// says already is left out.
+    func patch(of document: JSONDocument) -> Patch {
+        var patch = Patch()
+        let earlier = Self.values(old)
+        for (name, value) in new {
+            let before = earlier[ExactString(name)]
+            if let before, Self.isSame(before, value[...]) { continue }
+            let present = document.rawValue(name)
+            let value = Self.merged(value[...], before: before, into: present)
+            if let present, Self.isSame(present, value) { continue }
+            patch.set.append(Patch.Field(name, Array(value)))
+        }
+        let kept = Set(new.map { ExactString($0.name) })
+        for (name, _) in old where !kept.contains(ExactString(name)) {
+            guard let present = document.rawValue(name) else { continue }
+            if !nullable.contains(ExactString(name)) {
+                patch.unset.append(name)
+            } else if !present.elementsEqual("null".utf8) {
+                patch.set.append(Patch.Field(name, Array("null".utf8)))
+            }
+        }
+        return patch
+    }
+
+    /// Whether two JSON texts mean the same.
+    private static func isSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        if left == right { return true }
+        guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
+        else { return false }
+        return left == right
+    }
+
+    /// The new text of a value, with what the document has in it and the type does not know.
+    private static func merged(
+        _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
+    ) -> ArraySlice<UInt8> {
+        guard let before = before.flatMap(object), let present = present.flatMap(object),
+            let after = object(after)
+        else { return after }
+        let old = values(before), there = values(present)
+        var set: [(key: String, value: [UInt8])] = []
+        for (key, value) in after.members.map({ ($0.key, after.bytes[$0.valueRange]) }) {
+            let earlier = old[ExactString(key)]
+            if let earlier, isSame(earlier, value) { continue }
+            set.append(
+                (key, Array(merged(value, before: earlier, into: there[ExactString(key)]))))
+        }
+        let kept = Set(after.keys.map(ExactString.init))
+        let gone = before.keys.filter { !kept.contains(ExactString($0)) }
+        return present.applying(set: set, unset: gone)[...]
+    }
+
+    private static func object(_ text: ArraySlice<UInt8>) -> JSONDocument? {
+        text.first == UInt8(ascii: "{") ? try? JSONDocument(parsing: Array(text)) : nil
+    }
+
+    private static func values(_ document: JSONDocument) -> [ExactString: ArraySlice<UInt8>] {
+        Dictionary(
+            document.members.map { (ExactString($0.key), document.bytes[$0.valueRange]) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func values(_ fields: [Field]) -> [ExactString: ArraySlice<UInt8>] {
+        Dictionary(
+            fields.map { (ExactString($0.name), $0.value[...]) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}

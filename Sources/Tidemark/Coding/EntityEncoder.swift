@@ -1,0 +1,124 @@
+// EntityEncoder.swift — what `encode(to:)` of the app's types writes into.
+
+import TidemarkEvents
+
+/// A place in a document that is being made.
+struct EntityEncoder: Encoder, SingleValueEncodingContainer {
+    let collection: CollectionModel
+    /// The type that the entity's own id has.
+    let idType: Any.Type
+    let node: EncodedNode
+    var codingPath: [any CodingKey] = []
+    /// Whether the value's keys are data, as those of a dictionary, and not names of fields.
+    var isData = false
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.makeObject()
+        return KeyedEncodingContainer(FieldEncoding<Key>(self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.makeArray()
+        return ElementEncoding(self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { node.set(Array("null".utf8)) }
+
+    func encode<T: Encodable & JSONWritable>(_ value: T) throws {
+        node.set(try value.json(for: self))
+    }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        if let value = value as? any JSONWritable {
+            node.set(try value.json(for: self))
+        } else {
+            var encoder = self
+            encoder.isData = collection.keys != .verbatim && value is any KeyedByData
+            try value.encode(to: encoder)
+        }
+    }
+
+    /// The same for a value inside of this one.
+    fileprivate func inner(_ node: EncodedNode, _ key: any CodingKey) -> EntityEncoder {
+        EntityEncoder(
+            collection: collection, idType: idType, node: node, codingPath: codingPath + [key])
+    }
+}
+
+/// The members of an object.
+private struct FieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    private let encoder: EntityEncoder
+
+    init(_ encoder: EntityEncoder) { self.encoder = encoder }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    func encodeNil(forKey key: Key) throws { value(key).encodeNil() }
+
+    func encode<T: Encodable & JSONWritable>(_ value: T, forKey key: Key) throws {
+        try self.value(key).encode(value)
+    }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        let isOwnID =
+            codingPath.isEmpty && T.self == encoder.idType && key.stringValue == "id"
+        let name = isOwnID ? encoder.collection.idField : name(key)
+        try encoder.inner(encoder.node.member(name), key).encode(value)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> { value(key).container(keyedBy: type) }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        value(key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        encoder.inner(encoder.node.member("super"), AnyCodingKey("super"))
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { value(key) }
+
+    private func name(_ key: Key) -> String {
+        let name = key.stringValue
+        return encoder.isData ? name : encoder.collection.keys.fieldName(name)
+    }
+
+    private func value(_ key: Key) -> EntityEncoder {
+        encoder.inner(encoder.node.member(name(key)), key)
+    }
+}
+
+/// The elements of an array, one after another.
+private struct ElementEncoding: UnkeyedEncodingContainer {
+    private let encoder: EntityEncoder
+
+    init(_ encoder: EntityEncoder) { self.encoder = encoder }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    var count: Int { encoder.node.elementCount }
+
+    func encodeNil() throws { element().encodeNil() }
+
+    func encode<T: Encodable & JSONWritable>(_ value: T) throws { try element().encode(value) }
+
+    func encode<T: Encodable>(_ value: T) throws { try element().encode(value) }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> { element().container(keyedBy: type) }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { element().unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { element() }
+
+    private func element() -> EntityEncoder {
+        let key = AnyCodingKey(intValue: count)
+        return encoder.inner(encoder.node.element(), key)
+    }
+}

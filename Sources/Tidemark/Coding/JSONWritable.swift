@@ -1,0 +1,112 @@
+// JSONWritable.swift — the types that are written as one text, number or word.
+
+import Foundation
+import TidemarkEvents
+
+/// A value that a document writes without a container.
+protocol JSONWritable {
+    /// The JSON text.
+    ///
+    /// - Throws: `EncodingError` when JSON has no such value.
+    func json(for encoder: EntityEncoder) throws -> [UInt8]
+}
+
+extension Bool: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] { Array((self ? "true" : "false").utf8) }
+}
+
+extension String: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] {
+        var output: [UInt8] = []
+        JSON.appendString(self, to: &output)
+        return output
+    }
+}
+
+extension FixedWidthInteger {
+    func json(for encoder: EntityEncoder) -> [UInt8] { Array(String(self).utf8) }
+}
+
+extension Int: JSONWritable {}
+extension Int8: JSONWritable {}
+extension Int16: JSONWritable {}
+extension Int32: JSONWritable {}
+extension Int64: JSONWritable {}
+extension Int128: JSONWritable {}
+extension UInt: JSONWritable {}
+extension UInt8: JSONWritable {}
+extension UInt16: JSONWritable {}
+extension UInt32: JSONWritable {}
+extension UInt64: JSONWritable {}
+extension UInt128: JSONWritable {}
+
+extension BinaryFloatingPoint where Self: LosslessStringConvertible {
+    func json(for encoder: EntityEncoder) throws -> [UInt8] {
+        guard isFinite else {
+            throw encoder.refusal(self, "is \(self), and JSON has no such number")
+        }
+        return Array(jsonText.utf8)
+    }
+}
+
+extension Double: JSONWritable {}
+extension Float: JSONWritable {}
+
+extension Decimal: JSONWritable {
+    func json(for encoder: EntityEncoder) throws -> [UInt8] {
+        if isNaN { throw encoder.refusal(self, "is NaN, and JSON has no such number") }
+        return Array(description.utf8)
+    }
+}
+
+extension JSONNumber: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] { Array(text.utf8) }
+}
+
+extension JSONValue: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] { encoded(sortedKeys: true) }
+}
+
+extension Date: JSONWritable {
+    func json(for encoder: EntityEncoder) throws -> [UInt8] {
+        guard let time = Timestamp(self) else {
+            throw encoder.refusal(self, "is a time too far away to be written")
+        }
+        return encoder.collection.dates.encoded(time)
+    }
+}
+
+extension Timestamp {
+    /// The nearest microsecond; nil outside the years 1 to 9999.
+    init?(_ date: Date) {
+        let seconds = date.timeIntervalSinceReferenceDate
+        let fromYear1 = -63_113_904_000.0, toYear10000 = 252_423_993_600.0
+        guard seconds >= fromYear1, seconds < toYear10000 else { return nil }
+        let whole = seconds.rounded(.down)
+        let secondsTo2001: Int64 = 978_307_200
+        let micros = Int64(((seconds - whole) * 1e6).rounded())
+        self.init(rawValue: (Int64(whole) + secondsTo2001) * 1_000_000 + micros)
+    }
+}
+
+extension URL: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] { absoluteString.json(for: encoder) }
+}
+
+extension Data: JSONWritable {
+    func json(for encoder: EntityEncoder) -> [UInt8] {
+        [UInt8(ascii: "\"")] + Array(base64EncodedData()) + [UInt8(ascii: "\"")]
+    }
+}
+
+extension EntityEncoder {
+    /// The value that is to be written here can't be.
+    func refusal(_ value: Any, _ phrase: String) -> EncodingError {
+        let path = DecodingProblem.text(DecodingProblem.steps(codingPath, collection.keys))
+        return .invalidValue(
+            value,
+            .init(
+                codingPath: codingPath,
+                debugDescription: "\"\(path)\" \(phrase)"))
+    }
+}

@@ -1,0 +1,86 @@
+// ReadContext+Entities.swift — the app's own types, by id and all of them.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension ReadContext {
+    /// The entity with an id, also by an id that the server gave it; nil when there is none.
+    ///
+    /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
+    public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
+        guard let (key, row) = try views.found(T.key(id)) else { return nil }
+        return try reader(type).entity(key, row)
+    }
+
+    /// All entities of a type, by id.
+    ///
+    /// - Throws: ``TidemarkError`` `undecodable` for the first one whose document is no such
+    ///   entity; ``decodable(_:)`` leaves those out, and ``undecodable(_:)`` lists them.
+    public func all<T: Entity>(_ type: T.Type) throws -> [T] {
+        var entities: [T] = []
+        let reader = try reader(type)
+        try views.forEachEntity(in: T.collection) { key, row in
+            if let entity = try reader.entity(key, row) { entities.append(entity) }
+            return true
+        }
+        return entities
+    }
+
+    /// The entities of a type whose documents can be read as such, by id.
+    ///
+    /// What is left out is still there, and still synced; ``undecodable(_:)`` lists it.
+    public func decodable<T: Entity>(_ type: T.Type) throws -> [T] {
+        var entities: [T] = []
+        try forEachResult(type) { if case .success(let entity) = $0 { entities.append(entity) } }
+        return entities
+    }
+
+    /// The entities whose documents can't be read as a type, by id: `undecodable` errors, each
+    /// with the key, the position and what is wrong.
+    public func undecodable<T: Entity>(_ type: T.Type) throws -> [TidemarkError] {
+        var errors: [TidemarkError] = []
+        try forEachResult(type) { if case .failure(let error) = $0 { errors.append(error) } }
+        return errors
+    }
+
+    private func forEachResult<T: Entity>(
+        _ type: T.Type, _ body: (Result<T, TidemarkError>) -> Void
+    ) throws {
+        let reader = try reader(type)
+        try views.forEachEntity(in: T.collection) { key, row in
+            do {
+                if let entity = try reader.entity(key, row) { body(.success(entity)) }
+            } catch let error as TidemarkError where error.code == .undecodable {
+                body(.failure(error))
+            }
+            return true
+        }
+    }
+
+    /// Reads entities of a type by what the model says of its collection.
+    func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
+        EntityReader(type, in: try collection(type))
+    }
+
+    /// What the model says of a type's collection; what is usual when it names none.
+    func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
+        try views.model()[T.collection] ?? CollectionModel(T.collection)
+    }
+}
+
+extension TidemarkError {
+    /// A document that can't be read as a type.
+    static func undecodable(
+        _ key: EntityKey, _ type: Any.Type, _ problem: DecodingProblem, _ position: Position?
+    ) -> TidemarkError {
+        let place = position.map { " (\($0))" } ?? ""
+        let advice =
+            problem.isAbsence
+            ? "add a migration, or make the property optional"
+            : "change the property's type, or write its init(from:)"
+        return TidemarkError(
+            .undecodable, "\(key) can't be read as \(type): \(problem)\(place); \(advice)",
+            key: key,
+            position: position)
+    }
+}

@@ -1,0 +1,78 @@
+// WriteContext+Entities.swift — the app's own types, read and changed in a commit.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension WriteContext {
+    /// The entity with an id as it is now, with everything of this commit; nil when there is none.
+    ///
+    /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
+    public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
+        let key = try draft.fold.resolve(T.key(id))
+        return try EntityReader(type, in: try collection(type)).entity(
+            key, try draft.fold.entity(key))
+    }
+
+    /// Creates an entity; properties without a value are left out of its document.
+    ///
+    /// - Throws: ``TidemarkError``: `alreadyExists`, `invalidKey`, `invalidDocument`, `tooLarge`,
+    ///   `noModel`.
+    public func create<T: Entity>(_ entity: T) throws {
+        let (_, collection) = try check(T.key(entity.id))
+        try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection).encoded)
+    }
+
+    /// Changes an entity; the fields that differ afterwards become the event.
+    ///
+    /// A property that lost its value becomes null where the model calls the field nullable, else
+    /// its field is removed. Fields that the type does not know are left alone, also those inside
+    /// of a field that is an object. Without a difference nothing is logged.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound`, `undecodable`, `invalidDocument`, `tooLarge`,
+    ///   `invalidKey` when the change gave it another id, and what `change` throws.
+    public func update<T: Entity>(
+        _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
+    ) throws {
+        guard let before = try get(type, id) else { throw notFound(T.key(id)) }
+        var after = before
+        try change(&after)
+        try replace(before, by: after)
+    }
+
+    /// Makes an entity be as it is given: creates it, or changes what differs, as
+    /// ``update(_:_:_:)`` does.
+    ///
+    /// - Throws: ``TidemarkError``: `undecodable`, `invalidKey`, `invalidDocument`, `tooLarge`,
+    ///   `noModel`.
+    public func save<T: Entity>(_ entity: T) throws {
+        guard let before = try get(T.self, entity.id) else { return try create(entity) }
+        try replace(before, by: entity)
+    }
+
+    /// Deletes an entity.
+    ///
+    /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
+    public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
+
+    private func replace<T: Entity>(_ before: T, by after: T) throws {
+        let key = T.key(before.id)
+        guard try draft.fold.resolve(T.key(after.id)) == key else {
+            throw TidemarkError(
+                .invalidKey,
+                "\(key) was given the id \"\(after.id)\"; an id is for life: create another entity "
+                    + "and delete this one", key: key)
+        }
+        let collection = try collection(T.self)
+        guard let document = try draft.fold.entity(key).document(in: collection) else {
+            throw notFound(key)
+        }
+        let difference = EntityDifference(
+            from: try EntityCoding.encode(before, in: collection),
+            to: try EntityCoding.encode(after, in: collection), in: collection)
+        try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
+    }
+
+    private func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
+        try draft.fold.knownCollection(T.collection) ?? CollectionModel(T.collection)
+    }
+}

@@ -1,0 +1,135 @@
+// EncodingTests.swift — what values are written as, and how fields are named.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkTesting
+
+private struct Names: Codable, Sendable, Equatable {
+    var startedAt: Int
+    var userID: Int
+    var myURLPath: [String: Int]
+    var plain: Int?
+}
+
+private enum Shape: Codable, Sendable, Equatable {
+    case smallCircle(radiusInMeters: Double)
+}
+
+@Suite struct `writing values` {
+    @Test func `is compact, with members by name and nothing escaped that need not be`() throws {
+        #expect(try encodeValue("a/é\u{1}\"") == #""a/é\u0001\"""#)
+        #expect(try encodeValue(["b": 1, "a": 2, "é": 3]) == #"{"a":2,"b":1,"é":3}"#)
+        #expect(try encodeValue(URL(string: "https://a.b/c?d")) == #""https://a.b/c?d""#)
+        #expect(try encodeValue(Data([0, 1, 2, 255])) == #""AAEC/w==""#)
+        #expect(try encodeValue([1.0, 0.1, 1e300, -0.0]) == "[1,0.1,1e+300,-0]")
+        #expect(try encodeValue(Float(0.1)) == "0.1")
+        #expect(try encodeValue(UInt64.max) == "18446744073709551615")
+        #expect(try encodeValue(Int128.min) == "-170141183460469231731687303715884105728")
+        #expect(try encodeValue([Int?.none, 1]) == "[null,1]")
+        #expect(try encodeValue([String]()) == "[]")
+        #expect(try encodeValue([Tidemark.ID<Holder<Int>>("x"): 1]) == #"{"x":1}"#)
+        #expect(try encodeValue(["z": ["k": JSONValue.number(JSONNumber(1))]]) == #"{"z":{"k":1}}"#)
+    }
+
+    @Test func `leaves out what has no value, unless the type itself writes null`() throws {
+        struct Two: Codable, Sendable {
+            var a: Int?
+            var b: Int?
+        }
+        #expect(try encodeValue(Two(b: 1)) == #"{"b":1}"#)
+        #expect(try encodeValue(Int?.none) == "null")
+    }
+
+    @Test func `puts times into the collection's format`() throws {
+        let date = Date(timeIntervalSince1970: 1_795_000_000.25)
+        #expect(try encodeValue(date) == #""2026-11-18T11:06:40.250Z""#)
+        #expect(try encodeValue(date, in: holders(.seconds)) == "1795000000.25")
+        #expect(try encodeValue([date], in: holders(.milliseconds)) == "[1795000000250]")
+    }
+
+    @Test func `gives times of our centuries back to the microsecond`() throws {
+        let seed: UInt64 = 7
+        var random = SplitMix64(seed: seed)
+        let from1906: Int64 = -2_000_000_000_000_000, span = 6_000_000_000_000_000
+        for format in [DateFormat.iso8601, .seconds] {
+            let times = (0..<500).map { _ in
+                let time = Timestamp(rawValue: from1906 + Int64(random.below(span)))
+                return String(decoding: format.encoded(time), as: UTF8.self)
+            }
+            let json = "[\(times.joined(separator: ","))]"
+            let dates = try decodeValue([Date].self, json, in: holders(format))
+            #expect(try encodeValue(dates, in: holders(format)) == json, "seed \(seed)")
+        }
+    }
+
+    @Test func `refuses numbers and times that can't be written`() {
+        func message<Value: Codable & Sendable>(_ value: Value) -> String {
+            do { return try encodeValue(value) ?? "" } catch { return "\(error)" }
+        }
+        #expect(
+            message([0, Double.infinity])
+                == "holders/h can't be written: \"value[1]\" is inf, and JSON has no such number")
+        #expect(message(Float.nan).hasSuffix("is nan, and JSON has no such number"))
+        #expect(message(Decimal.nan).hasSuffix("is NaN, and JSON has no such number"))
+        #expect(message(Date.distantFuture) == #""4001-01-01T00:00:00Z""#)
+        #expect(
+            message(Date(timeIntervalSince1970: 1e13)).hasSuffix(
+                "is a time too far away to be written"))
+    }
+
+    @Test func `names fields in the collection's style, and leaves keys of dictionaries alone`()
+        throws
+    {
+        let model = holders(.iso8601, .snakeCase)
+        let names = Names(startedAt: 1, userID: 2, myURLPath: ["aB": 3], plain: 4)
+        let json = #"{"my_url_path":{"aB":3},"plain":4,"started_at":1,"user_id":2}"#
+
+        #expect(try encodeValue(names, in: model) == json)
+        #expect(try decodeValue(Names.self, json, in: model) == names)
+        #expect(try encodeValue(["kV": names], in: model) == #"{"kV":\#(json)}"#)
+        #expect(
+            try decodeValue([String: Names]?.self, #"{"kV":\#(json)}"#, in: model) == ["kV": names])
+        let circle = Shape.smallCircle(radiusInMeters: 1)
+        let shape = #"{"small_circle":{"radius_in_meters":1}}"#
+        #expect(try encodeValue(circle, in: model) == shape)
+        #expect(try decodeValue(Shape.self, shape, in: model) == circle)
+    }
+
+    @Test(arguments: [
+        ("startedAt", "started_at"), ("userID", "user_id"), ("myURLPath", "my_url_path"),
+        ("URL", "url"), ("URLPath", "url_path"), ("a", "a"), ("", ""), ("line2Text", "line2_text"),
+        ("already_snake", "already_snake"), ("_private", "_private"), ("aBC", "a_bc"),
+    ])
+    func `turns camel case into snake case as Foundation does`(_ key: String, _ field: String)
+        throws
+    {
+        #expect(KeyStyle.snakeCase.fieldName(key) == field)
+        #expect(KeyStyle.verbatim.fieldName(key) == key)
+        // Foundation takes a first word in capitals apart: u_rl.
+        guard !key.hasPrefix("URL") else { return }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        struct Key: Encodable {
+            var name: String
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: AnyCodingKey.self)
+                try container.encode(1, forKey: AnyCodingKey(stringValue: name))
+            }
+        }
+        #expect(
+            String(decoding: try encoder.encode(Key(name: key)), as: UTF8.self)
+                == #"{"\#(field)":1}"#)
+    }
+
+    @Test func `lets JSON values pass through Foundation's coders`() throws {
+        let json = #"{"a":[1,2.5,null,true,"x"],"b":{},"c":18446744073709551615}"#
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
+        #expect(value == (try JSONValue(parsing: Array(json.utf8))))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == json)
+    }
+}

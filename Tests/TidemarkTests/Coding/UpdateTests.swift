@@ -1,0 +1,267 @@
+// UpdateTests.swift — changing an entity changes what differs and nothing else.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkTesting
+import TidemarkViews
+
+private struct Place: Codable, Sendable, Equatable {
+    var street: String?
+    var size: Double?
+}
+
+private struct Thing: Entity, Equatable {
+    static let collection: CollectionName = "things"
+    var id: Tidemark.ID<Thing>
+    var title: String
+    var itemCount: Int?
+    var weight: Double?
+    var dueAt: Date?
+    var tags: [String]?
+    var place: Place?
+    var stock: [String: Int]?
+}
+
+private let model = SyncModel(
+    name: "things",
+    collections: [
+        CollectionModel("things", keys: .snakeCase, nullable: ["due_at", "item_count"])
+    ])
+private let key = EntityKey("things", "t")
+private let id = Tidemark.ID<Thing>("t")
+
+/// A replica whose one thing has a document as the server wrote it.
+private func withThing<R>(_ json: String, _ body: (Replica) throws -> R) throws -> R {
+    try withReplica(model) { replica in
+        try replica.write { tx in _ = try tx.put(key, Array(json.utf8)) }
+        return try body(replica)
+    }
+}
+
+/// What the last event says.
+private func lastPayload(_ replica: Replica) throws -> String {
+    let last = try replica.position
+    let event = try #require(try replica.journal.read { try $0.event(at: last) })
+    return String(decoding: event.payload, as: UTF8.self)
+}
+
+/// What is said when a change gives an entity another id.
+private func messageOfOtherID(_ replica: Replica) -> String {
+    do {
+        try replica.write { tx in try tx.update(Thing.self, id) { $0.id = Tidemark.ID("u") } }
+        return ""
+    } catch { return "\(error)" }
+}
+
+@Suite struct `changing an entity` {
+    @Test func `makes null of a field that the model calls nullable, and removes others`() throws {
+        let json = #"{"title":"x","item_count":1,"weight":2,"due_at":"2026-11-18T11:06:40Z","n":0}"#
+        try withThing(json) { replica in
+            try replica.write { tx in
+                try tx.update(Thing.self, id) {
+                    $0.itemCount = nil
+                    $0.weight = nil
+                    $0.dueAt = nil
+                }
+            }
+            #expect(
+                try lastPayload(replica)
+                    == #"{"set":{"due_at":null,"item_count":null},"unset":["weight"]}"#)
+            #expect(
+                try replica.text(key) == #"{"title":"x","item_count":null,"due_at":null,"n":0}"#)
+        }
+    }
+
+    @Test func `takes another way of writing the same for no difference`() throws {
+        let json =
+            #"{"title":"\u0061","item_count":1.0,"weight":10e-1,"#
+            + #""due_at":"2026-11-18T12:06:40+01:00","tags":null,"place":{"size":2.50}}"#
+        try withThing(json) { replica in
+            let position = try replica.position
+            try replica.write { tx in
+                try tx.update(Thing.self, id) { thing in
+                    thing.title = "a"
+                    thing.itemCount = 1
+                    thing.dueAt = Date(timeIntervalSince1970: 1_795_000_000)
+                    thing.place = Place(size: 2.5)
+                }
+            }
+            #expect(try replica.position == position)
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "b" } }
+            #expect(try lastPayload(replica) == #"{"set":{"title":"b"},"unset":[]}"#)
+        }
+    }
+
+    @Test func `keeps what the type does not know, also inside of a field`() throws {
+        let json =
+            #"{"x":[1.0],"title":"a","place":{"geo":{"lat":1.50},"street":"s","size":1},"stock":{"a":1,"b":2}}"#
+        try withThing(json) { replica in
+            try replica.write { tx in
+                try tx.update(Thing.self, id) { thing in
+                    thing.place?.street = "t"
+                    thing.place?.size = nil
+                    thing.stock = ["b": 3, "c": 4]
+                }
+            }
+            #expect(
+                try replica.text(key)
+                    == #"{"x":[1.0],"title":"a","place":{"geo":{"lat":1.50},"street":"t"},"stock":{"b":3,"c":4}}"#
+            )
+        }
+    }
+
+    @Test func `saves: creates what is not there, and changes what is`() throws {
+        try withReplica(model) { replica in
+            try replica.write { tx in try tx.save(Thing(id: id, title: "a")) }
+            #expect(try replica.text(key) == #"{"id":"t","title":"a"}"#)
+            try replica.write { tx in
+                _ = try tx.put(key, Array(#"{"id":"t","title":"a","n":0}"#.utf8))
+            }
+            try replica.write { tx in try tx.save(Thing(id: id, title: "b", tags: ["x"])) }
+            #expect(
+                try replica.text(key) == #"{"id":"t","title":"b","n":0,"tags":["x"]}"#)
+            let position = try replica.position
+            try replica.write { tx in try tx.save(Thing(id: id, title: "b", tags: ["x"])) }
+            #expect(try replica.position == position)
+        }
+    }
+
+    @Test func `refuses another id, a second creation, and an edit of nothing`() throws {
+        try withThing(#"{"title":"a"}"#) { replica in
+            #expect(
+                messageOfOtherID(replica) == "things/t was given the id \"u\"; an id is for life: "
+                    + "create another entity and delete this one")
+            expect(.alreadyExists) {
+                try replica.write { tx in try tx.create(Thing(id: id, title: "b")) }
+            }
+            expect(.notFound) {
+                try replica.write { tx in try tx.update(Thing.self, Tidemark.ID("u")) { _ in } }
+            }
+        }
+    }
+
+    @Test func `finds an entity by the id that the server gave it, under the id it has for life`()
+        throws
+    {
+        try withReplica(model) { replica in
+            try replica.write { tx in try tx.create(Thing(id: id, title: "a")) }
+            let created = try replica.position
+            try replica.journal.write(at: Timestamp(rawValue: 1)) { draft in
+                let call = try draft.append(
+                    Event(.requestSent, recordedAt: draft.now, key: key, mutation: created))
+                let accepted = try draft.append(
+                    Event(
+                        .pushAccepted, recordedAt: draft.now, key: key, mutation: created,
+                        call: call, json: Array(#"{"serverID":"900"}"#.utf8)))
+                try draft.append(
+                    Event(
+                        .serverUpserted, recordedAt: draft.now, key: EntityKey("things", "900"),
+                        asOf: accepted, revision: Revision("1"),
+                        json: Array(#"{"id":900,"title":"b"}"#.utf8)))
+            }
+
+            let alias = Tidemark.ID<Thing>("900")
+            let expected = Thing(id: id, title: "b")
+            #expect(try replica.read { try $0.get(Thing.self, alias) } == expected)
+            #expect(try replica.read { try $0.all(Thing.self) } == [expected])
+            try replica.write { tx in
+                #expect(try tx.get(Thing.self, alias) == expected)
+                try tx.update(Thing.self, alias) { $0.title = "c" }
+                try tx.save(Thing(id: alias, title: "d"))
+            }
+            #expect(try replica.text(key) == #"{"id":900,"title":"d"}"#)
+        }
+    }
+
+    @Test func `sees an entity of an older model as today's model reads it`() throws {
+        try withThing(#"{"name":"a","n":0}"#) { replica in
+            var newer = model
+            newer.collections[0].migrations = [.renamed("name", to: "title")]
+            try replica.register(ModelRegistration(model: newer))
+
+            #expect(try replica.read { try $0.get(Thing.self, id)?.title } == "a")
+            let position = try replica.position
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "a" } }
+            #expect(try replica.position == position)
+            try replica.write { tx in try tx.update(Thing.self, id) { $0.title = "b" } }
+            #expect(try replica.read { try $0.get(Thing.self, id)?.title } == "b")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `gives back what the change made, whatever the server wrote`(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        try withReplica(model) { replica in
+            for round in 0..<120 {
+                let label: Comment = "seed \(seed), round \(round)"
+                let key = EntityKey("things", "t\(round)")
+                let id = Tidemark.ID<Thing>("t\(round)")
+                let document = Array(random.document(id.rawValue).utf8)
+                try replica.write { tx in _ = try tx.put(key, document) }
+                var expected: Thing?
+                try replica.write { tx in
+                    try tx.update(Thing.self, id) { thing in
+                        random.change(&thing)
+                        expected = thing
+                    }
+                }
+
+                let after = try #require(try replica.read { try $0.document(key) })
+                #expect(try replica.read { try $0.get(Thing.self, id) } == expected, label)
+                let (old, new) = (
+                    try JSONDocument(parsing: document), try JSONDocument(parsing: after)
+                )
+                for name in ["id", "u1", "u2"] {
+                    #expect(old.rawValue(name) == new.rawValue(name), label)
+                }
+                if let place = try old.rawValue("place").map({ try JSONValue(parsing: $0) }),
+                    place.object != nil, expected?.place != nil
+                {
+                    #expect(
+                        place["geo"]?.encoded() == new.value("place")?["geo"]?.encoded(), label)
+                }
+            }
+        }
+    }
+}
+
+extension SplitMix64 {
+    /// A thing as a server might write it: any field missing, null, or in another form.
+    fileprivate mutating func document(_ id: String) -> String {
+        var members = [#""id":"\#(id)""#, #""title":\#(pick([#""a""#, #""\u00e9\/""#]))"#]
+        func add(_ name: String, _ values: [String]) {
+            if !once(in: 4) { members.append(#""\#(name)":\#(pick(values))"#) }
+        }
+        add("item_count", ["1", "2.0", "null", "30e-1"])
+        add("weight", ["1", "0.10", "null", "-1e3"])
+        add("due_at", [#""2026-11-18T11:06:40Z""#, #""2026-11-18T11:06:40.5+02:00""#, "null"])
+        add("tags", ["[]", #"["a", "b"]"#, "null"])
+        add(
+            "place",
+            ["{}", #"{"geo":[1.0,{}],"street":null}"#, #"{"size":1.0,"geo": 1e1}"#, "null"])
+        add("stock", ["{}", #"{"a":1,"b":2.0}"#, "null"])
+        add("u1", ["1.0", #"{"a": [ ]}"#, "null"])
+        add("u2", [#""\u0061""#, "1e400"])
+        members.shuffle(using: &self)
+        return "{" + members.joined(separator: pick([",", ", "])) + "}"
+    }
+
+    fileprivate mutating func change(_ thing: inout Thing) {
+        if once(in: 2) { thing.title = pick(["a", "é/", "c"]) }
+        if once(in: 2) { thing.itemCount = pick([nil, 1, 2]) }
+        if once(in: 2) { thing.weight = pick([nil, 1, 0.1]) }
+        if once(in: 2) {
+            thing.dueAt = pick([nil, Date(timeIntervalSince1970: 1_795_000_000), thing.dueAt])
+        }
+        if once(in: 2) { thing.tags = pick([nil, [], ["a", "b"], ["b"]]) }
+        if once(in: 2) {
+            thing.place = pick([nil, Place(), Place(street: "s"), Place(size: 1), thing.place])
+        }
+        if once(in: 2) { thing.place?.street = pick([nil, "x"]) }
+        if once(in: 2) { thing.stock = pick([nil, [:], ["a": 1], ["b": 2, "c": 3]]) }
+        if once(in: 2) { thing.stock?["a"] = pick([nil, 1, 5]) }
+    }
+}
