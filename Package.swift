@@ -109,9 +109,7 @@ let package = Package(
         // The Swift of the documentation's articles; its tests say how.
         .target(
             name: "DocExamples", dependencies: ["Tidemark", "TidemarkHTTP", "TidemarkTesting"],
-            path: "Tests/DocExamples",
-            exclude: ["Entities.swift"],
-            swiftSettings: strict),
+            path: "Tests/DocExamples", swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
         tests(

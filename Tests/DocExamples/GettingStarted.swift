@@ -12,6 +12,9 @@ package struct TodoList: Entity {
 
 package struct Todo: Entity {
     package static let collection: CollectionName = "tasks"
+    package static let fields: FieldNames<Todo> = [  // what queries may ask about
+        \.title: "title", \.list: "list", \.done: "done", \.due: "due",
+    ]
     package let id: ID<Todo>
     package var title: String
     package var list: ID<TodoList>?

@@ -4,8 +4,6 @@ import Observation
 import Tidemark
 
 enum Observing {
-    typealias Todo = Queries.Task
-
     @MainActor @Observable final class TodoScreen {
         let open: LiveQuery<Todo>
 

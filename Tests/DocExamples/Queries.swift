@@ -4,46 +4,46 @@ import Foundation
 package import Tidemark
 
 package enum Queries {
-    struct Task: Entity {
+    struct Todo: Entity {
         static let collection: CollectionName = "tasks"
-        static let fields: FieldNames<Task> = [
+        static let fields: FieldNames<Todo> = [
             \.title: "title", \.list: "list", \.done: "done", \.due: "due",
         ]
-        let id: ID<Task>
+        let id: ID<Todo>
         var title: String
         var list: ID<TodoList>?
         var done: Bool?
         var due: Date?
     }
 
-    static func ask(_ replica: Replica, _ tomorrow: Date) throws -> [Task] {
-        let open = Task.where(\.done == nil && \.due < tomorrow).order(by: \.due).limit(20)
-        let tasks = try replica.read { try $0.all(open) }
+    static func ask(_ replica: Replica, _ tomorrow: Date) throws -> [Todo] {
+        let open = Todo.where(\.done == nil && \.due < tomorrow).order(by: \.due).limit(20)
+        let todos = try replica.read { try $0.all(open) }
 
         let urgent = open.where(\.title != "Sweep").order(by: \.title, .descending)
-        return try tasks + replica.read { try $0.all(urgent) }
+        return try todos + replica.read { try $0.all(urgent) }
     }
 
-    static func follow(_ replica: Replica, _ task: Task, _ home: ID<TodoList>) throws {
-        let (list, tasks) = try replica.read { store in
-            (try store.get(task.list), try store.all(Task.where(\.list == home)))
+    static func follow(_ replica: Replica, _ tea: Todo, _ home: ID<TodoList>) throws {
+        let (list, todos) = try replica.read { store in
+            (try store.get(tea.list), try store.all(Todo.where(\.list == home)))
         }
-        print(list?.title ?? "", tasks.count)
+        print(list?.title ?? "", todos.count)
     }
 
     /// How the first query of the article is answered, and one without an index.
     package static func plans(_ replica: Replica) throws -> [String] {
         let tomorrow = Date(timeIntervalSince1970: 1_795_305_600)
-        let open = Task.where(\.done == nil && \.due < tomorrow).order(by: \.due).limit(20)
+        let open = Todo.where(\.done == nil && \.due < tomorrow).order(by: \.due).limit(20)
         return try replica.read { store in
             [
                 try store.explain(open).description,
-                try store.explain(Task.where(.hasPrefix(\.title, "Buy"))).description,
+                try store.explain(Todo.where(.hasPrefix(\.title, "Buy"))).description,
             ]
         }
     }
 
-    static func explain(_ replica: Replica, _ open: EntityQuery<Task>) throws {
+    static func explain(_ replica: Replica, _ open: EntityQuery<Todo>) throws {
         print(try replica.read { try $0.explain(open) })
     }
 }
