@@ -121,6 +121,12 @@ package struct ProtoField: Sendable {
         return Array(source[range])
     }
 
+    /// ``bytes()`` without copying them.
+    package func slice() throws(ProtoError) -> ArraySlice<UInt8> {
+        guard varint == 0 else { throw .wireType(number) }
+        return source[range]
+    }
+
     package func string() throws(ProtoError) -> String {
         guard varint == 0 else { throw .wireType(number) }
         guard let text = String(utf8: source[range]) else {

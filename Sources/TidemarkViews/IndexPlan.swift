@@ -67,18 +67,20 @@ struct IndexedCollection: Sendable {
         return copy
     }
 
-    /// What the indexes say of an entity, in their order; nothing of one that is not seen.
+    /// The fields of an entity that any index is about, as its document has them; nil of one that
+    /// is not seen.
+    func values(of row: [UInt8]?) throws -> [ArraySlice<UInt8>?]? {
+        guard let row, let document = try EntityRow.visibleDocument(in: row) else { return nil }
+        if model.migrations.isEmpty { return JSON.members(fields, of: document) }
+        let migrated = (try? model.migrated(Array(document)))?[...]
+        return JSON.members(fields, of: migrated ?? document)
+    }
+
+    /// What the indexes say of an entity with these values, in their order.
     ///
-    /// - Parameters:
-    ///   - row: the entity's row, nil where there is none.
-    ///   - id: its id in UTF-8.
-    func entries(of row: [UInt8]?, id: ArraySlice<UInt8>) throws -> [IndexEntry] {
-        guard let row else { return [] }
-        let entity = try EntityRow(parsing: row)
-        guard let document = (try? entity.document(in: model)) ?? entity.document else {
-            return []
-        }
-        let values = JSON.members(fields, of: document)
+    /// - Parameter id: its id in UTF-8.
+    func entries(_ values: [ArraySlice<UInt8>?]?, id: ArraySlice<UInt8>) -> [IndexEntry] {
+        guard let values else { return [] }
         return indexes.map { $0.entry(values, model.dates, id: id) }
     }
 }

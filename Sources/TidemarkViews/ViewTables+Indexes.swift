@@ -32,13 +32,17 @@ extension ViewTables {
             }
             guard let collection = known else { continue }
             let id = key.bytes[collection.rowPrefix.count...]
-            let old = try collection.entries(of: try transaction.get(rows, key.bytes), id: id)
-            let new = try collection.entries(of: value, id: id)
+            let before = try collection.values(of: try transaction.get(rows, key.bytes))
+            let after = try collection.values(of: value)
+            if before == after { continue }
+            let old = collection.entries(before, id: id)
+            let new = collection.entries(after, id: id)
             for entry in old where !new.contains(entry) { result.append((entry.key, nil)) }
             for entry in new where !old.contains(entry) { result.append((entry.key, entry.value)) }
         }
-        result.sort { ByteOrder.precedes($0.key, $1.key) }
-        return result
+        // Numbers are sorted, which are moved without counting references.
+        let order = result.indices.sorted { ByteOrder.precedes(result[$0].key, result[$1].key) }
+        return order.map { result[$0] }
     }
 
     /// Writes what ``indexChanges`` found.
@@ -92,12 +96,13 @@ extension ViewTables {
         for collection in plan.collections {
             let prefix = collection.rowPrefix
             try scan(.rows, generation, prefix: prefix, transaction) { key, row in
-                entries += try collection.entries(of: row, id: key[prefix.count...])
+                entries += collection.entries(
+                    try collection.values(of: row), id: key[prefix.count...])
                 return true
             }
         }
-        entries.sort(by: IndexEntry.precedes)
-        return entries
+        let order = entries.indices.sorted { IndexEntry.precedes(entries[$0], entries[$1]) }
+        return order.map { entries[$0] }
     }
 }
 

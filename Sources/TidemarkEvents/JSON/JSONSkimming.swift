@@ -30,7 +30,7 @@ extension JSON {
     ///   - names: the UTF-8 of the keys.
     ///   - bytes: an object that was checked before; of anything else the result means nothing.
     package static func members(
-        _ names: [[UInt8]], of bytes: [UInt8]
+        _ names: [[UInt8]], of bytes: ArraySlice<UInt8>
     ) -> [ArraySlice<UInt8>?] {
         var found = [ArraySlice<UInt8>?](repeating: nil, count: names.count)
         var left = names.count
@@ -44,12 +44,12 @@ extension JSON {
             skimmer.skipWhitespace(span)
             let value = skimmer.value(span)
             guard value.upperBound <= bytes.count, !value.isEmpty else { break }
-            let place = names.indices.first { index in
-                found[index] == nil && isKey(names[index], bytes[key])
-            }
-            if let place {
-                found[place] = bytes[value]
+            let start = bytes.startIndex
+            let name = bytes[start + key.lowerBound..<start + key.upperBound]
+            for index in names.indices where found[index] == nil && isKey(names[index], name) {
+                found[index] = bytes[start + value.lowerBound..<start + value.upperBound]
                 left -= 1
+                break
             }
         }
         return found

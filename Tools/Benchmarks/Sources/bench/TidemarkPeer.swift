@@ -11,7 +11,9 @@ final class TidemarkPeer: Sendable {
     init(_ directory: String) throws {
         replica = try Replica.open(
             at: directory,
-            model: SyncModel(name: "bench", collections: [CollectionModel(Self.collection)]))
+            model: SyncModel(
+                name: "bench",
+                collections: [CollectionModel(Self.collection, indexes: [["project_id"]])]))
     }
 
     func close() throws { try replica.close() }
