@@ -7,7 +7,8 @@ extension ViewReader {
     /// All ids that other entities may name an entity by, that of its key first; of an id that
     /// names none, only that one.
     package func ids(of key: EntityKey) throws -> [String] {
-        guard let (key, row) = try found(key) else { return [key.id] }
+        // What was never on the server has no other id.
+        guard let (key, row) = try found(key), row.baseState != .absent else { return [key.id] }
         let idField = try model()[key.collection]?.idField
         if let id = row.serverID(idField) { return id == key.id ? [id] : [key.id, id] }
         // Until the server says the entity, only its answer to the creation names it.
