@@ -42,11 +42,11 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// A type of the app whose values are synced.
 ///
 /// ```swift
-/// struct Task: Entity {
+/// struct Todo: Entity {
 ///     static let collection: CollectionName = "tasks"
-///     let id: ID<Task>
+///     let id: ID<Todo>
 ///     var title: String
-///     var list: ID<TaskList>?
+///     var list: ID<TodoList>?
 ///     var startedAt: Date?
 ///     var priority: Priority
 ///     var labels: [String]?
