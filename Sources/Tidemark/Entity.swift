@@ -42,11 +42,11 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// A type of the app whose values are synced.
 ///
 /// ```swift
-/// struct Task: Entity {
+/// struct Todo: Entity {
 ///     static let collection: CollectionName = "tasks"
-///     let id: ID<Task>
+///     let id: ID<Todo>
 ///     var title: String
-///     var list: ID<TaskList>?
+///     var list: ID<TodoList>?
 ///     var startedAt: Date?
 ///     var priority: Priority
 ///     var labels: [String]?
@@ -64,7 +64,8 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// IDs of other entities are read from texts and from whole numbers, and are written as texts.
 ///
 /// **Values.** Dates are in the collection's ``DateFormat``, to the microsecond from 1865 to 2137,
-/// which is as far as `Date` has room for them. Numbers that don't fit are errors, never rounded; `Decimal` and ``JSONNumber`` keep every digit. `Data` is base64.
+/// which is as far as `Date` has room for them. Numbers that don't fit are errors, never rounded;
+/// `Decimal` and ``JSONNumber`` keep every digit. `Data` is base64.
 /// ``JSONValue`` takes what has no fixed shape.
 ///
 /// **Null, and not there,** are both read as nil. A property that is set to nil makes the field

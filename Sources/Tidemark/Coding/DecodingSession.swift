@@ -49,24 +49,37 @@ final class DecodingSession {
 
     /// The value at a node.
     func value<T: Decodable>(_ type: T.Type, at node: Int) throws -> T {
-        if let value = try commonValue(type, at: node) { return value }
+        // Types that are read here, and not by themselves.
+        if type == String.self, let value = try String(reading: node, of: self) as? T {
+            return value
+        }
+        if type == Int.self, let value = try Int(reading: node, of: self) as? T { return value }
+        if type == Date.self, let value = try Date(reading: node, of: self) as? T { return value }
+        if type == Double.self, let value = try Double(reading: node, of: self) as? T {
+            return value
+        }
+        if type == Bool.self, let value = try Bool(reading: node, of: self) as? T { return value }
+        if type == URL.self, let value = try URL(reading: node, of: self) as? T { return value }
+        if type == Data.self, let value = try Data(reading: node, of: self) as? T { return value }
+        if type == Decimal.self, let value = try Decimal(reading: node, of: self) as? T {
+            return value
+        }
+        if type == JSONValue.self, let value = try JSONValue(reading: node, of: self) as? T {
+            return value
+        }
+        if type == JSONNumber.self, let value = try JSONNumber(reading: node, of: self) as? T {
+            return value
+        }
+        if type == [String].self, let value = try texts(at: node) as? T { return value }
         let isData = names.style != .verbatim && type is any KeyedByData.Type
         return try T(from: EntityDecoder(session: self, node: node, isData: isData))
     }
 
-    /// The value of a type that is read here; nil for all others, which read themselves.
-    private func commonValue<T>(_ type: T.Type, at node: Int) throws -> T? {
-        if type == String.self { return try String(reading: node, of: self) as? T }
-        if type == Int.self { return try Int(reading: node, of: self) as? T }
-        if type == Date.self { return try Date(reading: node, of: self) as? T }
-        if type == Double.self { return try Double(reading: node, of: self) as? T }
-        if type == Bool.self { return try Bool(reading: node, of: self) as? T }
-        if type == URL.self { return try URL(reading: node, of: self) as? T }
-        if type == Data.self { return try Data(reading: node, of: self) as? T }
-        if type == Decimal.self { return try Decimal(reading: node, of: self) as? T }
-        if type == JSONValue.self { return try JSONValue(reading: node, of: self) as? T }
-        if type == JSONNumber.self { return try JSONNumber(reading: node, of: self) as? T }
-        return nil
+    private func texts(at node: Int) throws -> [String] {
+        var elements = try array(at: node)
+        var texts: [String] = []
+        while !elements.isAtEnd { texts.append(try elements.decode(String.self)) }
+        return texts
     }
 
     // MARK: Containers

@@ -103,7 +103,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if let id = ownID(type, key) { return id }
+        if isOwnID(type, key), let id = session.ownID as? T { return id }
         guard let node = member(key) else {
             // For an optional, what is not there is null.
             guard type is any Absentable.Type else {
@@ -117,7 +117,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        if let id = ownID(type, key) { return id }
+        if isOwnID(type, key), let id = session.ownID as? T { return id }
         guard let node = member(key), session.kind(node) != .null else { return nil }
         let value = try session.value(type, at: node)
         session.expectNext(after: node, of: object)
@@ -158,10 +158,9 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return node
     }
 
-    /// The entity's id, which is not read from the document.
-    private func ownID<T>(_ type: T.Type, _ key: Key) -> T? {
-        guard object == 0, session.isOwnID(type, key.stringValue) else { return nil }
-        return session.ownID as? T
+    /// Whether this is the entity's id, which is not read from the document.
+    private func isOwnID(_ type: Any.Type, _ key: Key) -> Bool {
+        object == 0 && session.isOwnID(type, key.stringValue)
     }
 }
 

@@ -156,9 +156,11 @@ private func same<Value: Codable & Sendable & Equatable>(
         let many = Many(a: 1, b: 2, c: 3, d: 4)
         for json in [
             #"{"a":1,"b":2,"c":3,"d":4}"#, #"{"d":4,"c":3,"b":2,"a":1}"#,
+            #"{"x":"a","y":"b","a":1,"z":["c","d"],"b":2,"c":3,"d":4}"#,
             #"{"x":{"a":9},"c":3,"\u0061":1,"y":[],"d":4,"b":2}"#,
         ] {
             #expect(try decodeValue(Many.self, json) == many)
+            #expect(try decodeValue([Many].self, "[\(json),\(json)]") == [many, many])
             #expect(
                 try decodeValue([String: Many].self, #"{"p":\#(json),"q":\#(json)}"#) == [
                     "p": many, "q": many,
