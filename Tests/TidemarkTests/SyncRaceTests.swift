@@ -86,14 +86,15 @@ import TidemarkViews
             try await device.sync()
             let cursor = try device.cursor("tasks")
             try device.patch("tasks/t1", #"{"title":"green tea"}"#)
-            let other = SyncDevice.engine(
-                device.replica, world.server, adapter: try SyncWorld.remote.makeAdapter())
+            // Only one engine may run for a store; its driver alone does not ask.
+            let other = try device.driver(world.server)
             device.wire.tap { request, _, pass in
                 guard request.path?.contains("/tasks/") == true, world.writes.count == 1 else {
                     return await pass()
                 }
                 // Asked, and not yet answered: another engine pushes, then a rival writes.
-                _ = try await other.sync()
+                let time = SyncTime(from: device.replica.dependencies.moment, deadline: nil)
+                _ = try await other.run(triggers: [.userRequested], isFull: false, time: time)
                 world.rivalPuts("tasks/t1", #"{"title":"black tea"}"#)
                 return await pass()
             }
@@ -108,5 +109,17 @@ import TidemarkViews
             #expect(try device.cursor("tasks") != cursor)
             try device.verify()
         }
+    }
+}
+
+extension SyncDevice {
+    /// What an engine's run is made by.
+    fileprivate func driver(_ transport: any Transport) throws -> SyncDriver {
+        SyncDriver(
+            journal: replica.journal, model: world.model, remote: SyncWorld.remote,
+            adapter: try SyncWorld.remote.makeAdapter(), transport: transport,
+            limits: TransportLimits(),
+            credentials: { .basic(user: "me", password: "secret") },
+            dependencies: replica.dependencies, rules: [], progress: { _ in })
     }
 }
