@@ -34,7 +34,7 @@ struct AccountRoot: ~Copyable {
         let accounts = ["Zoë", "bob", "Bob", "../up", "a.b@c", long, long + "x", ".", "100%"]
         for (index, account) in accounts.enumerated() {
             let replica = try root.open(account)
-            try replica.put(Todo("a", "\(index)"))
+            try replica.put(Errand("a", "\(index)"))
             try replica.close()
         }
 
@@ -43,7 +43,7 @@ struct AccountRoot: ~Copyable {
         #expect(Set(try root.names.map { $0.lowercased() }).count == accounts.count)
         for (index, account) in accounts.enumerated() {
             let replica = try root.open(account)
-            #expect(try replica.read { try $0.get(Todo.self, ID("a")) }?.title == "\(index)")
+            #expect(try replica.read { try $0.get(Errand.self, ID("a")) }?.title == "\(index)")
             try replica.close()
         }
     }
@@ -67,7 +67,7 @@ struct AccountRoot: ~Copyable {
 
         #expect(try root.names == ["here"])
         let again = try root.open("gone")
-        #expect(try again.read { try $0.all(Todo.self) } == [])
+        #expect(try again.read { try $0.all(Errand.self) } == [])
         try again.close()
     }
 

@@ -19,12 +19,12 @@ import TidemarkViews
 
     @Test func `has its result when it is made, and follows it`() async throws {
         try await withObserved { replica in
-            try await replica.write { tx in try tx.put(Todo("a", list: "home")) }
-            let live = LiveQuery(replica, Todo.where(\.list == "home"))
+            try await replica.write { tx in try tx.put(Errand("a", list: "home")) }
+            let live = LiveQuery(replica, Errand.where(\.list == "home"))
             #expect(live.entities.map(\.id.rawValue) == ["a"] && live.error == nil)
 
             try await change(of: { live.entities }) {
-                try await replica.write { tx in try tx.put(Todo("b", list: "home")) }
+                try await replica.write { tx in try tx.put(Errand("b", list: "home")) }
             }
             #expect(live.entities.map(\.id.rawValue) == ["a", "b"])
         }
@@ -32,11 +32,11 @@ import TidemarkViews
 
     @Test func `tells nobody of an equal result`() async throws {
         try await withObserved { replica in
-            let live = LiveQuery(replica, Todo.all)
+            let live = LiveQuery(replica, Errand.all)
             let count = Lock(0)
-            let rows = LiveRows(replica, Todo.all)
+            let rows = LiveRows(replica, Errand.all)
             try await change(of: { rows.rows }) {
-                try await replica.write { tx in try tx.put(Todo("a")) }
+                try await replica.write { tx in try tx.put(Errand("a")) }
             }
             while live.entities.isEmpty { await Task.yield() }
             withObservationTracking {
@@ -57,17 +57,17 @@ import TidemarkViews
     @Test func `shows another query's result as soon as it is set`() async throws {
         try await withObserved { replica in
             try await replica.write { tx in
-                try tx.put(Todo("a", list: "home"))
-                try tx.put(Todo("b", list: "work"))
+                try tx.put(Errand("a", list: "home"))
+                try tx.put(Errand("b", list: "work"))
             }
-            let live = LiveQuery(replica, Todo.where(\.list == "home"))
-            live.query = Todo.where(\.list == "work")
+            let live = LiveQuery(replica, Errand.where(\.list == "home"))
+            live.query = Errand.where(\.list == "work")
             #expect(live.entities.map(\.id.rawValue) == ["b"])
 
             try await change(of: { live.entities }) {
                 try await replica.write { tx in
-                    try tx.put(Todo("a2", list: "home"))
-                    try tx.put(Todo("b2", list: "work"))
+                    try tx.put(Errand("a2", list: "home"))
+                    try tx.put(Errand("b2", list: "work"))
                 }
             }
             #expect(live.entities.map(\.id.rawValue) == ["b", "b2"])
@@ -76,8 +76,8 @@ import TidemarkViews
 
     @Test func `says what it can't read, and keeps what it could`() async throws {
         try await withObserved { replica in
-            try await replica.write { tx in try tx.put(Todo("a")) }
-            let live = LiveQuery(replica, Todo.all)
+            try await replica.write { tx in try tx.put(Errand("a")) }
+            let live = LiveQuery(replica, Errand.all)
             try await change(of: { live.error == nil }) {
                 try await replica.write { tx in
                     _ = try tx.put(EntityKey("tasks", "a"), Array(#"{"id":"a","title":7}"#.utf8))
@@ -85,13 +85,13 @@ import TidemarkViews
             }
             #expect((live.error as? TidemarkError)?.code == .invalidDocument)
             #expect(live.entities.count == 1)
-            #expect(LiveQuery(replica, Todo.all).error != nil)
+            #expect(LiveQuery(replica, Errand.all).error != nil)
         }
     }
 
     @Test func `stops following when nobody keeps it`() async throws {
         try await withObserved { replica in
-            var live: LiveQuery<Todo>? = LiveQuery(replica, Todo.all)
+            var live: LiveQuery<Errand>? = LiveQuery(replica, Errand.all)
             #expect(live?.entities == [] && replica.journal.shared.feed.watchCount == 1)
             live = nil
             while replica.journal.shared.feed.watchCount > 0 { await Task.yield() }

@@ -29,7 +29,7 @@ import TidemarkViews
                 try await group.waitForAll()
                 // Seen by all, so that each has read what was there before it.
                 try await replica.write { tx in
-                    for list in 0..<6 { try tx.create(Todo("end\(list)", list: "\(list)")) }
+                    for list in 0..<6 { try tx.create(Errand("end\(list)", list: "\(list)")) }
                 }
                 for (query, reader, task) in watching {
                     let last = try await task.value
@@ -42,20 +42,20 @@ import TidemarkViews
         }
     }
 
-    private static func query(_ number: Int) -> EntityQuery<Todo> {
+    private static func query(_ number: Int) -> EntityQuery<Errand> {
         let list = "\(number % 6)"
         return switch number % 3 {
-        case 0: Todo.where(\.list == list)
-        case 1: Todo.where(\.list == list && \.title >= "")
-        default: Todo.where(\.list >= list).order(by: \.title)
+        case 0: Errand.where(\.list == list)
+        case 1: Errand.where(\.list == list && \.title >= "")
+        default: Errand.where(\.list >= list).order(by: \.title)
         }
     }
 
     /// The result that has everything's end.
     private static func follow(
-        _ replica: Replica, _ query: EntityQuery<Todo>
-    ) async throws -> [Todo] {
-        let isEnd = { (todo: Todo) in todo.id.rawValue.hasPrefix("end") }
+        _ replica: Replica, _ query: EntityQuery<Errand>
+    ) async throws -> [Errand] {
+        let isEnd = { (todo: Errand) in todo.id.rawValue.hasPrefix("end") }
         for try await todos in replica.observe(query) where todos.contains(where: isEnd) {
             return todos
         }
@@ -70,7 +70,7 @@ import TidemarkViews
             if isDeleted {
                 if try tx.document(key) != nil { try tx.delete(key) }
             } else {
-                try tx.put(Todo("t\(id)", "\(title)", list: "\(list)"))
+                try tx.put(Errand("t\(id)", "\(title)", list: "\(list)"))
             }
         }
     }

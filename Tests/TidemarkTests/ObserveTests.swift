@@ -8,13 +8,13 @@ import TidemarkViews
 @Suite(.timeLimit(.minutes(1))) struct `who observes` {
     @Test func `a query gets its result, then each that differs`() async throws {
         try await withObserved { replica in
-            try replica.put(Todo("a", list: "home"))
-            let query = Todo.where(\.list == "home")
+            try replica.put(Errand("a", list: "home"))
+            let query = Errand.where(\.list == "home")
             var results = replica.observe(query).makeAsyncIterator()
             #expect(try await results.next()?.map(\.id.rawValue) == ["a"])
 
-            try replica.put(Todo("x", list: "work"))
-            try replica.put(Todo("b", list: "home"))
+            try replica.put(Errand("x", list: "work"))
+            try replica.put(Errand("b", list: "home"))
             #expect(try await results.next()?.map(\.id.rawValue) == ["a", "b"])
 
             try replica.delete("a")
@@ -24,25 +24,25 @@ import TidemarkViews
 
     @Test func `slowly gets the newest result only, and none that is equal`() async throws {
         try await withObserved { replica in
-            var results = replica.observe(Todo.all).makeAsyncIterator()
+            var results = replica.observe(Errand.all).makeAsyncIterator()
             #expect(try await results.next() == [])
-            for number in 1...50 { try replica.put(Todo("a", "\(number)")) }
+            for number in 1...50 { try replica.put(Errand("a", "\(number)")) }
             #expect(try await results.next()?.map(\.title) == ["50"])
 
-            try replica.put(Todo("a", "x"))
-            try replica.put(Todo("a", "50"))
+            try replica.put(Errand("a", "x"))
+            try replica.put(Errand("a", "50"))
             // What the type does not know makes the document differ, and not the entity.
             try replica.put("tasks/a", #"{"id":"a","title":"50","other":1}"#)
-            try replica.put(Todo("b", "after"))
+            try replica.put(Errand("b", "after"))
             #expect(try await results.next()?.map(\.title) == ["50", "after"])
         }
     }
 
     @Test func `an entity gets nil while there is none`() async throws {
         try await withObserved { replica in
-            var results = replica.observe(Todo.self, ID("a")).makeAsyncIterator()
+            var results = replica.observe(Errand.self, ID("a")).makeAsyncIterator()
             #expect(try await results.next() == .some(nil))
-            try replica.put(Todo("a", "tea"))
+            try replica.put(Errand("a", "tea"))
             #expect(try await results.next()??.title == "tea")
             try replica.delete("a")
             #expect(try await results.next() == .some(nil))
@@ -51,13 +51,13 @@ import TidemarkViews
 
     @Test func `a count gets numbers`() async throws {
         try await withObserved { replica in
-            var counts = replica.observe(count: Todo.where(\.done == true)).makeAsyncIterator()
+            var counts = replica.observe(count: Errand.where(\.done == true)).makeAsyncIterator()
             #expect(try await counts.next() == 0)
-            try replica.put(Todo("a"))
-            try replica.put(Todo("b", done: true))
+            try replica.put(Errand("a"))
+            try replica.put(Errand("b", done: true))
             #expect(try await counts.next() == 1)
-            try replica.put(Todo("b", "renamed", done: true))
-            try replica.put(Todo("a", done: true))
+            try replica.put(Errand("b", "renamed", done: true))
+            try replica.put(Errand("a", done: true))
             #expect(try await counts.next() == 2)
         }
     }
@@ -65,12 +65,12 @@ import TidemarkViews
     @Test func `rows is told how they stand, the position and the error included`() async throws {
         let world = SyncWorld()
         try await SyncDevice.with(world) { device in
-            let (replica, query) = (device.replica, Todo.all)
+            let (replica, query) = (device.replica, Errand.all)
             var rows = replica.observe(rows: query).makeAsyncIterator()
-            var row = replica.observe(row: Todo.self, ID("a")).makeAsyncIterator()
+            var row = replica.observe(row: Errand.self, ID("a")).makeAsyncIterator()
             #expect(try await rows.next() == [])
             #expect(try await row.next() == .some(nil))
-            try replica.put(Todo("a", "tea"))
+            try replica.put(Errand("a", "tea"))
             let made = try #require(try await rows.next()?.first)
             #expect(made.status == .created && made.title == "tea" && made.id.rawValue == "a")
             #expect(made.lastChange == (try replica.position) && made.serverID == nil)
@@ -80,15 +80,15 @@ import TidemarkViews
             var last = try #require(try await rows.next()?.first)
             while last.status != .synced { last = try #require(try await rows.next()?.first) }
             #expect(last.lastChange > made.lastChange && last.lastError == nil)
-            #expect(try replica.read { try $0.row(Todo.self, ID("a")) } == last)
+            #expect(try replica.read { try $0.row(Errand.self, ID("a")) } == last)
             #expect(try replica.read { try $0.rows(query) } == [last])
         }
     }
 
     @Test func `what can't be decoded gets the error, and then no more`() async throws {
         try await withObserved { replica in
-            try replica.put(Todo("a"))
-            var results = replica.observe(Todo.all).makeAsyncIterator()
+            try replica.put(Errand("a"))
+            var results = replica.observe(Errand.all).makeAsyncIterator()
             #expect(try await results.next()?.count == 1)
             try replica.put("tasks/a", #"{"id":"a","title":7}"#)
 
@@ -107,7 +107,7 @@ import TidemarkViews
             let (seen, sender) = AsyncStream.makeStream(of: Void.self)
             group.addTask {
                 var count = 0
-                for try await _ in other.observe(Todo.all) {
+                for try await _ in other.observe(Errand.all) {
                     count += 1
                     sender.yield()
                 }
@@ -118,7 +118,7 @@ import TidemarkViews
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(counts == [1])
-        try replica.put(Todo("a"))
+        try replica.put(Errand("a"))
         try replica.deleteTemporary()
     }
 
@@ -126,7 +126,7 @@ import TidemarkViews
         try await withObserved { replica in
             let (seen, sender) = AsyncStream.makeStream(of: Void.self)
             let task = Task {
-                for try await _ in replica.observe(Todo.all) { sender.yield() }
+                for try await _ in replica.observe(Errand.all) { sender.yield() }
                 return Task.isCancelled
             }
             for await _ in seen { break }

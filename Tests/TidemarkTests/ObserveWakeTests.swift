@@ -6,16 +6,16 @@ import TidemarkTesting
 import TidemarkViews
 
 @Suite struct `a commit wakes` {
-    private let home = Todo.where(\.list == "home")
+    private let home = Errand.where(\.list == "home")
 
     @Test func `who observes an entity that it changed, and nobody else`() throws {
         try withReplica { replica in
-            try replica.put(Todo("a"), Todo("b"))
+            try replica.put(Errand("a"), Errand("b"))
             let (a, b) = (Wakes(replica, "a"), Wakes(replica, "b"))
             let later = Wakes(replica, "later")
-            try replica.put(Todo("a", "tea"))
+            try replica.put(Errand("a", "tea"))
             try replica.put("lists/a", "{}")
-            try replica.put(Todo("later"))
+            try replica.put(Errand("later"))
 
             #expect(a.taken() == 1)
             #expect(b.taken() == 0)
@@ -25,19 +25,19 @@ import TidemarkViews
 
     @Test func `who observes a query that an entity came into, left or changed in`() throws {
         try withReplica { replica in
-            try replica.put(Todo("a", list: "home"), Todo("b", list: "work"))
+            try replica.put(Errand("a", list: "home"), Errand("b", list: "work"))
             let byValue = try Wakes(replica, home)
-            let byRange = try Wakes(replica, Todo.where(\.title > "m"))
-            let all = try Wakes(replica, Todo.all)
+            let byRange = try Wakes(replica, Errand.where(\.title > "m"))
+            let all = try Wakes(replica, Errand.all)
             func taken() -> [Int] { [byValue, byRange, all].map { $0.taken() } }
 
-            try replica.put(Todo("b", "changed", list: "work"))
+            try replica.put(Errand("b", "changed", list: "work"))
             #expect(taken() == [0, 0, 1])
-            try replica.put(Todo("b", "tea", list: "home"))
+            try replica.put(Errand("b", "tea", list: "home"))
             #expect(taken() == [1, 1, 1], "came in")
-            try replica.put(Todo("b", "zoo", list: "home"))
+            try replica.put(Errand("b", "zoo", list: "home"))
             #expect(taken() == [1, 1, 1], "changed in it")
-            try replica.put(Todo("b", "art", list: "work"))
+            try replica.put(Errand("b", "art", list: "work"))
             #expect(taken() == [1, 1, 1], "left")
             try replica.put("lists/l", "{}")
             #expect(taken() == [0, 0, 0])
@@ -64,10 +64,10 @@ import TidemarkViews
     @Test func `nobody when nothing of it was stored`() throws {
         struct Thrown: Error {}
         try withReplica { replica in
-            let all = try Wakes(replica, Todo.all)
+            let all = try Wakes(replica, Errand.all)
             #expect(throws: Thrown.self) {
                 try replica.write { tx in
-                    try tx.create(Todo("a"))
+                    try tx.create(Errand("a"))
                     throw Thrown()
                 }
             }
@@ -77,9 +77,10 @@ import TidemarkViews
 
     @Test func `once who observes a collection of which it changed very much`() throws {
         try withReplica { replica in
-            let (all, one) = (try Wakes(replica, Todo.all), Wakes(replica, "t1"))
+            let (all, one) = (try Wakes(replica, Errand.all), Wakes(replica, "t1"))
             let lists = Wakes(replica, Interest(EntityKey("lists", "l")))
-            try replica.write { tx in for number in 1...400 { try tx.create(Todo("t\(number)")) } }
+            try replica.write { tx in for number in 1...400 { try tx.create(Errand("t\(number)")) }
+            }
 
             #expect(all.taken() == 1)
             #expect(one.taken() == 1)
@@ -92,7 +93,7 @@ import TidemarkViews
             let other = try Replica.open(existing: replica.directory)
             defer { try? other.close() }
             let wakes = [try Wakes(other, home), Wakes(other, "a")]
-            try replica.put(Todo("a", list: "home"))
+            try replica.put(Errand("a", list: "home"))
 
             #expect(wakes.map { $0.taken() } == [1, 1])
         }

@@ -51,16 +51,16 @@ import TidemarkTesting
         #expect(try root.names == [])
         #expect(try Replica.accounts(in: root.path) == [])
         #expect(code { try replica.read { $0.position } } == .closed)
-        #expect(code { try replica.put(Todo("a")) } == .closed)
+        #expect(code { try replica.put(Errand("a")) } == .closed)
         let again = try root.open("me")
-        #expect(try again.read { try $0.all(Todo.self) } == [])
+        #expect(try again.read { try $0.all(Errand.self) } == [])
         try again.close()
     }
 
     @Test func `discards what is pending when it is told to`() async throws {
         let root = AccountRoot()
         let replica = try root.open("me")
-        try replica.put(Todo("a"))
+        try replica.put(Errand("a"))
         try await replica.signOut(ifPending: .discard)
         #expect(try root.names == [])
     }
@@ -68,10 +68,10 @@ import TidemarkTesting
     @Test func `keeps the store when it is told to`() async throws {
         let root = AccountRoot()
         let replica = try root.open("me")
-        try replica.put(Todo("a"))
+        try replica.put(Errand("a"))
         try await replica.signOut(ifPending: .keep)
 
-        #expect(code { try replica.put(Todo("b")) } == .closed)
+        #expect(code { try replica.put(Errand("b")) } == .closed)
         let again = try root.open("me")
         #expect(try again.read { try $0.pendingCount() } == 1)
         try again.close()
@@ -84,7 +84,7 @@ import TidemarkTesting
             try await replica.signOut(ifPending: .discard)
         }
         #expect(error?.code == .busy)
-        try replica.put(Todo("a"))
+        try replica.put(Errand("a"))
         try other.close()
         try await replica.signOut(ifPending: .discard)
         #expect(try root.names == [])
@@ -110,7 +110,8 @@ import TidemarkTesting
             let writers = (0..<4).map { writer in
                 Task {
                     for index in 0..<(writer == 0 ? round / 4 : round) {
-                        try await replica.write { tx in try tx.create(Todo("\(writer)-\(index)")) }
+                        try await replica.write { tx in try tx.create(Errand("\(writer)-\(index)"))
+                        }
                         written.withLock { $0 += 1 }
                     }
                 }

@@ -5,11 +5,11 @@ import TidemarkStore
 import TidemarkTesting
 import TidemarkViews
 
-struct Todo: Entity, Equatable {
+struct Errand: Entity, Equatable {
     static let collection: CollectionName = "tasks"
-    static let fields: FieldNames<Todo> = [\.list: "list", \.done: "done", \.title: "title"]
+    static let fields: FieldNames<Errand> = [\.list: "list", \.done: "done", \.title: "title"]
 
-    let id: Tidemark.ID<Todo>
+    let id: Tidemark.ID<Errand>
     var title: String
     var list: String?
     var done: Bool?
@@ -23,7 +23,9 @@ struct Todo: Entity, Equatable {
 }
 
 extension Replica {
-    func put(_ todos: Todo...) throws { try write { tx in for todo in todos { try tx.put(todo) } } }
+    func put(_ todos: Errand...) throws {
+        try write { tx in for todo in todos { try tx.put(todo) } }
+    }
 
     func put(_ key: String, _ json: String) throws {
         try write { tx in
@@ -47,11 +49,11 @@ extension Replica {
 }
 
 extension WriteContext {
-    func put(_ todo: Todo) throws {
-        if try get(Todo.self, todo.id) == nil {
+    func put(_ todo: Errand) throws {
+        if try get(Errand.self, todo.id) == nil {
             try create(todo)
         } else {
-            try update(Todo.self, todo.id) { $0 = todo }
+            try update(Errand.self, todo.id) { $0 = todo }
         }
     }
 }
@@ -72,7 +74,7 @@ final class Wakes: Sendable {
     }
 
     convenience init(
-        _ replica: Replica, _ query: EntityQuery<Todo>, includesStatus: Bool = false
+        _ replica: Replica, _ query: EntityQuery<Errand>, includesStatus: Bool = false
     ) throws {
         self.init(
             replica,
