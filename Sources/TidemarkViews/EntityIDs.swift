@@ -34,7 +34,7 @@ extension EntityRow {
     /// The id in what the server said; nil where it has not said the entity.
     fileprivate func serverID(_ idField: String?) -> String? {
         guard baseState != .absent, !isAssumed, let idField,
-            let raw = JSON.members([Array(idField.utf8)], of: base)[0]
+            let raw = JSON.members([Array(idField.utf8)], of: base[...])[0]
         else { return nil }
         switch try? JSONValue(parsing: raw) {
         case .string(let id): return id

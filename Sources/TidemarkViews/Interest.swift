@@ -91,7 +91,7 @@ struct EntityVersions {
     func values(_ fields: [IndexField]) -> [[[UInt8]]] {
         let names = fields.map { Array($0.name.utf8) }
         return [old, new].compactMap(\.self).map { document in
-            zip(fields, JSON.members(names, of: document)).map { field, member in
+            zip(fields, JSON.members(names, of: document[...])).map { field, member in
                 var value: [UInt8] = []
                 OrderKey.append(member, kind: field.kind, dates: dates, to: &value)
                 return value
