@@ -39,7 +39,7 @@ private struct FieldValues {
     init(_ query: DocumentQuery, _ document: [UInt8], id: String) {
         self.query = query
         self.id = id
-        members = JSON.members(query.members, of: document)
+        members = JSON.members(query.members, of: document[...])
     }
 
     mutating func satisfy(_ conditions: [DocumentCondition]) -> Bool {
