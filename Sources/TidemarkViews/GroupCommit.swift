@@ -61,6 +61,7 @@ extension Journal {
                     }
                     if group.events >= Most.events || group.bytes >= Most.bytes { break }
                 }
+                try group.end(transaction)
                 return group.last
             }
             if let last {
@@ -92,7 +93,8 @@ private struct GroupCommit {
     private let journal: Journal
     private var state: ViewTables.State
     private var generation: Generation { state.generation }
-    private var isNew: Bool
+    /// The state as it is stored; nil in a new store.
+    private let stored: ViewTables.State?
     /// The indexes to be kept, once a commit has asked.
     private var plan: IndexPlan?
     private var edge: MerkleEdge
@@ -105,15 +107,15 @@ private struct GroupCommit {
     init(_ journal: Journal, _ transaction: borrowing WriteTransaction) throws {
         self.journal = journal
         edge = try journal.log.edge(transaction)
-        let state = try journal.views.state(transaction)
-        if let state, !state.isCurrent {
+        stored = try journal.views.state(transaction)
+        if let stored, !stored.isCurrent {
             throw LogError(
                 .newerFormat, at: .start,
                 "another version of Tidemark made the store's tables; open the store again")
         }
-        isNew = state == nil
-        self.state = state ?? ViewTables.State()
-        hasBindings = try journal.views.hasBindings(self.state.generation, transaction)
+        state = stored ?? ViewTables.State()
+        try journal.views.dropStaleIndexes(&state, Position(edge.size), transaction)
+        hasBindings = try journal.views.hasBindings(state.generation, transaction)
     }
 
     /// Runs one caller's body and writes what it appended.
@@ -126,8 +128,6 @@ private struct GroupCommit {
         }
         let draft = try draft(request, transaction)
         guard !draft.events.isEmpty else { return }
-        if isNew { try journal.views.setState(state, transaction) }
-        isNew = false
         let changes = draft.changes
         request.news = try journal.news(draft.events, changes, generation, transaction)
         // A large commit's events and rows are hashed on threads of their own meanwhile.
@@ -136,7 +136,8 @@ private struct GroupCommit {
             draft.events.count < PreparedEvents.countForThread
             ? nil : Background { ViewDigest.of(changes) }
         let model = try newPlan(draft)
-        let indexChanges = try indexChanges(changes, model, transaction)
+        if let model { plan = model }
+        let indexChanges = try indexChanges(changes, transaction)
         try journal.views.write(changes, generation, transaction)
         try journal.views.writeIndexes(indexChanges, generation, transaction)
         if let model { state = try journal.views.settleIndexes(model, state, transaction) }
@@ -149,6 +150,14 @@ private struct GroupCommit {
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
     }
 
+    /// Notes what the indexes are and know by now, if anything was written.
+    func end(_ transaction: borrowing WriteTransaction) throws {
+        guard let last else { return }
+        var state = state
+        if !state.indexes.isEmpty { state.indexedTo = last.record.last }
+        if state != stored { try journal.views.setState(state, transaction) }
+    }
+
     /// The indexes that a commit's model asks for; nil when it does not register one.
     private func newPlan(_ draft: Draft) throws -> IndexPlan? {
         guard draft.events.contains(where: { $0.kind == .modelRegistered }) else { return nil }
@@ -158,11 +167,11 @@ private struct GroupCommit {
 
     /// What a commit changes in the indexes that are there and that its model asks for.
     private mutating func indexChanges(
-        _ changes: RowChanges, _ model: IndexPlan?, _ transaction: borrowing WriteTransaction
+        _ changes: RowChanges, _ transaction: borrowing WriteTransaction
     ) throws -> [(key: [UInt8], value: [UInt8]?)] {
         guard !state.indexes.isEmpty else { return [] }
         let views = journal.views
-        let plan = try model ?? plan ?? views.indexPlan(journal.models, generation, transaction)
+        let plan = try plan ?? views.indexPlan(journal.models, generation, transaction)
         self.plan = plan
         let isWhole = plan.names == state.indexes
         let kept = isWhole ? plan : IndexPlan(plan, only: state.indexes)

@@ -93,6 +93,9 @@ extension Journal {
         differencesMax: Int = 100, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [IndexDifference] {
         let state = try views.state(transaction) ?? ViewTables.State()
+        // What is out of date is not read, and made anew when the store is opened for writing.
+        let last = try log.lastPosition(transaction)
+        guard state.currentIndexes(last) == state.indexes else { return [] }
         return try views.indexDifferences(
             models, state, differencesMax: differencesMax, transaction)
     }

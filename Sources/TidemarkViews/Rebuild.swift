@@ -81,6 +81,7 @@ extension Journal {
             state.generation = target
             let plan = try views.indexPlan(models, target, transaction)
             state = try views.settleIndexes(plan, state, transaction)
+            state.indexedTo = step.done
             try views.setState(state, transaction)
         }
         return step

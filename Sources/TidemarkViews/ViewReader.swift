@@ -63,7 +63,8 @@ package final class ViewReader {
                         try withoutActuallyEscaping(loadEvent) { loadEvent in
                             try body(
                                 ViewReader(
-                                    journal.models, last: last, indexNames: state.indexes,
+                                    journal.models, last: last,
+                                    indexNames: state.currentIndexes(last),
                                     load: load, walk: walk, walkIndex: walkIndex,
                                     loadEvent: loadEvent))
                         }

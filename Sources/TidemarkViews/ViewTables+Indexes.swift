@@ -2,6 +2,7 @@
 // where the model asks for one that is not there.
 
 import TidemarkEvents
+import TidemarkLog
 import TidemarkStore
 
 extension ViewTables {
@@ -56,8 +57,17 @@ extension ViewTables {
         }
     }
 
-    /// Removes the indexes that are not in a plan, makes from the rows those that are not there
-    /// yet, and remembers which there are.
+    /// Removes all indexes of a generation if there are some that do not know the log's last event.
+    func dropStaleIndexes(
+        _ state: inout State, _ last: Position, _ transaction: borrowing WriteTransaction
+    ) throws {
+        guard state.currentIndexes(last) != state.indexes else { return }
+        try transaction.clear(indexTable(state.generation))
+        state.indexes = []
+    }
+
+    /// Removes the indexes that are not in a plan and makes from the rows those that are not there
+    /// yet; the state that says which there are is to be written.
     ///
     /// Needs memory in proportion to what is made.
     func settleIndexes(
@@ -83,7 +93,6 @@ extension ViewTables {
         let entries = try indexEntries(missing, state.generation, transaction)
         try writeIndexes(entries.map { ($0.key, $0.value) }, state.generation, transaction)
         state.indexes = plan.names
-        try setState(state, transaction)
         return state
     }
 
@@ -113,19 +122,25 @@ extension Journal {
     /// reading whole collections.
     func settleIndexes() throws {
         func plan(_ transaction: borrowing some TableReading & ~Copyable) throws -> (
-            plan: IndexPlan, state: ViewTables.State
+            plan: IndexPlan, state: ViewTables.State, last: Position
         )? {
             guard let state = try views.state(transaction), state.isCurrent else { return nil }
-            return (try views.indexPlan(models, state.generation, transaction), state)
+            let plan = try views.indexPlan(models, state.generation, transaction)
+            return (plan, state, try log.lastPosition(transaction))
         }
         let isSettled = try environment.read { transaction in
-            try plan(transaction).map { $0.state.indexes == $0.plan.names } ?? true
+            guard let (plan, state, last) = try plan(transaction) else { return true }
+            return state.indexes == plan.names && state.currentIndexes(last) == state.indexes
         }
         guard !isSettled else { return }
         do {
             try environment.write { transaction in
-                guard let found = try plan(transaction) else { return }
-                _ = try self.views.settleIndexes(found.plan, found.state, transaction)
+                guard let (plan, found, last) = try plan(transaction) else { return }
+                var state = found
+                try self.views.dropStaleIndexes(&state, last, transaction)
+                state = try self.views.settleIndexes(plan, state, transaction)
+                state.indexedTo = last
+                try self.views.setState(state, transaction)
             }
         } catch let error as StoreError
             where [.storeFull, .mapFull, .diskFull, .fileTooLarge].contains(error.code)

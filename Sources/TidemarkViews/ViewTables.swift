@@ -4,9 +4,10 @@
 //   rows.a rows.b     the tree of entities, by generation
 //   ledger.a ledger.b the ledger, by generation
 //   index.a index.b   the indexes, by generation (IndexPlan.swift)
-//   meta "views"      which generation is live, the fingerprints it was made with, its indexes
+//   meta "views"      which generation is live, the fingerprints it was made with, its indexes and
+//                     how far they are
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkLog
 package import TidemarkStore
 
@@ -46,11 +47,21 @@ package struct ViewTables: Sendable {
         package var fingerprints: [UInt8] = View.allFingerprints
         /// The names of the indexes that the generation has, in order.
         package var indexes: [[UInt8]] = []
+        /// The last event that the indexes know of.
+        ///
+        /// A version of Tidemark that keeps no indexes adds events and leaves this as it is: the
+        /// indexes are out of date then.
+        package var indexedTo = Position.start
 
         package init() {}
 
         /// Whether today's rules would make the same rows.
         package var isCurrent: Bool { fingerprints == View.allFingerprints }
+
+        /// The names of the indexes that can be relied on in a log that ends there.
+        package func currentIndexes(_ last: Position) -> [[UInt8]] {
+            indexedTo == last ? indexes : []
+        }
     }
 
     private static let stateKey = Array("views".utf8)
@@ -65,6 +76,7 @@ package struct ViewTables: Sendable {
             case 1: state.generation = Generation(rawValue: try field.unsigned()) ?? .a
             case 2: state.fingerprints = try field.bytes()
             case 3: state.indexes.append(try field.bytes())
+            case 4: state.indexedTo = try field.position()
             default: continue
             }
         }
@@ -76,6 +88,7 @@ package struct ViewTables: Sendable {
         writer.varint(1, state.generation.rawValue)
         writer.bytes(2, state.fingerprints)
         for name in state.indexes { writer.bytes(3, name) }
+        if !state.indexes.isEmpty { writer.position(4, state.indexedTo) }
         try transaction.put(meta, Self.stateKey, writer.bytes)
     }
 
@@ -100,7 +113,7 @@ package struct ViewTables: Sendable {
     ) throws -> R {
         func run(
             _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position],
-            _ walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
+            _ walk: (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
         ) throws -> R {
             try withoutActuallyEscaping(load) { load in
                 try withoutActuallyEscaping(open) { open in
@@ -116,8 +129,8 @@ package struct ViewTables: Sendable {
         return try run(
             { key in try transaction.get(table(key.tree, generation), key.bytes) },
             { try openMutations(generation, transaction) },
-            { prefix, visit in
-                try scan(.rows, generation, prefix: prefix, transaction, visit)
+            { tree, prefix, visit in
+                try scan(tree, generation, prefix: prefix, transaction, visit)
             })
     }
 

@@ -107,6 +107,37 @@ import TidemarkStore
         try LogChecks(store: store, place: "after a refusal").all()
     }
 
+    @Test func `keep the indexes of a model that several of them change`() throws {
+        let events: [Event] = [
+            .about(.localUpdated, "tasks/1", #"{"set":{"list":"z"},"unset":[]}"#),
+            .about(.localDeleted, "tasks/1"), .tasks([]), .tasks([["list"]]),
+            .about(.localCreated, "tasks/2", #"{"list":"b"}"#),
+            .about(.localUpdated, "tasks/2", #"{"set":{"list":"a"},"unset":[]}"#),
+            .about(.localCreated, "tasks/3", #"{"list":"c"}"#),
+            .about(.localUpdated, "tasks/2", #"{"set":{"list":"d"},"unset":[]}"#),
+        ]
+        try store.write(.tasks([["list"]]), .about(.localCreated, "tasks/1", #"{"list":"e"}"#))
+        let turn = Lock(0)
+
+        let failures = try together(events.count + 3) { _, draft in
+            let number = turn.withLock { turn in
+                defer { turn += 1 }
+                return turn
+            }
+            // Those that throw come between the others.
+            if [1, 5, 8].contains(number) {
+                try draft.append(.tasks([["title"]]))
+                throw Thrown()
+            }
+            let place = number - [1, 5, 8].count { $0 < number }
+            try draft.append(events[place])
+        }
+
+        #expect(failures.count { $0 != nil } == 3)
+        #expect(try store.indexDifferences() == [])
+        #expect(try store.ids(["list"]) == ["3", "2"])
+    }
+
     @Test func `of more than 256 events take several transactions`() throws {
         let before = try transactions
 

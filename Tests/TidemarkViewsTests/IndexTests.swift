@@ -119,6 +119,38 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.ids(byListAndTitle) == ["4", "2", "3", "1"])
     }
 
+    @Test func `that another version left behind is not read, and made anew for writing`() throws {
+        try store.writeWithoutIndexes(
+            .about(.localUpdated, "tasks/4", #"{"set":{"list":"z"},"unset":[]}"#),
+            .about(.localCreated, "tasks/5", #"{"list":"0"}"#))
+        try store.reopen(readOnly: true)
+        #expect(try !store.hasIndex(byList))
+        #expect(try store.journal.verify(.full).findings == [])
+
+        try store.reopen()
+        #expect(try store.ids(byList) == ["5", "2", "1", "3", "4"])
+        #expect(try store.indexDifferences() == [])
+    }
+
+    @Test func `that another version left behind is not taken up by a commit`() throws {
+        try store.writeWithoutIndexes(.about(.localCreated, "tasks/5", #"{"list":"0"}"#))
+
+        try store.write(.about(.localCreated, "tasks/6", #"{"list":"1"}"#))
+
+        #expect(try !store.hasIndex(byList))
+        #expect(try store.indexCount() == 0)
+        try store.reopen()
+        #expect(try store.ids(byList) == ["4", "5", "6", "2", "1", "3"])
+        #expect(try store.indexDifferences() == [])
+    }
+
+    @Test func `knows of every commit, also of those that change none of its entities`() throws {
+        try store.write(.about(.localCreated, "lists/2", #"{"list":"b"}"#))
+        try store.write(Event(.storeOpened, recordedAt: Timestamp(rawValue: 2)))
+        #expect(try store.hasIndex(byList))
+        #expect(try store.ids(byList) == ["4", "2", "1", "3"])
+    }
+
     @Test func `holds ids and texts of any length`() throws {
         let long = String(repeating: "x", count: 2000)
         let ids = ["a", "b"].map { String(repeating: "i", count: 399) + $0 }
@@ -208,6 +240,27 @@ extension ScratchStore {
             try transaction.clear(views.indexTable(state.generation))
             state.indexes = []
             try views.setState(state, transaction)
+        }
+    }
+
+    /// Writes events as a version of Tidemark does that keeps no indexes.
+    fileprivate func writeWithoutIndexes(_ events: Event...) throws {
+        let views = journal.views
+        let table = views.indexTable(try generation)
+        typealias Kept = (state: ViewTables.State?, records: [(key: [UInt8], value: [UInt8])])
+        let before: Kept = try journal.environment.read { transaction in
+            var records: [(key: [UInt8], value: [UInt8])] = []
+            try transaction.scan(table, from: nil, prefix: [], reversed: false) {
+                records.append(($0.copied(), $1.copied()))
+                return true
+            }
+            return (try views.state(transaction), records)
+        }
+        for event in events { try write(event) }
+        try journal.environment.write { transaction in
+            try transaction.clear(table)
+            for (key, value) in before.records { try transaction.put(table, key, value) }
+            if let state = before.state { try views.setState(state, transaction) }
         }
     }
 }
