@@ -33,10 +33,12 @@ extension WriteContext {
     public func update<T: Entity>(
         _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
     ) throws {
-        guard let before = try get(type, id) else { throw notFound(T.key(id)) }
-        var after = before
-        try change(&after)
-        try replace(before, by: after)
+        guard var entity = try get(type, id) else { throw notFound(T.key(id)) }
+        // Encoded before the change: an object that it is or holds is the same one afterwards.
+        let before = try EntityCoding.encode(entity, in: try collection(type))
+        let key = T.key(entity.id)
+        try change(&entity)
+        try replace(before, of: key, by: entity)
     }
 
     /// Makes an entity be as it is given: creates it, or changes what differs, as
@@ -46,7 +48,9 @@ extension WriteContext {
     ///   `noModel`.
     public func save<T: Entity>(_ entity: T) throws {
         guard let before = try get(T.self, entity.id) else { return try create(entity) }
-        try replace(before, by: entity)
+        try replace(
+            try EntityCoding.encode(before, in: try collection(T.self)), of: T.key(before.id),
+            by: entity)
     }
 
     /// Deletes an entity.
@@ -54,8 +58,9 @@ extension WriteContext {
     /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
     public func delete<T: Entity>(_ type: T.Type, _ id: ID<T>) throws { try delete(T.key(id)) }
 
-    private func replace<T: Entity>(_ before: T, by after: T) throws {
-        let key = T.key(before.id)
+    private func replace<T: Entity>(
+        _ before: EncodedNode, of key: EntityKey, by after: T
+    ) throws {
         guard try draft.fold.resolve(T.key(after.id)) == key else {
             throw TidemarkError(
                 .invalidKey,
@@ -67,8 +72,7 @@ extension WriteContext {
             throw notFound(key)
         }
         let difference = EntityDifference(
-            from: try EntityCoding.encode(before, in: collection),
-            to: try EntityCoding.encode(after, in: collection), in: collection)
+            from: before, to: try EntityCoding.encode(after, in: collection), in: collection)
         try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
     }
 
