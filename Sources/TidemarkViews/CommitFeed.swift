@@ -103,13 +103,17 @@ package final class CommitFeed: Sendable {
 
     /// Tells of a commit that is on disk.
     func tell(_ news: CommitNews) {
+        let named = Set(news.named)
         let (edits, watchers, late) = state.withLock { state in
             // Who came while the commit was stored may have read what was there before it.
             let hasLate = state.last > news.asOf
             return (
                 news.isLocal || hasLate ? state.edits.map(\.tell) : [],
                 news.changesNothing ? [:] : state.watchers,
-                hasLate ? state.watches.values.filter { $0.number > news.asOf } : []
+                hasLate || !named.isEmpty
+                    ? state.watches.values.filter {
+                        $0.number > news.asOf || $0.interest.names.contains(where: named.contains)
+                    } : []
             )
         }
         for tell in edits { tell() }

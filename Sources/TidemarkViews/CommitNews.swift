@@ -23,11 +23,15 @@ package struct CommitNews: Sendable {
     var changes: [EntityChange] = []
     /// The collections with so many changes that they are not told one by one.
     var collections: [CollectionName] = []
+    /// The ids that name an entity from now on, and those entities.
+    var named: [EntityKey] = []
     /// By which documents are read.
     var model: SyncModel?
 
     /// Whether it changed nothing that anybody watches.
-    var changesNothing: Bool { !isModelChanged && changes.isEmpty && collections.isEmpty }
+    var changesNothing: Bool {
+        !isModelChanged && changes.isEmpty && collections.isEmpty && named.isEmpty
+    }
 }
 
 extension Journal {
@@ -47,6 +51,10 @@ extension Journal {
                 wanted.watchers[key.collection]?.wants(key) == true
             else { continue }
             found.append((key, row, new))
+        }
+        for (row, target) in changes where row.view == .bindings {
+            let keys = [EntityKey(bytes: row.bytes.dropFirst()), target.flatMap(EntityKey.init)]
+            news.named += keys.compactMap(\.self)
         }
         if found.count > CommitFeed.changesMax {
             // In the order of their keys, so the collections are, too.

@@ -19,21 +19,4 @@ extension ViewReader {
         if try row(.entity(key)) != nil { return key }
         return try row(.binding(key)).flatMap { EntityKey(bytes: $0) } ?? key
     }
-
-    /// The id that the server uses for an entity; nil when it is that of the key.
-    package func serverID(
-        of key: EntityKey, _ row: EntityRow, idField: String?
-    ) throws -> String? {
-        if !row.isAssumed, !row.base.isEmpty, let idField {
-            let id = try JSONDocument(parsing: row.base).value(idField)?.stringValue
-            return id == key.id ? nil : id
-        }
-        // Until the server says the entity, only its answer to the creation names it.
-        var found: String?
-        let prefix = Ledger.bindings + EntityKey.prefix(of: key.collection)
-        try forEachRow(prefix) { alias, target in
-            if EntityKey(bytes: target) == key { found = EntityKey(bytes: alias.dropFirst())?.id }
-        }
-        return found
-    }
 }

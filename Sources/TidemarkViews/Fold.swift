@@ -19,7 +19,7 @@ package final class Fold {
     private(set) var hasBindings: Bool
     private let load: (RowKey) throws -> [UInt8]?
     private let loadOpen: () throws -> [Position]
-    private let walk: ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
+    private let walk: (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
@@ -31,11 +31,13 @@ package final class Fold {
     /// - Parameters:
     ///   - hasBindings: false when `load` is known to hold no row of the bindings.
     ///   - open: the positions of all mutations whose row under ``RowKey/open(_:)`` is there.
-    ///   - walk: goes over the rows of entities under a prefix, in the order of their keys.
+    ///   - walk: goes over the rows of a tree under a prefix, in the order of their keys.
     package init(
         models: ModelCache = ModelCache(), hasBindings: Bool = true,
         load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position],
-        walk: @escaping ([UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void = { _, _ in }
+        walk: @escaping (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void = {
+            _, _, _ in
+        }
     ) {
         self.models = models
         self.hasBindings = hasBindings
@@ -165,9 +167,7 @@ package final class Fold {
     }
 
     /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included; `body` says whether to go on.
-    ///
-    /// Not to be called while an event is folded.
+    /// included; `body` says whether to go on. Not while an event is folded.
     package func forEachEntity(
         in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
@@ -179,7 +179,7 @@ package final class Fold {
             goesOn = try body(key, try row())
             return goesOn
         }
-        try walk(prefix) { key, value in
+        try walk(.rows, prefix) { key, value in
             while let entry = written.first, ByteOrder.precedes(entry.key.bytes, key) {
                 written = written.dropFirst()
                 guard try visit(entry.key.bytes, entry.row) else { return false }
@@ -204,6 +204,14 @@ package final class Fold {
     package func resolve(_ key: EntityKey) throws -> EntityKey {
         guard hasBindings, let bytes = try get(.binding(key)) else { return key }
         return EntityKey(bytes: bytes) ?? key
+    }
+
+    /// Walks over the bindings under a prefix that were there before; no edit makes any.
+    func forEachBinding(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws {
+        try walk(.ledger, prefix) { key, value in
+            try body(key, value)
+            return true
+        }
     }
 
     func put(_ row: MutationRow, at position: Position) {

@@ -13,9 +13,15 @@ package struct Interest: Sendable {
     let subject: Subject
     /// Whether everything about a row counts, and not only its document.
     let includesStatus: Bool
+    /// The entities that it names, by all ids that they go by: when one of these names another
+    /// entity, or one of these entities gets another id, it is out of date.
+    package let names: [EntityKey]
 
     /// One entity, there or not.
-    package init(_ key: EntityKey, includesStatus: Bool = false) {
+    ///
+    /// - Parameter asked: the id by which it was asked for, where that is another one.
+    package init(_ key: EntityKey, asked: EntityKey? = nil, includesStatus: Bool = false) {
+        names = [key] + (asked.map { $0 == key ? [] : [$0] } ?? [])
         collection = key.collection
         subject = .entity(key)
         self.includesStatus = includesStatus
@@ -24,8 +30,9 @@ package struct Interest: Sendable {
     /// The entities of a collection that a condition holds for, before or after a commit.
     package init(
         _ collection: CollectionName, where condition: WatchCondition,
-        includesStatus: Bool = false
+        names: [EntityKey] = [], includesStatus: Bool = false
     ) {
+        self.names = names
         self.collection = collection
         subject = .entities(condition)
         self.includesStatus = includesStatus

@@ -30,6 +30,8 @@ final class ObservedReader<Value: Sendable>: Sendable {
         var watch: Int?
         /// The registration of the model that says which changes are watched.
         var model: Position?
+        /// What those changes name, by the ids known then.
+        var names: [EntityKey] = []
         var fingerprint: [UInt8]?
         var value: Value?
         var hasEnded = false
@@ -96,19 +98,22 @@ final class ObservedReader<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Reads, if the changes are watched that can change it by the model of today; else it watches
-    /// them, and what is read next misses none.
+    /// Reads, if the changes are watched that can change it by the model and ids of today; else it
+    /// watches them, and what is read next misses none.
     private func readWatched() throws -> ObservedReading<Value>? {
-        let watched = state.withLock(\.model)
+        let (watched, names) = state.withLock { ($0.model, $0.names) }
         return try source.replica.journal.read { views in
             let model = try views.modelPosition()
-            if watched == model { return try source.read(ReadContext(views)) }
-            let signal = signal
-            let watch = feed.watch(try source.interest(views), for: source.replica.journal) {
-                signal.raise()
+            if watched == model {
+                let isCurrent = try names.isEmpty || source.interest(views).names == names
+                if isCurrent { return try source.read(ReadContext(views)) }
             }
+            let interest = try source.interest(views)
+            let signal = signal
+            let watch = feed.watch(interest, for: source.replica.journal) { signal.raise() }
             let old = state.withLock { state in
                 state.model = model
+                state.names = interest.names
                 defer { state.watch = watch }
                 return state.watch
             }

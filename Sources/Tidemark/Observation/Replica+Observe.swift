@@ -11,7 +11,8 @@ extension Replica {
     public func observe<T: Entity>(_ type: T.Type, _ id: ID<T>) -> ObservedValues<T?> {
         ObservedValues(
             source: ObservedSource(
-                replica: self, interest: { Interest(try $0.key(T.key(id))) },
+                replica: self,
+                interest: { Interest(try $0.key(T.key(id)), asked: T.key(id)) },
                 read: { context in
                     let collection = try context.collection(T.self)
                     guard let (key, row) = try context.views.found(T.key(id)),
@@ -29,7 +30,9 @@ extension Replica {
         ObservedValues(
             source: ObservedSource(
                 replica: self,
-                interest: { Interest(try $0.key(T.key(id)), includesStatus: true) },
+                interest: {
+                    Interest(try $0.key(T.key(id)), asked: T.key(id), includesStatus: true)
+                },
                 read: { context in
                     guard let row = try context.trackedRow(T.key(id)) else {
                         return ObservedReading(fingerprint: [0]) { nil }

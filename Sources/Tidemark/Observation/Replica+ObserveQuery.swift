@@ -92,11 +92,18 @@ extension Interest {
     package init<T: Entity>(
         _ query: EntityQuery<T>, _ views: ViewReader, includesStatus: Bool = false
     ) throws {
-        let documents = try ReadContext(views).documentQuery(query)
+        var names: [EntityKey] = []
+        let documents = try DocumentQuery(query.terms, of: T.collection, in: try views.model()) {
+            let ids = try views.ids(of: $0)
+            names.append($0)
+            for id in ids { names.append(EntityKey($0.collection, id)) }
+            return ids
+        }
         let condition = WatchCondition(equality: documents.equality) { document, id in
             documents.matches(document, id: id)
         }
-        self.init(T.collection, where: condition, includesStatus: includesStatus)
+        self.init(
+            T.collection, where: condition, names: names, includesStatus: includesStatus)
     }
 }
 

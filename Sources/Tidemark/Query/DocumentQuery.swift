@@ -26,7 +26,10 @@ package struct DocumentQuery: Sendable {
     let members: [[UInt8]]
 
     /// How many are needed from the first on, the skipped ones among them; nil for all.
-    package var needed: Int? { limit.map { $0.addingReportingOverflow(offset).partialValue } }
+    package var needed: Int? {
+        guard let (count, isTooMany) = limit?.addingReportingOverflow(offset) else { return nil }
+        return isTooMany ? nil : count
+    }
 
     /// - Throws: ``TidemarkError``: `noModel` when the model has no such collection, and what
     ///   ``init(_:in:ids:)`` throws.

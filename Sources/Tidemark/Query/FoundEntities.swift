@@ -64,7 +64,7 @@ struct FoundEntities {
         let entity = FoundEntity(key: key, row: row, document: document)
         if isInOrder, cutComponents == nil { return try hand(on: entity) }
         waiting.append(Ranked(sortKey: query.sortKey(document, id: key.id), entity: entity))
-        if !isInOrder, let needed = query.needed, waiting.count >= 2 * max(needed, 64) {
+        if !isInOrder, let needed = query.needed, waiting.count / 2 >= max(needed, 64) {
             sort()
             waiting.removeLast(waiting.count - needed)
         }

@@ -87,8 +87,9 @@ extension Bool: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// The moment, to the nearest microsecond.
+    /// The moment, to the nearest microsecond; what is no number is null.
     public var queryLiteral: QueryLiteral {
+        if timeIntervalSince1970.isNaN { return .null }
         let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
         let most = Double(Int64.max).nextDown
         let clamped = min(max(microseconds, -most), most)

@@ -88,9 +88,9 @@ extension WriteContext {
         let query = try DocumentQuery(
             query.terms, of: T.collection, in: try draft.fold.model(), ids: draft.fold.ids(of:))
         guard query.limit != 0 else { return }
-        let plan = QueryPlan(query, indexes: [])
+        let isInOrder = query.order.isEmpty && !query.isDescendingByID
         try withoutActuallyEscaping(body) { body in
-            var found = FoundEntities(query, isInOrder: plan.isInOrder, body)
+            var found = FoundEntities(query, isInOrder: isInOrder, body)
             try draft.fold.forEachEntity(in: T.collection) { try found.take($0, $1) }
             _ = try found.end()
         }
