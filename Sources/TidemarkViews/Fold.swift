@@ -167,7 +167,7 @@ package final class Fold {
     }
 
     /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included; `body` says whether to go on. Not while an event is folded.
+    /// included; `body` says whether to go on; not to be called while an event is folded.
     package func forEachEntity(
         in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
