@@ -43,6 +43,7 @@ enum Platform {
     static let nameTooLong = ENAMETOOLONG
     static let tooManyLinks = ELOOP
     static let exists = EEXIST
+    static let notEmpty = ENOTEMPTY
     static let inputOutput = EIO
 
     static func require(

@@ -6,6 +6,8 @@
 extension StoreFiles {
     /// The end of the name of a folder that is being removed.
     package static let removedSuffix = ".tidemark-removed"
+    /// How many rests of earlier removals there may be beside a store.
+    private static let restsMax = 99
 
     /// Refuses a path that is a link: removing it would leave the store.
     ///
@@ -22,17 +24,31 @@ extension StoreFiles {
 
     /// Removes the folder of a store that nobody has open any more; gone for good when it returns.
     ///
-    /// What is in the folder and not the store's stays, under the folder's new name.
+    /// What is in the folder and not the store's stays, under the folder's new name; where such a
+    /// rest is there already, under another one, `~1` and so on.
     ///
     /// - Throws: ``StoreError``: what the system says; the store stays whole then.
     package static func remove(_ directory: String) throws(StoreError) {
         let path = trimmed(directory)
         sweep(path)
-        do throws(SystemNumber) {
-            try Platform.rename(path, to: path + removedSuffix)
-        } catch { throw .system(error.number, during: "remove", path) }
+        var target = path
+        var number = 0
+        while true {
+            do throws(SystemNumber) {
+                try Platform.rename(path, to: target + removedSuffix)
+                break
+            } catch {
+                guard [Platform.notEmpty, Platform.exists].contains(error.number),
+                    number < restsMax
+                else {
+                    throw .system(error.number, during: "remove", path)
+                }
+                number += 1
+                target = "\(path)~\(number)"
+            }
+        }
         try StorePath.sync(StorePath.parent(of: path))
-        sweep(path)
+        sweep(target)
     }
 
     /// Removes what is left of a removal that was cut off; what can't be removed stays.

@@ -42,6 +42,41 @@ import TidemarkViews
         }
     }
 
+    @Test func `leave nothing behind when a thousand come and go`() async throws {
+        try await withObserved { replica in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        var random = SplitMix64(seed: UInt64(writer))
+                        for _ in 0..<50 { try await Self.write(replica, &random) }
+                    }
+                }
+                for number in 0..<1000 {
+                    group.addTask {
+                        let task = Task {
+                            var count = 0
+                            for try await _ in replica.observe(Self.query(number)) { count += 1 }
+                            return count
+                        }
+                        for _ in 0..<(number % 50) { await Task.yield() }
+                        if number.isMultiple(of: 3) {
+                            _ = await MainActor.run {
+                                LiveQuery(replica, Self.query(number)).entities
+                            }
+                        }
+                        task.cancel()
+                        _ = try await task.value
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for _ in 0..<10_000 where replica.journal.shared.feed.watchCount > 0 {
+                await Task.yield()
+            }
+            #expect(replica.journal.shared.feed.watchCount == 0)
+        }
+    }
+
     private static func query(_ number: Int) -> EntityQuery<Errand> {
         let list = "\(number % 6)"
         return switch number % 3 {

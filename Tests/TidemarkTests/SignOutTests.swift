@@ -90,6 +90,43 @@ import TidemarkTesting
         #expect(try root.names == [])
     }
 
+    @Test func `works again and again where files of others lie in the folder`() async throws {
+        let root = AccountRoot()
+        for round in 0..<3 {
+            let replica = try root.open("me")
+            #expect(try replica.read { try $0.all(Errand.self) } == [])
+            try replica.put(Errand("a"))
+            let foreign = replica.directory + "/.DS_Store"
+            try Data("\(round)".utf8).write(to: URL(filePath: foreign))
+            try await replica.signOut(ifPending: .discard)
+            #expect(try Replica.accounts(in: root.path) == [])
+            #expect(try root.names.count == round + 1)
+        }
+        let left = try root.names.map {
+            try String(contentsOfFile: "\(root.path)/\($0)/.DS_Store", encoding: .utf8)
+        }
+        #expect(left.sorted() == ["0", "1", "2"])
+    }
+
+    @Test func `in the middle of a sync leaves nothing behind`() async throws {
+        for delay in 0..<12 {
+            let world = SyncWorld()
+            let device = try SyncDevice.make(world)
+            for number in 0..<5 {
+                try await device.replica.write { tx in try tx.create(Errand("\(number)")) }
+            }
+            let sync = Task { try? await device.sync() }
+            for _ in 0..<(delay * delay * 4) { await Task.yield() }
+            try await device.replica.signOut(ifPending: .discard)
+            _ = await sync.value
+
+            #expect(!FileManager.default.fileExists(atPath: device.replica.directory))
+            #expect(
+                !FileManager.default.fileExists(
+                    atPath: device.replica.directory + ".tidemark-removed"))
+        }
+    }
+
     @Test func `stops the engines`() async throws {
         let world = SyncWorld()
         let device = try SyncDevice.make(world)
