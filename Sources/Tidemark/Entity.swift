@@ -4,7 +4,7 @@ public import TidemarkEvents
 
 /// The id of an entity of one type; it never changes, also when the server assigns one of its own.
 public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable,
-    CustomStringConvertible
+    ExpressibleByStringLiteral, CustomStringConvertible
 {
     /// The id's text.
     public let rawValue: String
@@ -14,6 +14,9 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 
     /// The id with that text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// The id with that text, as in tests.
+    public init(stringLiteral value: String) { rawValue = value }
 
     /// Reads a text, or a whole number, as servers have them.
     public init(from decoder: any Decoder) throws {

@@ -1,5 +1,5 @@
-// Replica+SignOut.swift — the end of an account on this device: what it leaves, and what must not be
-// lost by it.
+// Replica+SignOut.swift — the end of an account on this device: what it leaves, and what must not
+// be lost by it.
 
 import TidemarkLog
 import TidemarkStore

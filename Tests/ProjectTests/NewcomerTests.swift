@@ -27,17 +27,19 @@ import Testing
         let files = article.blocks.filter { $0.file != nil }
         #expect(files.map(\.file) == ["Package.swift", "Sources/Hello/Hello.swift"])
         for block in files {
-            // Where the checkout and the server are differs from the article, and nothing else.
-            let text = block.text.replacing(
-                "../tidemark", with: Project.root.path(percentEncoded: false)
-            )
-            .replacing("http://127.0.0.1:8888", with: kinto.replacing("/v1", with: ""))
-            .replacing(#"bucket: "todo""#, with: #"bucket: "\#(bucket)""#)
+            // Where the server is differs from the article, and nothing else.
+            let text = block.text
+                .replacing("http://127.0.0.1:8888", with: kinto.replacing("/v1", with: ""))
+                .replacing(#"bucket: "todo""#, with: #"bucket: "\#(bucket)""#)
             let file = folder.appending(path: block.file ?? "")
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }
+
+        try FileManager.default.createSymbolicLink(
+            at: folder.deletingLastPathComponent().appending(path: "tidemark"),
+            withDestinationURL: Project.root)
 
         let hello = try await Command.running(
             "swift", ["run", "--quiet"], environment: ["TIDEMARK_BIN": ""],

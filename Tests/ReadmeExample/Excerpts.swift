@@ -1,24 +1,30 @@
 // Excerpts.swift — what the README shows beside its program, as code that is built.
 
+import Observation
 import Tidemark
 
-/// The README's other examples, a function each.
+@MainActor @Observable final class TodoScreen {
+    let todos: LiveQuery<Todo>  // SwiftUI redraws when `todos.entities` has changed
+
+    init(_ replica: Replica) {
+        todos = LiveQuery(replica, Todo.where(\.done != true).order(by: \.title))
+    }
+}
+
 enum Excerpts {
-    static func syncByItself(_ engine: SyncEngine) async throws {
+    static func inAnApp(
+        _ engine: SyncEngine, _ replica: Replica, _ open: EntityQuery<Todo>
+    ) async throws {
         await engine.start(SyncTriggers(every: .seconds(900)))
         await engine.trigger(.reachability)
-        let outcome = try await engine.sync(.background, deadline: .seconds(25))
         for await status in engine.status { show(status) }
-        await engine.stop()
-        _ = outcome
-    }
-
-    static func answerIssues(_ replica: Replica) throws {
+        for try await todos in replica.observe(open) { show(todos) }
         for issue in try replica.issues() {
-            print(issue.id, issue.kind, issue.key ?? "", issue.message)
+            print(issue.id, issue.kind, issue.message)
             try replica.answer(issue.id, .keepMine)
         }
+        try await replica.signOut(ifPending: .refuse)
     }
 
-    private static func show(_ status: EngineStatus) { print(status.pending) }
+    private static func show(_ value: some Sendable) { print(value) }
 }

@@ -15,11 +15,7 @@ import TidemarkTesting
     let server: InMemoryServer
 
     init() {
-        let clock = clock
-        server = InMemoryServer(now: { clock.now.milliseconds })
-        server.request(.put, "/v1/buckets/todo")
-        server.request(.put, "/v1/buckets/todo/collections/lists")
-        server.request(.put, "/v1/buckets/todo/collections/tasks")
+        server = InMemoryServer(bucket: "todo", model: GettingStarted.model, clock: clock)
     }
 
     func device(_ seed: UInt64) throws -> (Replica, SyncEngine) {
@@ -34,7 +30,7 @@ import TidemarkTesting
     @Test func `arrive once, also when the answer is lost`() async throws {
         let (replica, engine) = try device(1)
         defer { try? replica.deleteTemporary() }
-        try await replica.write { tx in try tx.create(Todo(id: ID("t1"), title: "Buy tea")) }
+        try await replica.write { tx in try tx.create(Todo(id: "t1", title: "Buy tea")) }
         server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .put, nth: 1)])
 
         let first = try await engine.sync()
@@ -53,19 +49,19 @@ import TidemarkTesting
             try? phone.deleteTemporary()
             try? laptop.deleteTemporary()
         }
-        try await phone.write { tx in try tx.create(Todo(id: ID("t1"), title: "Buy tea")) }
+        try await phone.write { tx in try tx.create(Todo(id: "t1", title: "Buy tea")) }
         _ = try await phoneEngine.sync()
         _ = try await laptopEngine.sync()
 
-        try await phone.write { tx in try tx.update(Todo.self, ID("t1")) { $0.title = "Tea" } }
-        try await laptop.write { tx in try tx.update(Todo.self, ID("t1")) { $0.title = "Coffee" } }
+        try await phone.write { tx in try tx.update(Todo.self, "t1") { $0.title = "Tea" } }
+        try await laptop.write { tx in try tx.update(Todo.self, "t1") { $0.title = "Coffee" } }
         _ = try await phoneEngine.sync()
         clock.advance(by: .seconds(60))
         _ = try await laptopEngine.sync()
         _ = try await phoneEngine.sync()
 
         let titles = try [phone, laptop].map { replica in
-            try replica.read { try $0.get(Todo.self, ID("t1"))?.title }
+            try replica.read { try $0.get(Todo.self, "t1")?.title }
         }
         #expect(titles == ["Coffee", "Coffee"])
     }

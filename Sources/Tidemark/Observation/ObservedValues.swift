@@ -7,8 +7,8 @@
 /// Whoever takes their time misses those between: the next one is the newest. Reading it blocks no
 /// commit and no actor; while nobody awaits the next one, nothing is read.
 ///
-/// It ends when the replica is closed or the awaiting task is cancelled. It throws ``TidemarkError``
-/// when an entity can't be decoded or the store fails, and has ended then.
+/// It ends when the replica is closed or the awaiting task is cancelled. It throws
+/// ``TidemarkError`` when an entity can't be decoded or the store fails, and has ended then.
 ///
 /// Each `for` loop observes for itself, for as long as it goes on.
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {

@@ -2,7 +2,7 @@
 
 public import HTTPTypes
 import Synchronization
-import TidemarkEvents
+public import TidemarkEvents
 public import TidemarkSync
 
 /// A server in this process: a `Transport` that answers by itself.
@@ -45,19 +45,19 @@ public final class InMemoryServer: Transport, Sendable {
     ///
     /// - Parameters:
     ///   - bucket: the bucket that ``put(_:_:)``, ``delete(_:)`` and ``record(_:)`` are about.
-    ///   - collections: the collections that it has.
+    ///   - model: whose collections it has.
     ///   - faults: what goes wrong.
     ///   - clock: the server's clock.
     public init(
-        bucket: String, collections: [String], faults: FaultPlan = FaultPlan(),
+        bucket: String, model: SyncModel, faults: FaultPlan = FaultPlan(),
         clock: ManualClock = ManualClock()
     ) {
         state = Mutex(State(model: KintoServerModel(), faults: faults))
         nowMilliseconds = { clock.now.milliseconds }
         self.bucket = bucket
         request(.put, "/v1/buckets/\(bucket)")
-        for collection in collections {
-            request(.put, "/v1/buckets/\(bucket)/collections/\(collection)")
+        for collection in model.collections {
+            request(.put, "/v1/buckets/\(bucket)/collections/\(collection.name)")
         }
     }
 

@@ -33,7 +33,7 @@ struct SyncWorld: Sendable {
         self.clock = clock
         self.model = model
         server = InMemoryServer(
-            bucket: "b", collections: model.collections.map(\.name.rawValue), clock: clock)
+            bucket: "b", model: model, clock: clock)
         server.faults = FaultPlan(faults)
     }
 
