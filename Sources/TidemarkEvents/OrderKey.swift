@@ -15,8 +15,8 @@
 
 /// The order of field values.
 ///
-/// Numbers compare by value: integers of 64 bits exactly, others as the nearest double; what is
-/// too large for one counts as infinite.
+/// Numbers compare by value: integers that an `Int64` holds exactly, others as the nearest double;
+/// what is too large for one counts as infinite.
 package enum OrderKey {
     private enum Tag {
         static let null: UInt8 = 1

@@ -110,11 +110,11 @@ import TidemarkStore
     @Test func `keep the indexes of a model that several of them change`() throws {
         let events: [Event] = [
             .about(.localUpdated, "tasks/1", #"{"set":{"list":"z"},"unset":[]}"#),
-            .about(.localDeleted, "tasks/1"), .tasks([]), .tasks([["list"]]),
-            .about(.localCreated, "tasks/2", #"{"list":"b"}"#),
-            .about(.localUpdated, "tasks/2", #"{"set":{"list":"a"},"unset":[]}"#),
-            .about(.localCreated, "tasks/3", #"{"list":"c"}"#),
-            .about(.localUpdated, "tasks/2", #"{"set":{"list":"d"},"unset":[]}"#),
+            .about(.localDeleted, "tasks/1"), .tasks([]), .tasks([["title"]]),
+            .about(.localCreated, "tasks/2", #"{"title":"b"}"#),
+            .about(.localUpdated, "tasks/2", #"{"set":{"title":"a"},"unset":[]}"#),
+            .about(.localCreated, "tasks/3", #"{"title":"c"}"#),
+            .about(.localUpdated, "tasks/2", #"{"set":{"title":"d"},"unset":[]}"#),
         ]
         try store.write(.tasks([["list"]]), .about(.localCreated, "tasks/1", #"{"list":"e"}"#))
         let turn = Lock(0)
@@ -126,7 +126,7 @@ import TidemarkStore
             }
             // Those that throw come between the others.
             if [1, 5, 8].contains(number) {
-                try draft.append(.tasks([["title"]]))
+                try draft.append(.tasks([["list"], ["title"]]))
                 throw Thrown()
             }
             let place = number - [1, 5, 8].count { $0 < number }
@@ -135,7 +135,30 @@ import TidemarkStore
 
         #expect(failures.count { $0 != nil } == 3)
         #expect(try store.indexDifferences() == [])
-        #expect(try store.ids(["list"]) == ["3", "2"])
+        #expect(try store.ids(["title"]) == ["3", "2"])
+    }
+
+    @Test func `are told to who began to watch before they were stored`() throws {
+        let (journal, key) = (store.journal, key)
+        let turn = Lock(0)
+        let told = Lock(0)
+
+        _ = try together(3) { _, draft in
+            let number = turn.withLock { turn in
+                turn += 1
+                return turn
+            }
+            if number == 1 { try Self.count(draft, key) }
+            // Whoever reads now does not see the commit before this one.
+            guard number == 2 else { return }
+            #expect(try journal.read { try $0.entity(key) } == nil)
+            _ = journal.shared.feed.watch(Interest(key), for: journal) {
+                told.withLock { $0 += 1 }
+            }
+        }
+
+        #expect(try store.entity(key) != nil)
+        #expect(told.withLock(\.self) == 1)
     }
 
     @Test func `of more than 256 events take several transactions`() throws {

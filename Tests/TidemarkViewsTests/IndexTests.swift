@@ -101,6 +101,17 @@ private func key(_ values: JSONValue...) -> [UInt8] {
 
         try store.write(.tasks([["new"]], migrations: [.renamed("old", to: "new")]))
         #expect(try store.ids(["new"]).last == "5")
+        try store.write(
+            .about(.localCreated, "tasks/7", #"{"new":3}"#),
+            .about(.localUpdated, "tasks/7", #"{"set":{"new":null},"unset":[]}"#),
+            .about(.localCreated, "tasks/8", #"{"new":8}"#))
+        try store.write(
+            .tasks(
+                [["new"]],
+                migrations: [.renamed("old", to: "new"), .required("new", default: 7)]),
+            .about(.localUpdated, "tasks/5", #"{"set":{"new":9},"unset":[]}"#))
+        #expect(try store.ids(["new"]) == ["1", "2", "3", "4", "6", "7", "8", "5"])
+        #expect(try store.indexDifferences() == [])
     }
 
     @Test func `is read by a reader that may not write`() throws {
