@@ -1,6 +1,7 @@
 // OddTypeTests.swift — entities of types that nobody expects: classes, types that keep their
 // decoder, documents that nest very deep.
 
+import Foundation
 import Synchronization
 import Testing
 import Tidemark
@@ -115,6 +116,48 @@ private indirect enum Nest: Codable, Sendable {
         let error = #expect(throws: TidemarkError.self) { try encodeValue(Nest.nest(nest)) }
         #expect(error?.code == .invalidDocument)
         #expect(refusal(Nest.self, document(100_000)).contains("nested too deep"))
+    }
+
+    @Test(arguments: [
+        "1e400", "-1e400", "1e99999999999999999999", "1e-99999999999999999999",
+        "0e99999999999999999999", "-0", "-0.0", "1E+2", "9223372036854775808",
+        "18446744073709551616", "-9223372036854775809", "1e9223372036854775807",
+        "0.1e-9223372036854775808", String(repeating: "9", count: 5000),
+        "0." + String(repeating: "0", count: 5000) + "1",
+    ])
+    func `with any number is read or refused, found, and ordered`(_ number: String) throws {
+        for dates in DateFormat.allCases {
+            let model = holders(dates)
+            func attempt<Value: Codable & Sendable>(_ type: Value.Type) {
+                let said = refusal(type, number, in: model)
+                #expect(said.hasPrefix("read as") || said.contains("value"), "\(said)")
+            }
+            attempt(Int.self)
+            attempt(UInt64.self)
+            attempt(Int8.self)
+            attempt(Double.self)
+            attempt(Float.self)
+            attempt(Decimal.self)
+            attempt(Date.self)
+            attempt(Tidemark.ID<Counter>.self)
+            #expect(try decodeValue(JSONNumber.self, number, in: model).text == number)
+            for kind in [IndexField.Kind.value, .date] {
+                var key: [UInt8] = []
+                OrderKey.append(Array(number.utf8)[...], kind: kind, dates: dates, to: &key)
+                #expect(OrderKey.end(of: key[...], from: 0) == key.count)
+            }
+        }
+        try withReplica(holders()) { replica in
+            let key = EntityKey("holders", "h")
+            try replica.write { tx in
+                _ = try tx.put(key, Array(#"{"value":\#(number),"x":\#(number)}"#.utf8))
+            }
+            let before = try replica.position
+            try replica.write { tx in
+                try tx.update(Holder<JSONNumber>.self, ID("h")) { _ in }
+            }
+            #expect(try replica.position == before)
+        }
     }
 
     @Test func `is made again by a save when the server deleted it meanwhile`() throws {
