@@ -83,7 +83,7 @@ import TidemarkViews
                     _ = try tx.put(EntityKey("tasks", "a"), Array(#"{"id":"a","title":7}"#.utf8))
                 }
             }
-            #expect((live.error as? TidemarkError)?.code == .invalidDocument)
+            #expect((live.error as? TidemarkError)?.code == .undecodable)
             #expect(live.entities.count == 1)
             #expect(LiveQuery(replica, Errand.all).error != nil)
         }

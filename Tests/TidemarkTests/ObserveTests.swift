@@ -93,7 +93,7 @@ import TidemarkViews
             try replica.put("tasks/a", #"{"id":"a","title":7}"#)
 
             let error = await #expect(throws: TidemarkError.self) { try await results.next() }
-            #expect(error?.code == .invalidDocument)
+            #expect(error?.code == .undecodable)
             try replica.put("tasks/a", #"{"id":"a","title":"mended"}"#)
             #expect(try await results.next() == nil)
             #expect(replica.journal.shared.feed.watchCount == 0)

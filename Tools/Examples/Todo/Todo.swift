@@ -58,6 +58,8 @@ let model = SyncModel(
         }
     }
 
+    func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
     let environment = ProcessInfo.processInfo.environment
     let replica: Replica
 
@@ -77,7 +79,7 @@ let model = SyncModel(
         case ("sync", nil, nil): try await sync()
         case ("watch", nil, nil): try await watch()
         case ("issues", let id, let answer): try await settle(id, answer)
-        default: print(Self.usage)
+        default: throw Complaint("that is none of these:\n" + Self.usage)
         }
     }
 
@@ -98,7 +100,7 @@ let model = SyncModel(
             try tx.create(todo)
             return todo
         }
-        print("added \(short(todo.id))")
+        say("added \(short(todo.id))")
     }
 
     func change(_ prefix: String, _ edit: @escaping @Sendable (inout Todo) -> Void) async throws {
@@ -125,7 +127,9 @@ let model = SyncModel(
             for todo in try store.rows(query) {
                 let list = try todo.list.flatMap { try store.get($0) }
                 let mark = todo.status == .synced ? " " : "*"  // not on the server yet
-                print(mark, short(todo.id), todo.title, list.map { "(\($0.title))" } ?? "")
+                say(
+                    "\(mark) \(short(todo.id)) \(todo.title)"
+                        + (list.map { " (\($0.title))" } ?? ""))
             }
         }
     }
@@ -152,7 +156,7 @@ let model = SyncModel(
 
     func sync() async throws {
         let outcome = try await makeEngine().sync()
-        print(outcome)
+        say("\(outcome)")  // synced: 2 pulled, 1 pushed
     }
 
     /// Syncs by itself, and shows what is to be done whenever that changes, until Control-C.
@@ -160,8 +164,8 @@ let model = SyncModel(
         let engine = try makeEngine()
         await engine.start(SyncTriggers(every: .seconds(5)))
         for try await todos in replica.observe(Todo.open) {
-            print("-- \(todos.count) to do")
-            for todo in todos { print("  ", short(todo.id), todo.title) }
+            say("\(todos.count) to do")
+            for todo in todos { say("  \(short(todo.id)) \(todo.title)") }
         }
     }
 
@@ -174,7 +178,8 @@ let model = SyncModel(
             return try replica.answer(issue.id, answer)
         }
         for issue in try replica.issues() {
-            print(issue.id, issue.kind, issue.key ?? "", issue.message)
+            let key = issue.key.map { "\($0)" } ?? ""
+            say("\(issue.id) \(issue.kind) \(key): \(issue.message)")
         }
     }
 }
