@@ -1,5 +1,7 @@
 // Rebase+Superseded.swift — what was given up with a conflict that the server won.
 
+import TidemarkEvents
+
 extension Rebase {
     /// The fields that were given up with a conflict, in the mutation's order: more than those in
     /// conflict where all of the mutation was superseded; empty for a deletion.
