@@ -53,8 +53,12 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     public let collection: CollectionName
     /// The entity that it is about, where it is about one.
     public let key: EntityKey?
-    /// The fields that it is about; empty for whole entities.
+    /// The fields of the mutation that was refused, or given up in a conflict; empty for whole
+    /// entities.
     public let fields: [String]
+    /// Of a conflict, the fields that both sides changed; empty where one of them deleted the
+    /// entity.
+    public let conflictingFields: [String]
     /// What is wrong, in a sentence.
     public let message: String
     /// The answers that it takes.
@@ -65,6 +69,7 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         collection = row.collection
         key = row.key
         fields = row.fields
+        conflictingFields = row.conflicting
         message = row.message
         (kind, answers) =
             switch row.kind {
@@ -82,8 +87,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     case retry
     /// Give up what was refused; be done with what could not be read.
     case discard
-    /// The local side after all: what was refused is sent again, what lost is edited anew, what the
-    /// server did not name is created there.
+    /// The local side after all: what was refused is sent again, what lost is edited anew with all
+    /// that was given up of it, what the server did not name is created there.
     case keepMine
     /// The server's side: what was refused is given up, what lost stays lost, what the server did
     /// not name is deleted.

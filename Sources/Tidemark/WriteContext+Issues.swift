@@ -7,8 +7,8 @@ import TidemarkViews
 struct IssueSides: Sendable {
     /// The losing mutation.
     var mutation: Event?
-    /// The entity as the server had it before.
-    var base: [UInt8]?
+    /// What the entity was on both sides.
+    var sides: ConflictSides<[UInt8]>?
     /// The `pull.completed` that held entities back.
     var completed: Event?
 
@@ -16,9 +16,7 @@ struct IssueSides: Sendable {
         switch issue.kind {
         case .conflict:
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
-            let before = try views.decision(issue.position, issue.index)?.base
-            let event = try before.flatMap { try views.event(at: $0) }
-            if event?.kind == .serverUpserted { base = event?.payload }
+            sides = try ConflictSides(issue, views)
         case .absent: completed = try views.event(at: issue.position)
         case .rejected, .unreadable: break
         }
@@ -43,7 +41,7 @@ extension WriteContext {
                 collection: issue.collection, cause: issue.position, json: payload.encoded))
         switch issue.kind {
         case .conflict where answer == .keepMine:
-            if let key = issue.key { try redo(key, issue.fields, sides) }
+            if let key = issue.key { try redo(key, issue, sides) }
         case .absent:
             guard let completed = sides.completed else { return }
             for id in PullCompletedPayload(completed.payload).held {
@@ -54,9 +52,13 @@ extension WriteContext {
         }
     }
 
-    /// Makes an edit again that had lost: as far as it lost, on the entity as it is now.
-    private func redo(_ key: EntityKey, _ fields: [String], _ sides: IssueSides) throws {
+    /// Makes an edit again that had lost: all that was given up of it, on the entity as it is now.
+    private func redo(_ key: EntityKey, _ issue: IssueRow, _ sides: IssueSides) throws {
         guard let lost = sides.mutation else { return }
+        let collection = try draft.fold.knownCollection(key.collection)
+        func limited(_ patch: Patch) -> Patch {
+            (collection?.migrated(patch) ?? patch).limited(to: issue.fields)
+        }
         let isThere = try document(key) != nil
         switch lost.kind {
         case .localDeleted:
@@ -64,16 +66,16 @@ extension WriteContext {
         case .localCreated:
             let made = try JSONDocument(parsing: lost.payload)
             if isThere {
-                try patch(key, Patch(settingAllOf: made).limited(to: fields))
+                try patch(key, limited(Patch(settingAllOf: made)))
             } else {
                 try create(key, lost.payload)
             }
         default:
-            let edit = try Patch(parsing: lost.payload)
+            let edit = limited(try Patch(parsing: lost.payload))
             if isThere {
-                try patch(key, edit.limited(to: fields))
+                try patch(key, edit)
             } else {
-                let before = try JSONDocument(parsing: sides.base ?? Array("{}".utf8))
+                let before = try JSONDocument(parsing: sides.sides?.base ?? Array("{}".utf8))
                 try create(key, edit.applied(to: before))
             }
         }

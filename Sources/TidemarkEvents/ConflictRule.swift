@@ -9,20 +9,28 @@ public struct ConflictRule: Sendable {
     public var name: String
     /// Raised whenever the same case would be decided differently; logged with each answer.
     public var version: Int
-    /// Decides.
-    ///
-    /// Pure: the same case, the same answer; it may be asked more than once, on any thread. While
-    /// it throws, the server's word is not taken, and the collection is paused.
-    public var decide: @Sendable (ConflictCase) throws -> ConflictAnswer
+    /// Decides, by what the model says of the collection.
+    package let answer: @Sendable (ConflictCase, CollectionModel) throws -> ConflictAnswer
 
     /// A rule.
+    ///
+    /// - Parameter decide: the answer to a case. Pure: the same case, the same answer; it may be
+    ///   asked more than once, on any thread. While it throws, the server's word is not taken, and
+    ///   the collection is paused.
     public init(
         name: String, version: Int = 1,
         decide: @escaping @Sendable (ConflictCase) throws -> ConflictAnswer
     ) {
+        self.init(name, version) { question, _ in try decide(question) }
+    }
+
+    package init(
+        _ name: String, _ version: Int,
+        _ answer: @escaping @Sendable (ConflictCase, CollectionModel) throws -> ConflictAnswer
+    ) {
         self.name = name
         self.version = version
-        self.decide = decide
+        self.answer = answer
     }
 }
 

@@ -36,18 +36,13 @@ extension CalDAVAdapter {
 
     /// Failures that are not about one item, whatever was asked.
     private static func failure(_ response: HTTPResponse) -> SyncFailure? {
-        let wait = RetryAfter.seconds(response.headerFields)
         let status = response.status.code
-        switch status {
-        case 401: return .unauthorized
-        case 408: return .timeout("408")
-        case 429: return .tooManyRequests(retryAfterSeconds: wait)
+        return switch status {
+        // What is forbidden is told by the body.
+        case 403: nil
         // Waiting mends no report that a server does not have.
-        case 501: return .client(status: 501, "not implemented")
-        case 511: return .foreign("511: the network asks to sign in")
-        case 500...599: return .server(status: status, retryAfterSeconds: wait)
-        case 200..<300, 400..<500: return nil
-        default: return .foreign("status \(status)")
+        case 501: .client(status: 501, "not implemented")
+        default: .ofCall(status, response.headerFields)
         }
     }
 

@@ -44,26 +44,18 @@ extension KintoAdapter {
     private static func failure(_ response: HTTPResponse, _ body: [UInt8]) -> SyncFailure? {
         let status = response.status.code
         if status == 304 { return nil }
-        if let failure = failure(status, RetryAfter.seconds(response.headerFields)) {
-            return failure
-        }
+        if let failure = failure(status, response.headerFields) { return failure }
         // What a machine in between refuses for its size is refused, whoever says so.
         guard !isKintos(body), ![413, 414, 431].contains(status) else { return nil }
         return .foreign("\(status) without a JSON object in it")
     }
 
-    private static func failure(_ status: Int, _ wait: Int64?) -> SyncFailure? {
+    private static func failure(_ status: Int, _ headers: HTTPFields) -> SyncFailure? {
         switch status {
-        case 401: .unauthorized
-        case 403: .forbidden
-        case 408: .timeout("408")
-        case 409 where wait != nil: .server(status: 409, retryAfterSeconds: wait)
+        case 409:
+            RetryAfter.seconds(headers).map { .server(status: 409, retryAfterSeconds: $0) }
         case 410: .apiDeprecated
-        case 429: .tooManyRequests(retryAfterSeconds: wait)
-        case 511: .foreign("511: the network asks to sign in")
-        case 500...599: .server(status: status, retryAfterSeconds: wait)
-        case 200..<300, 400..<500: nil
-        default: .foreign("status \(status)")
+        default: .ofCall(status, headers)
         }
     }
 
@@ -100,7 +92,7 @@ extension KintoAdapter {
             }
             let own = Array(part.rawValue("body") ?? [])
             let answer: ServerAnswer
-            if let failure = failure(status, nil) {
+            if let failure = failure(status, [:]) {
                 answer = .failure(failure)
             } else {
                 // What one of them says that can't be understood is no word on the others.

@@ -177,7 +177,7 @@ extension RowKey {
         for event: Event, at position: Position, keyed: UInt64
     ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
-        keys += [.decision(position, 0), .lost(position, 0)]
+        keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
         if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys += [.watermark(name, scope: ""), .held(name)] }

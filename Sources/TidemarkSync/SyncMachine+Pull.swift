@@ -36,7 +36,7 @@ extension SyncMachine {
     private func cursor(
         of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
     ) throws -> Revision? {
-        guard !isFull, !expired.contains(collection.name),
+        guard !isFull, restarts[collection.name] == nil,
             let mark = try views.watermark(collection.name)
         else { return nil }
         let isDue = FullPullRule.isDue(
@@ -98,11 +98,17 @@ extension SyncMachine {
 
     /// The server does not know the cursor: the same collection once more, from the beginning.
     mutating func startAnew() {
-        guard let current = listing, !current.isWhole else {
+        guard let current = listing else { return }
+        guard current.after != nil || current.next != nil else {
             pause(.malformed("a list of everything has no cursor that could be unknown"))
             return
         }
-        expired.insert(current.collection.name)
+        let count = restarts[current.collection.name, default: 0]
+        guard count < Self.restartsMax else {
+            pause(.malformed("the list's own cursor was unknown \(count + 1) times"))
+            return
+        }
+        restarts[current.collection.name] = count + 1
         unpulled = [current.collection] + unpulled
         listing = nil
     }

@@ -11,6 +11,9 @@ package struct SyncMachine: Sendable {
     /// How often one entity's write may meet a newer version before the next run tries it again.
     package static let conflictsPerEntityMax = 5
 
+    /// How often a collection's list is begun anew in one run.
+    static let restartsMax = 2
+
     package internal(set) var outcome = SyncOutcome()
     let model: SyncModel
     let traits: ServerTraits
@@ -22,8 +25,8 @@ package struct SyncMachine: Sendable {
     /// Entities to ask after, beyond those of unknown attempts.
     var asked: [EntityKey] = []
     var epochs: [CollectionName: Revision]?
-    /// Collections whose cursor the server did not know.
-    var expired: Set<CollectionName> = []
+    /// How often a collection's list was begun anew because the server did not know its cursor.
+    var restarts: [CollectionName: Int] = [:]
     var unpulled: ArraySlice<CollectionModel>
     var listing: Listing?
     var round: ArraySlice<PushCandidate>?

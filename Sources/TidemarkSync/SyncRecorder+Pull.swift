@@ -96,11 +96,13 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
+    /// Without a cursor it says nothing, and is not logged.
+    ///
     /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        guard list.movesCursor || !absent.ids.isEmpty else { return Absent() }
+        guard list.cursor != nil, list.movesCursor || !absent.ids.isEmpty else { return Absent() }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
         return stale.contains(list.collection.name) ? Absent() : absent

@@ -1,7 +1,7 @@
 // FoldIssues.swift — what the user answered to an issue; and the issues that are open.
 //
 //   rejected    entities whose mutations the server refused         rows of the outbox
-//   conflict    conflicts that the local side lost                  'i'
+//   conflict    conflicts that the local side lost                  'i', both sides 'c'
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
 
@@ -72,7 +72,9 @@ extension Fold {
         switch payload.kind {
         case .conflict:
             let place = RowKey.lost(cause, payload.index)
-            if try get(place) != nil { put(place, nil) }
+            guard try get(place) != nil else { return }
+            put(place, nil)
+            try forgetSides(cause)
         case .absent:
             guard let collection = event.collection else { return }
             if try get(.held(collection)) == cause.bigEndianBytes { put(.held(collection), nil) }
@@ -81,6 +83,16 @@ extension Fold {
             try readAnswered(collection, payload)
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
+    }
+
+    /// Forgets what both sides had when no conflict of that event is open any more.
+    private func forgetSides(_ position: Position) throws {
+        var index = 0
+        while try get(.decision(position, index)) != nil {
+            if try get(.lost(position, index)) != nil { return }
+            index += 1
+        }
+        put(.sides(position), nil)
     }
 
     private func readAnswered(
@@ -109,8 +121,10 @@ package struct IssueRow: Sendable, Hashable {
     package var index = 0
     package var collection: CollectionName
     package var entity: String?
-    /// The fields in conflict; empty for a whole entity.
+    /// The fields of the mutation that was refused or given up; empty for a whole entity.
     package var fields: [String] = []
+    /// Those that both sides changed; empty for a whole entity.
+    package var conflicting: [String] = []
     /// The losing mutation.
     package var mutation: Position?
     /// Why, in words of the server or of ours.
@@ -162,12 +176,18 @@ extension ViewReader {
             var issue = IssueRow(
                 kind: .conflict, position: position, index: index,
                 collection: decision.key.collection, entity: decision.key.id)
-            issue.fields = decision.fields
+            issue.fields = decision.superseded
+            issue.conflicting = decision.fields
             issue.mutation = decision.inputs.first
             issue.message = "the server won by \(decision.rule)"
             issues.append(issue)
         }
         return issues
+    }
+
+    /// What both sides had where an event of the server won conflicts that are open still.
+    package func sides(_ position: Position) throws -> ConflictRow? {
+        try row(.sides(position)).map { try ConflictRow(parsing: $0) }
     }
 
     private func heldBack() throws -> [IssueRow] {

@@ -55,7 +55,7 @@ extension Fold {
             key: key, base: old.document?.bytes, local: local, server: new.document?.bytes,
             fields: PendingChange.fields(changes, except: collection.serverFields),
             serverTime: event.serverTime, localTime: changes.last?.editedAt)
-        return RuledConflict(rule: rule, question: question)
+        return RuledConflict(rule: rule, collection: collection, question: question)
     }
 
     private func rebase(
@@ -85,14 +85,20 @@ extension Fold {
             }
         }
         for (index, conflict) in rebase.conflicts.enumerated() {
-            let decision = DecisionRow(
+            var decision = DecisionRow(
                 key: key, rule: collection.conflict.name,
                 ruleVersion: ruled?.payload.version ?? UInt64(Rebase.version),
                 result: conflict.result.rawValue,
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
                 fields: conflict.fields, base: row.basePosition)
+            decision.superseded = rebase.superseded(conflict)
             put(.decision(position, index), decision.encoded)
             if conflict.result == .serverWins { put(.lost(position, index), key.bytes) }
+        }
+        if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
+            let sides = ConflictRow(
+                mine: row.document ?? [], base: row.isAssumed ? row.base : [])
+            put(.sides(position), sides.encoded)
         }
         row.pending = kept
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
@@ -125,6 +131,7 @@ extension Fold {
 /// A conflict, and the rule that is to decide it.
 package struct RuledConflict: Sendable, Hashable {
     package var rule: String
+    package var collection: CollectionModel
     package var question: ConflictCase
 }
 

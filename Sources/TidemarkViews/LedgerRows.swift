@@ -104,6 +104,8 @@ package struct DecisionRow: Sendable, Hashable {
     package var fields: [String]
     /// The event with what the server had said before, if it had said anything.
     package var base: Position?
+    /// The fields of the mutation that were given up, where the server won; empty for a deletion.
+    package var superseded: [String] = []
 
     package init(
         key: EntityKey, rule: String, ruleVersion: UInt64, result: String, inputs: [Position],
@@ -127,6 +129,7 @@ package struct DecisionRow: Sendable, Hashable {
         for input in inputs { writer.position(5, input) }
         for field in fields { writer.message(6, field.utf8) }
         writer.position(7, base)
+        for field in superseded { writer.message(8, field.utf8) }
         return writer.bytes
     }
 
@@ -145,6 +148,39 @@ package struct DecisionRow: Sendable, Hashable {
             case 5: inputs.append(try field.position())
             case 6: fields.append(try field.string())
             case 7: base = try field.position()
+            case 8: superseded.append(try field.string())
+            default: continue
+            }
+        }
+    }
+}
+
+/// What both sides had where the server won conflicts; kept until the last of them is answered.
+package struct ConflictRow: Sendable, Hashable {
+    /// The entity with everything pending, as it was seen here; empty where it was deleted.
+    package var mine: [UInt8]
+    /// What the server had taken before, where no event has it as it stands; else empty.
+    package var base: [UInt8]
+
+    package init(mine: [UInt8], base: [UInt8]) {
+        self.mine = mine
+        self.base = base
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter(capacity: mine.count + base.count + 16)
+        writer.bytes(1, mine)
+        writer.bytes(2, base)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(mine: [], base: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: mine = try field.bytes()
+            case 2: base = try field.bytes()
             default: continue
             }
         }

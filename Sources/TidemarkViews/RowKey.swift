@@ -4,6 +4,7 @@
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
 //   ledger  'b' collection 0 alias                   bindings
+//   ledger  'c' position                             issues (both sides of lost conflicts)
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'g' name                                 schedule (gates, clock, requests)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
@@ -44,9 +45,10 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .entities: 5
         case .outbox: 4
-        case .decisions, .schedule, .watermarks: 3
-        case .bindings: 2
-        case .syncRuns, .store, .idempotencyKeys, .issues: 1
+        case .decisions: 4
+        case .schedule, .watermarks: 3
+        case .bindings, .issues: 2
+        case .syncRuns, .store, .idempotencyKeys: 1
         }
     }
 }
@@ -80,6 +82,10 @@ package struct RowKey: Hashable, Comparable, Sendable {
     /// A conflict that the local side lost, by the place of its decision.
     package static func lost(_ position: Position, _ index: Int) -> RowKey {
         RowKey(.ledger, Ledger.lost + place(position, index))
+    }
+    /// What both sides had in the lost conflicts of an event.
+    package static func sides(_ position: Position) -> RowKey {
+        RowKey(.ledger, position, after: Ledger.sides)
     }
     private static func place(_ position: Position, _ index: Int) -> [UInt8] {
         position.bigEndianBytes
@@ -132,7 +138,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "k"): return .idempotencyKeys
-        case UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"): return .issues
+        case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"):
+            return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
@@ -163,6 +170,7 @@ package enum Ledger {
     package static let open = Array("o".utf8)
     package static let unreadable = Array("q".utf8)
     package static let ruleAnswers = Array("r".utf8)
+    package static let sides = Array("c".utf8)
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)

@@ -3,11 +3,28 @@
 package import Tidemark
 
 package enum Conflicts {
+    package struct Note: Entity {
+        package static let collection: CollectionName = "notes"
+        package let id: Tidemark.ID<Note>
+        package var title: String
+        package var tags: [String]
+    }
+
     package static func answer(_ replica: Replica) throws {
         for issue in try replica.issues() where issue.kind == .conflict {
             print(issue.id, issue.key ?? "", issue.fields, issue.message)
             try replica.answer(issue.id, .keepMine)
         }
+    }
+
+    package static func merge(
+        _ replica: Replica, _ issue: SyncIssue, _ merge: (Note?, Note?, Note?) -> Note?
+    ) throws {
+        guard let sides = try replica.sides(of: issue.id, as: Note.self),
+            let merged = merge(sides.base, sides.mine, sides.theirs)
+        else { return }
+        try replica.write { tx in try tx.save(merged) }
+        try replica.answer(issue.id, .keepTheirs)
     }
 
     package static let allTags = ConflictRule(name: "allTags") { conflict in
@@ -18,6 +35,12 @@ package enum Conflicts {
         for tag in mine.value("tags")?.array ?? [] where !tags.contains(tag) { tags.append(tag) }
         let value = JSONValue.array(tags).encoded()
         return .document(theirs.applying(set: [(key: "tags", value: value)]))
+    }
+
+    package static let typedTags = ConflictRule(name: "allTags", for: Note.self) { conflict in
+        guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+        note.tags += mine.tags.filter { !note.tags.contains($0) }
+        return .entity(note)
     }
 
     package static let notes = CollectionModel("notes", conflict: .custom("allTags"))

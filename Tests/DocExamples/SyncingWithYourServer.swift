@@ -35,20 +35,18 @@ package struct NotesAdapter: ServerAdapter {
     package func answer(
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
+        let message = String(decoding: body.prefix(200), as: UTF8.self)
         switch response.status.code {
         case 200..<300: break
         case 304: return .unchanged
-        case 401: return .failure(.unauthorized)
-        case 403: return .failure(.forbidden)
         case 404: return .absent
         case 410: return .cursorExpired
         case 412: return .conflictUnknown
-        case 422: return .refused(ServerRefusal(status: 422, message: "not valid"))
-        case 429: return .failure(.tooManyRequests(retryAfterSeconds: nil))
-        case 500..<600:
+        case 422: return .refused(ServerRefusal(status: 422, message: message))
+        case let status:
             return .failure(
-                .server(status: response.status.code, retryAfterSeconds: nil))
-        default: return .failure(.client(status: response.status.code, ""))
+                SyncFailure(
+                    status: status, headerFields: response.headerFields, message: message))
         }
         let revision = response.headerFields[.eTag].map { Revision($0) }
         switch call {

@@ -62,25 +62,27 @@ import TidemarkViews
     }
 
     @Test func `touch a field that lost, and none that is only written like it`() async throws {
-        let world = SyncWorld()
+        let world = SyncWorld.notes(.mergeFields(.serverWins))
         let composed = "\u{E9}"
         let decomposed = "e\u{301}"
         func document(_ left: Int, _ right: Int) -> String {
             #"{"\#(composed)":\#(left),"\#(decomposed)":\#(right)}"#
         }
-        world.rivalPuts("lists/home", document(1, 1))
+        world.rivalPuts("notes/a", document(1, 1))
         try await SyncDevice.with(world) { device async throws in
             try await device.sync()
-            try device.patch("lists/home", document(2, 2))
-            world.rivalPuts("lists/home", document(3, 1))
+            try device.patch("notes/a", document(2, 2))
+            world.rivalPuts("notes/a", document(3, 1))
+            try await device.sync()
+            world.rivalPuts("notes/a", document(3, 4))
             try await device.sync()
             let issue = try #require(try device.replica.issues().first)
             #expect(issue.fields.map { Array($0.utf8) } == [Array(composed.utf8)])
 
             try device.replica.answer(issue.id, .keepMine)
 
-            let made = try #require(try device.document("lists/home"))
-            #expect(Array(made.utf8) == Array(document(2, 1).utf8))
+            let made = try #require(try device.document("notes/a"))
+            #expect(Array(made.utf8) == Array(document(2, 4).utf8))
         }
     }
 

@@ -49,6 +49,22 @@ import TidemarkViews
         }
     }
 
+    @Test func `keep all of an edit that lost by one of its fields`() async throws {
+        try await withLostEdit { device in
+            try device.patch(Self.key, #"{"title":"mine","colour":"red"}"#)
+        } _: { world in
+            world.rivalPuts(Self.key, #"{"title":"theirs","n":2}"#)
+        } _: { world, device, issue async throws in
+            #expect(issue.fields == ["title", "colour"])
+            #expect(try device.document(Self.key) == #"{"title":"theirs","n":2}"#)
+
+            try device.replica.answer(issue.id, .keepMine)
+
+            #expect(try await device.sync().isSynced)
+            #expect(world.record(Self.key) == #"{"title":"mine","n":2,"colour":"red"}"#)
+        }
+    }
+
     @Test func `are closed when what lost may stay lost`() async throws {
         try await withLostEdit { device in
             try device.patch(Self.key, #"{"title":"mine"}"#)

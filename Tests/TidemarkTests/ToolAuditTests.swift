@@ -219,6 +219,9 @@ struct `the tool's manners` {
         let demo = try await SyncTool.run("demo", "--store", folder / "demo")
 
         #expect(demo.code == 0 && demo.err == "", "\(demo.err)")
+        let blocked = demo.lines.filter { $0.contains("blocked") }
+        #expect(!blocked.isEmpty && blocked.allSatisfy { $0.contains("blocked by lists/") })
+        #expect(demo.lines.allSatisfy { !$0.hasSuffix(" ") })
         for name in ["phone", "laptop"] {
             let verified = try await SyncTool.run("verify", folder / "demo/\(name)")
             #expect(verified.code == 0 && verified.out.hasPrefix("fine: "))

@@ -102,6 +102,40 @@ struct `the tool's issues` {
         }
     }
 
+    @Test func `show what both sides have, by their names`() async throws {
+        try await withIssues { _, store in
+            let names = try await names(store)
+            let conflict = try #require(names["conflict"])
+
+            let shown = try await SyncTool.run("issues", store, conflict)
+
+            #expect(shown.code == 1 && shown.err == "")
+            try #require(shown.lines.count == 4)
+            let list = try await SyncTool.run("issues", store)
+            #expect(shown.lines[0] == list.lines[0])
+            for (line, start) in zip(
+                shown.lines.dropFirst(),
+                [
+                    #"  base   {"title":"s","#, #"  mine   {"title":"mine","#,
+                    #"  theirs {"title":"theirs","#,
+                ])
+            {
+                #expect(line.hasPrefix(start), "\(line)")
+            }
+            let json = try await SyncTool.run("issues", store, conflict, "-o", "json")
+            #expect(json.code == 1 && json.lines.count == 1)
+            let sides = try JSONValue(parsing: Array(json.out.utf8))
+            #expect(sides["mine"]?["title"] == "mine" && sides["theirs"]?["title"] == "theirs")
+            #expect(sides["conflictingFields"] == .array(["title"]))
+
+            let rejected = try #require(names["rejected"])
+            let refused = try await SyncTool.run("issues", store, rejected)
+            #expect(refused.lines.dropFirst() == ["  base   -", "  mine   {}", "  theirs -"])
+            let wrong = try await SyncTool.run("issues", store, "@99999")
+            #expect(wrong.code == 2 && wrong.err.contains("there is no open issue @99999"))
+        }
+    }
+
     @Test func `are answered by their names, and the next sync does the rest`() async throws {
         try await withIssues { world, store in
             let names = try await names(store)

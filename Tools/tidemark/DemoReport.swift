@@ -47,12 +47,16 @@ struct DemoReport {
         try open(name) { journal in
             try journal.read { views in
                 for entry in try views.outbox(all: true) {
-                    let proof = entry.mutation.proof.map { "by \($0)" } ?? ""
+                    let reasons =
+                        entry.mutation.proof.map { ["\($0)"] }
+                        ?? entry.blockers.map(
+                            \.description)
+                    let proof = reasons.isEmpty ? "" : " by " + reasons.joined(separator: ", ")
                     Terminal.write(
                         cut(
                             "   \("\(entry.position)".padded(to: 5)) "
                                 + "\(entry.mutation.kind)".padded(to: 14)
-                                + "\(entry.mutation.key)".padded(to: 12) + "\(entry.word) \(proof)")
+                                + "\(entry.mutation.key)".padded(to: 12) + "\(entry.word)\(proof)")
                     )
                 }
             }

@@ -15,13 +15,18 @@ struct Issues: ParsableCommand {
             unreadable  the server sent what is no entity
 
             The first word of each line is the issue's name, for `tidemark answer`.
+            With a name it prints that one, and the entity as it was on both sides:
+            what both changed, mine and theirs.
             Exit code 1 when there is any. -o json prints one object a line.
             """)
 
     @OptionGroup var store: StoreArgument
+    @Argument(help: "The name of an issue: @41 or @41.1.")
+    var issue: String?
     @OptionGroup var format: OutputOption
 
     func run() throws {
+        if let issue { return try show(try SyncIssue.ID(named: issue)) }
         let issues = try store.read { journal in
             try journal.read { views in try views.issues().map { SyncIssue($0) } }
         }
@@ -31,6 +36,28 @@ struct Issues: ParsableCommand {
         guard !issues.isEmpty else {
             if !format.isJSON { Terminal.say("there are no issues") }
             return
+        }
+        throw Exit.findings
+    }
+
+    private func show(_ id: SyncIssue.ID) throws {
+        let (issue, sides) = try store.read { journal in
+            try journal.read { views in
+                let row = try views.issues().first {
+                    SyncIssue.ID($0.position, index: $0.index) == id
+                }
+                guard let row else { throw UsageError("there is no open issue \(id)") }
+                return (SyncIssue(row), try ConflictSides(row, views))
+            }
+        }
+        if format.isJSON {
+            Terminal.write(try issue.json(with: sides))
+        } else {
+            Terminal.write(cut(issue.text))
+            for (name, document) in sides?.named ?? [] {
+                let text = document.map { EventLine.onOneLine($0) } ?? "-"
+                Terminal.write(cut("  " + name.padded(to: 7) + text))
+            }
         }
         throw Exit.findings
     }
@@ -56,9 +83,7 @@ struct Answer: ParsableCommand {
     var answer: String
 
     func run() throws {
-        guard let id = SyncIssue.ID(issue) else {
-            throw UsageError("\"\(issue)\" names no issue; write @12, as `tidemark issues` does")
-        }
+        let id = try SyncIssue.ID(named: issue)
         guard let answer = IssueAnswer(rawValue: answer) else {
             let names = IssueAnswer.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("\"\(answer)\" is none of \(names)")
@@ -71,17 +96,45 @@ struct Answer: ParsableCommand {
     }
 }
 
+extension SyncIssue.ID {
+    fileprivate init(named text: String) throws {
+        guard let id = Self(text) else {
+            throw UsageError("\"\(text)\" names no issue; write @12, as `tidemark issues` does")
+        }
+        self = id
+    }
+}
+
+extension ConflictSides<[UInt8]> {
+    fileprivate var named: [(name: String, document: [UInt8]?)] {
+        [("base", base), ("mine", mine), ("theirs", theirs)]
+    }
+}
+
 extension SyncIssue {
-    fileprivate var json: [UInt8] {
+    fileprivate var json: [UInt8] { JSONValue.object(object).encoded() }
+
+    fileprivate func json(with sides: ConflictSides<[UInt8]>?) throws -> [UInt8] {
+        var object = object
+        for (name, document) in sides?.named ?? [] {
+            object[name] = .some(try document.map { try JSONValue(parsing: $0) } ?? .null)
+        }
+        return JSONValue.object(object).encoded()
+    }
+
+    private var object: JSONObject {
         var object: JSONObject = [
             "issue": .string("\(id)"), "kind": .string(kind.rawValue),
             "collection": .string(collection.rawValue),
         ]
         if let key { object["id"] = .string(key.id) }
         object["fields"] = .array(fields.map(JSONValue.string))
+        if kind == .conflict {
+            object["conflictingFields"] = .array(conflictingFields.map(JSONValue.string))
+        }
         object["message"] = .string(message)
         object["answers"] = .array(answers.map { .string($0.rawValue) })
-        return JSONValue.object(object).encoded()
+        return object
     }
 
     fileprivate var text: String {

@@ -12,8 +12,14 @@ struct HookedAdapter: ServerAdapter {
     var takesSeveral = true
     /// Whether lists only name what is in them, so that it is fetched one by one.
     var onlyNames = false
+    /// Whether lists say not where a later one goes on.
+    var hidesCursor = false
+    /// Whether answers to writes say not how the entity is now.
+    var hidesStored = false
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
+    /// Which lists are said to begin where the server knows nothing of.
+    var forgets: @Sendable (ServerCall) -> Bool = { _ in false }
 
     var traits: ServerTraits {
         takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
@@ -37,8 +43,14 @@ struct HookedAdapter: ServerAdapter {
             case let other: return other
             }
         }
+        if forgets(call) { return .cursorExpired }
         let answer = kinto.answer(to: call, response, body: body)
-        guard onlyNames, case .page(var page) = answer else { return answer }
+        if hidesStored, call.isWriteOfOne, case .record(let record) = answer {
+            return .stored(id: record.id, record.revision)
+        }
+        guard case .page(var page) = answer else { return answer }
+        if hidesCursor { page.cursor = nil }
+        guard onlyNames else { return .page(page) }
         page.references = page.records.filter { !$0.isDeleted }.map {
             ServerReference(id: $0.id, revision: $0.revision)
         }

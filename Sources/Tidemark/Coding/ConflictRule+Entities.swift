@@ -1,0 +1,86 @@
+// ConflictRule+Entities.swift — rules of the app over its own types.
+
+public import TidemarkEvents
+
+/// A conflict of one entity that both sides changed.
+public struct EntityConflict<T: Entity>: Sendable {
+    /// The entity as the server had it before; nil when there was none.
+    public var base: T?
+    /// As it is here; nil when it was deleted here.
+    public var mine: T?
+    /// As the server has it now; nil when it was deleted there.
+    public var theirs: T?
+    /// The same as documents, with the fields that pending changes touch and both sides' times.
+    public var documents: ConflictCase
+}
+
+/// How a rule decides a conflict of entities.
+public enum EntityConflictAnswer<T: Entity>: Sendable {
+    /// The server's version stands; the mutations in conflict are superseded and reported.
+    case theirs
+    /// The local changes are applied on the server's version and sent again.
+    case mine
+    /// The entity becomes this one, and is sent.
+    ///
+    /// What the type does not know stays as the server has it; of an entity that was deleted there,
+    /// as it was here.
+    case entity(T)
+}
+
+extension ConflictRule {
+    /// A rule over the app's own type.
+    ///
+    /// ```swift
+    /// ConflictRule(name: "allTags", for: Note.self) { conflict in
+    ///     guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+    ///     note.tags += mine.tags.filter { !note.tags.contains($0) }
+    ///     return .entity(note)
+    /// }
+    /// ```
+    ///
+    /// A side that can't be read as the type fails the rule, as throwing does: the server's word is
+    /// not taken, and the collection is paused.
+    public init<T: Entity>(
+        name: String, version: Int = 1, for type: T.Type,
+        decide: @escaping @Sendable (EntityConflict<T>) throws -> EntityConflictAnswer<T>
+    ) {
+        self.init(name, version) { question, collection in
+            guard question.key.collection == T.collection else {
+                throw TidemarkError(
+                    .invalidKey,
+                    "the rule \(name) decides conflicts of \(T.collection), not of \(question.key)")
+            }
+            let reader = EntityReader(type, in: collection)
+            func read(_ document: [UInt8]?) throws -> T? {
+                try document.map { try reader.entity(question.key, $0) }
+            }
+            let conflict = EntityConflict(
+                base: try read(question.base), mine: try read(question.local),
+                theirs: try read(question.server), documents: question)
+            switch try decide(conflict) {
+            case .theirs: return .server
+            case .mine: return .local
+            case .entity(let entity): return .document(try conflict.document(entity, collection))
+            }
+        }
+    }
+}
+
+extension EntityConflict {
+    /// The document of an answer: what differs from the server's entity, applied on its document.
+    fileprivate func document(_ entity: T, _ collection: CollectionModel) throws -> [UInt8] {
+        guard T.key(entity.id) == documents.key else {
+            throw TidemarkError(
+                .invalidKey, "\(documents.key) was given the id \"\(entity.id)\"",
+                key: documents.key)
+        }
+        let after = try EntityCoding.encode(entity, in: collection)
+        guard let before = theirs ?? mine, let bytes = documents.server ?? documents.local else {
+            return after.encoded
+        }
+        let difference = EntityDifference(
+            from: try EntityCoding.encode(before, in: collection), to: after, in: collection)
+        let document = try JSONDocument(parsing: bytes)
+        return difference.patch(of: document).applied(to: document)
+    }
+}
