@@ -13,6 +13,9 @@ extension WriteContext {
             key, try draft.fold.entity(key))
     }
 
+    /// A new id for an entity, never given out before: `Todo(id: tx.newID(), …)`.
+    public func newID<T: Entity>(_ type: T.Type = T.self) -> ID<T> { ID(makeID()) }
+
     /// Creates an entity; properties without a value are left out of its document.
     ///
     /// - Throws: ``TidemarkError``: `alreadyExists`, `invalidKey`, `invalidDocument`, `tooLarge`,

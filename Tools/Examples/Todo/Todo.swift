@@ -87,16 +87,14 @@ let model = SyncModel(
 
     func add(_ title: String, to name: String?) async throws {
         let todo = try await replica.write { tx in
-            var list: TodoList?
+            var list: TodoList.ID?
             if let name {
-                list = try tx.first(TodoList.where(\.title == name))
-                if list == nil {
-                    list = TodoList(id: ID(tx.makeID()), title: name)
-                    if let list { try tx.create(list) }
-                }
+                let known = try tx.first(TodoList.where(\.title == name))
+                let home = known ?? TodoList(id: tx.newID(), title: name)
+                try tx.save(home)  // nothing is logged of one that is there
+                list = home.id
             }
-            let todo = Todo(
-                id: ID(tx.makeID()), title: title, list: list?.id, created: Date())
+            let todo = Todo(id: tx.newID(), title: title, list: list, created: Date())
             try tx.create(todo)
             return todo
         }
@@ -125,11 +123,10 @@ let model = SyncModel(
                 query = query.where(\.list == list.id)
             }
             for todo in try store.rows(query) {
-                let list = try todo.list.flatMap { try store.get($0) }
+                let list = try store.get(todo.list)
                 let mark = todo.status == .synced ? " " : "*"  // not on the server yet
-                say(
-                    "\(mark) \(short(todo.id)) \(todo.title)"
-                        + (list.map { " (\($0.title))" } ?? ""))
+                let name = list.map { " (\($0.title))" } ?? ""
+                say("\(mark) \(short(todo.id)) \(todo.title)\(name)")
             }
         }
     }
