@@ -11,7 +11,7 @@ import TidemarkHTTP
 
 // MARK: What there is
 
-/// A list of todos. The coding keys are the field names of the server.
+/// A list of todos; the coding keys are the field names of the server.
 struct TodoList: Entity {
     static let collection: CollectionName = "lists"
     static let fields: FieldNames<TodoList> = [\.title: "title"]
