@@ -88,7 +88,7 @@ import Testing
             "public enum MutationOutcome"
         ),
         ("ProblemsAndIssues", "TidemarkEvents/EntityStatus.swift", "public enum EntityStatus"),
-        ("ProblemsAndIssues", "Tidemark/SyncIssue.swift", "public enum Kind"),
+        ("ProblemsAndIssues", "Tidemark/Issues/SyncIssue.swift", "public enum Kind"),
         ("Conflicts", "TidemarkEvents/ConflictPolicy.swift", "public enum ConflictPolicy"),
         ("Migrations", "TidemarkEvents/FieldMigration.swift", "public enum FieldMigration"),
     ])
