@@ -84,11 +84,12 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// enum Priority: RawRepresentable, Codable, Hashable, Sendable {
 ///     case low, high, other(String)
 ///     init(rawValue: String) {
-///         self = switch rawValue {
-///         case "low": .low
-///         case "high": .high
-///         default: .other(rawValue)
-///         }
+///         self =
+///             switch rawValue {
+///             case "low": .low
+///             case "high": .high
+///             default: .other(rawValue)
+///             }
 ///     }
 ///     var rawValue: String {
 ///         switch self {

@@ -26,6 +26,26 @@ import Testing
         #expect(count > 30)
     }
 
+    @Test func `and doc comments show only Swift that is built`() throws {
+        let built = Self.code(
+            try Project.text("Tests/DocExamples/DocComments.swift").components(separatedBy: "\n"))
+        var count = 0
+        for path in try Project.swiftFiles() where path.hasPrefix("Sources/") {
+            let comments = try Project.text(path).components(separatedBy: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }.filter { $0.hasPrefix("///") }.map { String($0.dropFirst(3)) }
+            for block in comments.joined(separator: "\n").components(separatedBy: "```swift\n")
+                .dropFirst()
+            {
+                let lines = Self.code(
+                    block.components(separatedBy: "```")[0].components(separatedBy: "\n"))
+                #expect(built.firstRange(of: lines) != nil, "\(path): \(lines.first ?? "")")
+                count += 1
+            }
+        }
+        #expect(count >= 5)
+    }
+
     /// Where an article's code stands, if it is not in the file of its name.
     private static let examples = ["Testing": "Tests/TidemarkTests/ArticleExampleTests.swift"]
 

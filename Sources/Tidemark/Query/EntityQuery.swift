@@ -4,7 +4,9 @@
 ///
 /// A value; nothing is read until a context is asked for it.
 ///
-///     TimeEntry.where(\.duration == nil && \.start >= monday).order(by: \.start).limit(20)
+/// ```swift
+/// TimeEntry.where(\.duration == nil && \.start >= monday).order(by: \.start).limit(20)
+/// ```
 ///
 /// A query that an index of the collection fits looks up what it needs; any other reads the whole
 /// collection, and says so in ``ReadContext/explain(_:)``. The answer is the same.

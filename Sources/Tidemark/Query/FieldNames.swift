@@ -6,7 +6,9 @@
 /// of them. `\.id` is known without being listed. Written as a literal, in a constant, so that it
 /// is made once:
 ///
-///     static let fields: FieldNames<TimeEntry> = [\.project: "project", \.start: "start"]
+/// ```swift
+/// static let fields: FieldNames<TimeEntry> = [\.duration: "duration", \.start: "start"]
+/// ```
 public struct FieldNames<T: Entity>: Sendable, ExpressibleByDictionaryLiteral {
     private let names: [(path: any PartialKeyPath<T> & Sendable, name: String)]
 

@@ -1,0 +1,58 @@
+// DocComments.swift — the code that doc comments in Sources show.
+
+import Foundation
+import Tidemark
+
+enum DocComments {
+    typealias Note = Conflicts.Note
+
+    struct Todo: Entity {
+        static let collection: CollectionName = "tasks"
+        let id: ID<Todo>
+        var title: String
+        var list: ID<TodoList>?
+        var startedAt: Date?
+        var priority: Priority
+        var labels: [String]?
+        var custom: JSONValue?
+    }
+
+    enum Priority: RawRepresentable, Codable, Hashable, Sendable {
+        case low, high, other(String)
+        init(rawValue: String) {
+            self =
+                switch rawValue {
+                case "low": .low
+                case "high": .high
+                default: .other(rawValue)
+                }
+        }
+        var rawValue: String {
+            switch self {
+            case .low: "low"
+            case .high: "high"
+            case .other(let value): value
+            }
+        }
+    }
+
+    struct TimeEntry: Entity {
+        static let collection: CollectionName = "time_entries"
+        static let fields: FieldNames<TimeEntry> = [\.duration: "duration", \.start: "start"]
+        let id: ID<TimeEntry>
+        var duration: Int?
+        var start: Date
+    }
+
+    static func query(_ monday: Date) -> EntityQuery<TimeEntry> {
+        TimeEntry.where(\.duration == nil && \.start >= monday).order(by: \.start).limit(20)
+    }
+
+    static func rule() -> ConflictRule {
+        ConflictRule(name: "allTags", for: Note.self) { conflict in
+            guard var note = conflict.theirs, let mine = conflict.mine else { return .theirs }
+            note.tags += mine.tags.filter { !note.tags.contains($0) }
+            return .entity(note)
+        }
+    }
+}
