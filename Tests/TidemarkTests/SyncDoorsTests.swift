@@ -71,22 +71,22 @@ import TidemarkTesting
     {
         let clock = ManualClock()
         let (woken, wake) = AsyncStream.makeStream(of: Int.self)
-        for seconds in [30, 10, 20] {
+        for seconds in [30, 20, 10] {
             Task {
                 try await clock.sleep(for: .seconds(seconds))
                 wake.yield(seconds)
             }
+            // Each begins to sleep when it likes, and is the first to wake then.
+            while await clock.firstSleep() != .seconds(seconds) { await Task.yield() }
         }
         var order: [Int] = []
         var iterator = woken.makeAsyncIterator()
         while order.count < 3 {
-            // Each begins to sleep when it likes.
-            let left = await clock.firstSleep()
-            clock.advance(by: left)
+            clock.advance(by: await clock.firstSleep())
             order.append(try #require(await iterator.next()))
         }
 
-        #expect(order.sorted() == [10, 20, 30])
+        #expect(order == [10, 20, 30])
     }
 
     @Test func `who sleeps wakes when the task is cancelled, and is forgotten`() async throws {
