@@ -1,13 +1,13 @@
 // EntityRow+Visible.swift — the document of an entity, out of its row's bytes, without making the
 // row: it is asked for with every row that a commit changes in a collection with indexes.
 
-import TidemarkEvents
+package import TidemarkEvents
 
 extension EntityRow {
     /// What ``document`` of the row with these bytes is.
     ///
     /// - Throws: ``ProtoError`` for a damaged row.
-    static func visibleDocument(in row: [UInt8]) throws(ProtoError) -> ArraySlice<UInt8>? {
+    package static func visibleDocument(in row: [UInt8]) throws(ProtoError) -> ArraySlice<UInt8>? {
         var state = BaseState.absent
         var base: ArraySlice<UInt8> = []
         var current: ArraySlice<UInt8> = []

@@ -3,10 +3,14 @@
 package import TidemarkEvents
 
 extension EntityRow {
+    /// The last event that made what is seen of the entity.
+    package var seenPosition: Position? {
+        [basePosition, pending.last?.position].compactMap(\.self).max()
+    }
+
     /// The event that changed the entity last: an edit made here, or what the server said.
     package var lastChange: Position {
-        let events = [basePosition, pending.last?.position, refusal?.position]
-        return events.compactMap(\.self).max() ?? .start
+        [seenPosition, refusal?.position].compactMap(\.self).max() ?? .start
     }
 }
 

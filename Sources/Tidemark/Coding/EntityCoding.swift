@@ -65,10 +65,3 @@ enum EntityCoding {
             key: T.key(entity.id))
     }
 }
-
-extension EntityRow {
-    /// The last event that made what is seen of the entity.
-    var seenPosition: Position? {
-        [basePosition, pending.last?.position].compactMap { $0 }.max()
-    }
-}

@@ -79,7 +79,8 @@ extension WriteContext {
         try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
     }
 
-    private func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
+    /// What the model says of a type's collection; what is usual when it names none.
+    func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
         try draft.fold.knownCollection(T.collection) ?? CollectionModel(T.collection)
     }
 }

@@ -54,7 +54,6 @@ extension ReadContext {
     }
 
     func trackedRow(_ key: EntityKey) throws -> TrackedRow? {
-        let key = try views.key(key)
-        return try views.entity(key).flatMap { try TrackedRow(key, $0, views) }
+        try views.found(key).flatMap { try TrackedRow($0.key, $0.row, views) }
     }
 }

@@ -101,13 +101,6 @@ final class Wakes: Sendable {
 
 /// A replica for the time of a test that awaits.
 func withObserved<R>(_ body: (Replica) async throws -> R) async throws -> R {
-    let replica = try Replica.temporary(
-        model: SyncWorld.usualModel, dependencies: .seeded(0, clock: ManualClock()))
-    let result: R
-    do { result = try await body(replica) } catch {
-        try? replica.deleteTemporary()
-        throw error
-    }
-    try replica.deleteTemporary()
-    return result
+    try await Replica.withTemporary(
+        model: SyncWorld.usualModel, dependencies: .seeded(0, clock: ManualClock()), body)
 }
