@@ -22,10 +22,8 @@ extension CollectionModel {
                 throw ModelError("\(path).references", "an object of field to collection is needed")
             }
             for (field, target) in object {
-                guard let name = target.stringValue, CollectionName(name).isValid else {
-                    throw ModelError("\(path).references.\(field)", "a collection name is needed")
-                }
-                references.append(Reference(field, to: CollectionName(name)))
+                let path = "\(path).references.\(field)"
+                references.append(try Reference(field, target, at: path, isLogged))
             }
         }
         pageSize = try members.integer("pageSize", in: 1...10_000)
@@ -41,6 +39,7 @@ extension CollectionModel {
             throw ModelError("\(path).indexes", "\(Self.indexesMax) are the most")
         }
         try readMigrations(members, path)
+        try readRules(members, path, isLogged)
     }
 
     private mutating func readFormats(_ members: Members, _ path: String) throws(ModelError) {
@@ -70,10 +69,11 @@ extension CollectionModel {
         }
     }
 
-    private static let members = [
-        "name", "id", "lastChange", "conflict", "references", "pageSize", "dates", "keys",
-        "nullable", "indexes", "migrations",
-    ]
+    private static let members =
+        [
+            "name", "id", "lastChange", "conflict", "references", "pageSize", "dates", "keys",
+            "nullable", "indexes", "migrations",
+        ] + ruleMembers
 
     var json: JSONObject {
         var object: JSONObject = ["name": .string(name.rawValue), "id": .string(idField)]
@@ -82,7 +82,7 @@ extension CollectionModel {
         if !references.isEmpty {
             var targets = JSONObject()
             for reference in references {
-                targets[reference.field] = .string(reference.collection.rawValue)
+                targets[reference.field] = reference.json
             }
             object["references"] = .object(targets)
         }
@@ -92,6 +92,7 @@ extension CollectionModel {
         if !nullable.isEmpty { object["nullable"] = .array(nullable.map(JSONValue.string)) }
         if !indexes.isEmpty { object["indexes"] = .array(indexes.map(\.json)) }
         if !migrations.isEmpty { object["migrations"] = .array(migrations.map(\.json)) }
+        addRules(to: &object)
         return object
     }
 }

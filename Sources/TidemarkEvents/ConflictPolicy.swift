@@ -35,6 +35,8 @@ public enum ConflictPolicy: Sendable, Hashable {
     ///
     /// A deletion by the server wins.
     case overwriteIfSynced
+    /// The server's version stands, and nothing that was pending stays on it.
+    case overwriteAlways
     /// Field by field: of one that both sides changed, that side's value; a deletion against a
     /// change as a whole.
     case mergeFields(ConflictSide)
@@ -49,6 +51,7 @@ public enum ConflictPolicy: Sendable, Hashable {
         case .preferNewer: "preferNewer"
         case .overwriteUnlessDirty: "overwriteUnlessDirty"
         case .overwriteIfSynced: "overwriteIfSynced"
+        case .overwriteAlways: "overwriteAlways"
         case .mergeFields: "mergeFields"
         case .custom(let name): name
         }
@@ -58,7 +61,8 @@ public enum ConflictPolicy: Sendable, Hashable {
     package var comparesTimes: Bool {
         switch self {
         case .preferNewer, .custom: true
-        case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields:
+        case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
+            .overwriteAlways, .mergeFields:
             false
         }
     }
@@ -69,7 +73,7 @@ public enum ConflictPolicy: Sendable, Hashable {
 
 extension ConflictPolicy {
     private static let plain: [ConflictPolicy] = [
-        .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
+        .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways,
     ]
 
     /// What is usual without a word, a text, or an object of one member.
@@ -121,7 +125,9 @@ extension ConflictPolicy {
     /// As a model says it.
     var json: JSONValue {
         switch self {
-        case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced: .string(name)
+        case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
+            .overwriteAlways:
+            .string(name)
         case .preferNewer(let field, let margin):
             [
                 "preferNewer": [

@@ -14,4 +14,6 @@ public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
     case uploading
     /// Refused by the server.
     case error
+    /// Not here: made up because something refers to it.
+    case placeholder
 }

@@ -69,6 +69,8 @@ extension EventKind {
     public static let localDiscarded = EventKind(rawValue: 14)
     /// The user asked to send again what the server had refused.
     public static let localRetried = EventKind(rawValue: 15)
+    /// A timer went off, and what it is for is to be done by the time it says.
+    public static let timerFired = EventKind(rawValue: 21)
     /// What a rule of the app answered; the server's word that it was asked about comes next.
     public static let ruleAnswered = EventKind(rawValue: 24)
     /// The user answered an issue; its cause is the event that raised it.

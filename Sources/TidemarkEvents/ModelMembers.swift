@@ -58,4 +58,34 @@ struct Members {
         }
         return word
     }
+
+    /// A list of texts; none when the member is not there.
+    func texts(_ name: String) throws(ModelError) -> [String] {
+        var texts: [String] = []
+        for (index, value) in try list(name).enumerated() {
+            guard let text = value.stringValue, !text.isEmpty else {
+                throw ModelError("\(path).\(name)[\(index)]", "a text is needed")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// True or false, or nil when the member is not there.
+    func flag(_ name: String) throws(ModelError) -> Bool? {
+        guard let value = object[name] else { return nil }
+        guard case .bool(let flag) = value else {
+            throw ModelError("\(path).\(name)", "true or false is needed")
+        }
+        return flag
+    }
+
+    /// The members of an object in this one, or nil when it is not there.
+    func object(_ name: String, known: [String]?) throws(ModelError) -> Members? {
+        guard let value = object[name] else { return nil }
+        return try Members(value, at: "\(path).\(name)", known: known)
+    }
+
+    /// The error for a member that has to be there.
+    func isNeeded(_ name: String) -> ModelError { ModelError(path, "\(name) is needed") }
 }

@@ -68,6 +68,7 @@ extension ModelRegistration {
             }
             collections.append(collection)
         }
+        try CollectionModel.checkRules(collections)
         model = SyncModel(
             name: try root.string("name") ?? "unnamed", collections: collections,
             settings: try root["sync"].map { (value) throws(ModelError) in

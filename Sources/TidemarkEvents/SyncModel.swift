@@ -50,6 +50,37 @@ public struct CollectionModel: Sendable, Hashable {
     public var nullable: [String]
     /// How documents and edits of older models are read, the oldest step first.
     public var migrations: [FieldMigration]
+    /// Who names new entities.
+    public var ids: IDSource = .client
+    /// What may be pushed; what else was changed here is refused.
+    public var pushes: [PushOperation] = PushOperation.allCases
+    /// The fields by which an entity that was sent and never answered is recognised in a list,
+    /// where the server names entities.
+    public var match: [String] = []
+    /// What it means that a list of everything does not name an entity.
+    public var absence: AbsenceRule = .deletes
+    /// When only what changed since a time is listed; nil where the server has cursors of its own.
+    public var since: SinceRule?
+    /// What is listed when everything is; nil for all.
+    public var window: PullWindow?
+    /// The collections whose lists must be here before this one's is asked for, where several are
+    /// asked for at once.
+    public var after: [CollectionName] = []
+    /// The reference to what an entity belongs to and is out of reach with.
+    public var owner: String?
+    /// How a run ends where there is no entity of the collection after it was pulled; nil where
+    /// that may be.
+    public var required: String?
+    /// Whether an entity that comes into reach has everything listed anew.
+    public var restartsOnGain = false
+    /// Fields that must name one of the entities of another collection.
+    public var choices: [ChoiceRule] = []
+    /// Entities that may not hold a state together.
+    public var rivals: RivalRule?
+    /// What stands in for an entity that is referred to and not here.
+    public var placeholder: PlaceholderRule?
+    /// How long entities are kept; for ever without.
+    public var retention: RetentionRule?
 
     /// The most indexes that a collection has.
     public static let indexesMax = 32
@@ -82,17 +113,22 @@ public struct CollectionModel: Sendable, Hashable {
     }
 }
 
-/// A field that holds the id of an entity of another collection.
+/// A field that holds the id of an entity of another collection, or several.
 public struct Reference: Sendable, Hashable {
     /// The top-level field.
     public var field: String
     /// Where the entity lies that the field names.
     public var collection: CollectionName
+    /// When what is named and not here gets a placeholder; nil for never.
+    public var placeholder: PlaceholderUse?
 
-    /// `field` holds the id of an entity of `collection`.
-    public init(_ field: String, to collection: CollectionName) {
+    /// `field` holds the id of an entity of `collection`, or a list of ids.
+    public init(
+        _ field: String, to collection: CollectionName, placeholder: PlaceholderUse? = nil
+    ) {
         self.field = field
         self.collection = collection
+        self.placeholder = placeholder
     }
 }
 

@@ -14,17 +14,32 @@ public struct SyncSettings: Sendable, Hashable {
     public var backoffSecondsMax: Int
     /// How many requests may be sent in which time; all of them hold.
     public var limits: [RequestLimit]
+    /// How many lists may be asked for at the same time.
+    public var parallel: Int
+    /// When what need not be kept is pruned.
+    public var cleanUp: CleanUp
+
+    /// When what need not be kept is pruned.
+    public enum CleanUp: String, Sendable, Hashable, CaseIterable {
+        /// At the end of every pull.
+        case inPull
+        /// Only in a run that is asked to.
+        case apart
+    }
 
     /// Everything has a usual value.
     public init(
         fullPullDays: Int = 7, batchSize: Int = 25, backoffSecondsMin: Int = 5,
-        backoffSecondsMax: Int = 3600, limits: [RequestLimit] = []
+        backoffSecondsMax: Int = 3600, limits: [RequestLimit] = [], parallel: Int = 1,
+        cleanUp: CleanUp = .inPull
     ) {
         self.fullPullDays = fullPullDays
         self.batchSize = batchSize
         self.backoffSecondsMin = backoffSecondsMin
         self.backoffSecondsMax = backoffSecondsMax
         self.limits = limits
+        self.parallel = parallel
+        self.cleanUp = cleanUp
     }
 }
 
@@ -34,11 +49,18 @@ public struct RequestLimit: Sendable, Hashable {
     public var requests: Int
     /// Within so many seconds.
     public var seconds: Int
+    /// Whether a pull begins only when all of its lists can be asked for within the limit.
+    public var wholePulls: Bool
+    /// Where it is given, requests are spread evenly over the seconds instead, and so many may come
+    /// early.
+    public var burst: Int?
 
     /// At most `requests` within any `seconds`.
-    public init(requests: Int, seconds: Int) {
+    public init(requests: Int, seconds: Int, wholePulls: Bool = false, burst: Int? = nil) {
         self.requests = requests
         self.seconds = seconds
+        self.wholePulls = wholePulls
+        self.burst = burst
     }
 }
 
@@ -54,8 +76,13 @@ extension SyncSettings {
             value, at: "sync",
             known: isLogged
                 ? nil
-                : ["fullPullDays", "batchSize", "backoffSeconds", "backoffSecondsMax", "limits"])
+                : [
+                    "fullPullDays", "batchSize", "backoffSeconds", "backoffSecondsMax", "limits",
+                    "parallel", "cleanUp",
+                ])
         self.init()
+        parallel = try members.integer("parallel", in: 1...64) ?? parallel
+        cleanUp = try members.word("cleanUp", CleanUp.self) ?? cleanUp
         fullPullDays = try members.integer("fullPullDays", in: Self.days) ?? fullPullDays
         batchSize = try members.integer("batchSize", in: Self.batchSizes) ?? batchSize
         backoffSecondsMin =
@@ -73,11 +100,16 @@ extension SyncSettings {
         for (index, item) in list.enumerated() {
             let path = "sync.limits[\(index)]"
             let limit = try Members(
-                item, at: path, known: isLogged ? nil : ["requests", "seconds"])
+                item, at: path,
+                known: isLogged ? nil : ["requests", "seconds", "wholePulls", "burst"])
             guard let requests = try limit.integer("requests", in: Self.requests),
                 let seconds = try limit.integer("seconds", in: Self.seconds)
             else { throw ModelError(path, "requests and seconds are needed") }
-            limits.append(RequestLimit(requests: requests, seconds: seconds))
+            limits.append(
+                RequestLimit(
+                    requests: requests, seconds: seconds,
+                    wholePulls: try limit.flag("wholePulls") ?? false,
+                    burst: try limit.integer("burst", in: 0...10_000)))
         }
     }
 
@@ -92,15 +124,20 @@ extension SyncSettings {
         add("batchSize", batchSize, unless: usual.batchSize)
         add("backoffSeconds", backoffSecondsMin, unless: usual.backoffSecondsMin)
         add("backoffSecondsMax", backoffSecondsMax, unless: usual.backoffSecondsMax)
-        if !limits.isEmpty {
-            object["limits"] = .array(
-                limits.map { limit in
-                    .object([
-                        "requests": .number(JSONNumber(limit.requests)),
-                        "seconds": .number(JSONNumber(limit.seconds)),
-                    ])
-                })
-        }
+        add("parallel", parallel, unless: usual.parallel)
+        if cleanUp != usual.cleanUp { object["cleanUp"] = .string(cleanUp.rawValue) }
+        if !limits.isEmpty { object["limits"] = .array(limits.map(\.json)) }
         return object
+    }
+}
+
+extension RequestLimit {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "requests": .number(JSONNumber(requests)), "seconds": .number(JSONNumber(seconds)),
+        ]
+        if wholePulls { object["wholePulls"] = true }
+        if let burst { object["burst"] = .number(JSONNumber(burst)) }
+        return .object(object)
     }
 }

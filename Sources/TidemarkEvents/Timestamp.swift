@@ -39,6 +39,24 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
         return Timestamp(rawValue: sum)
     }
 
+    /// The same day and time of day so many calendar months later, in UTC; the last day of a month
+    /// that has no such day.
+    public func adding(months: Int) -> Timestamp {
+        let microsecondsPerDay: Int64 = 86_400_000_000
+        var days = rawValue / microsecondsPerDay
+        var rest = rawValue % microsecondsPerDay
+        if rest < 0 { (days, rest) = (days - 1, rest + microsecondsPerDay) }
+        let (year, month, day) = Timestamp.civil(daysSince1970: days)
+        let count = year * 12 + (month - 1) + Int64(months)
+        let (newYear, newMonth) = (Int(count / 12), Int(count % 12) + 1)
+        for last in stride(from: Int(day), to: 27, by: -1) + [Int(day)] {
+            let midnight = Timestamp(
+                year: newYear, month: newMonth, day: last, hour: 0, minute: 0, second: 0)
+            if let midnight { return Timestamp(rawValue: midnight.rawValue + rest) }
+        }
+        return months < 0 ? Timestamp(rawValue: .min) : Timestamp(rawValue: .max)
+    }
+
     /// ISO 8601 in UTC with microseconds: `2026-11-21T11:09:00.000000Z`.
     public var description: String {
         let microsecondsPerDay: Int64 = 86_400_000_000

@@ -74,7 +74,7 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: records + "/" + URLPath.escape(id.utf8),
                 headers: [.ifMatch: "\"\(revision)\""])
-        case .describe, .fetch, .batch:
+        case .describe, .listWindow, .fetch, .refetch, .batch:
             throw .client(status: 0, "Kinto has no call that fetches several records")
         }
     }

@@ -35,7 +35,7 @@ extension KintoAdapter {
             }
         case .create, .update, .delete:
             if let answer = try written(status, body) { return answer }
-        case .describe, .fetch, .batch: break
+        case .describe, .listWindow, .fetch, .refetch, .batch: break
         }
         return .failure(.client(status: status, message(body)))
     }

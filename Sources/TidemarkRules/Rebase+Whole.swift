@@ -47,6 +47,13 @@ extension Rebase {
         carry(.update(difference), open.map { $0 })
     }
 
+    /// The server has the entity, and nothing that is pending stays on it.
+    mutating func giveWay(_ new: JSONDocument, from old: Base) {
+        let settled = arrivedPrefix(new, from: old.document)
+        markArrived(0..<settled)
+        for index in settled..<pending.count { conflict(index, fields(of: index), .serverWins) }
+    }
+
     /// A rule made a document of both sides: all that did not arrive is written anew.
     mutating func become(_ document: JSONDocument, from old: Base, to new: Base) {
         let open = verdicts.indices.filter {

@@ -92,6 +92,7 @@ package struct Rebase: Sendable, Hashable {
             meetWhole(document, from: old, keepsRefused: false)
         case (let document?, .overwriteIfSynced):
             meetWhole(document, from: old, keepsRefused: true)
+        case (let document?, .overwriteAlways): giveWay(document, from: old)
         case (let document?, _): meet(document, from: old.document)
         }
         if case .document(let bytes)? = answer, !conflicts.isEmpty,
@@ -116,7 +117,8 @@ package struct Rebase: Sendable, Hashable {
     /// Which side a change in conflict goes to.
     private func side(_ change: PendingChange, isDeletedThere: Bool) -> ConflictSide {
         switch policy {
-        case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced: return .serverWins
+        case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways:
+            return .serverWins
         case .localWins: return .localWins
         case .mergeFields(let side): return side
         case .preferNewer(_, let margin):

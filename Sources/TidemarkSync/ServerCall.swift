@@ -11,6 +11,11 @@ public enum ServerCall: Sendable, Hashable {
     /// The entities of a collection that changed since a cursor, or all of them; `page` is what an
     /// earlier page named as the next one.
     case list(CollectionModel, after: Revision?, page: String?)
+    /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
+    case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
+    /// Entities that are here as placeholders, asked for by another way than ``fetch(_:ids:)``;
+    /// `together` is what they all refer to by ``PlaceholderRule/together``.
+    case refetch(CollectionModel, ids: [String], together: String?)
     /// One entity as it is now.
     case read(CollectionModel, id: String)
     /// Several entities as they are now, at most ``ServerTraits/entitiesPerFetchMax``.
@@ -29,7 +34,7 @@ public enum ServerCall: Sendable, Hashable {
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, let revision), .delete(_, _, let revision): revision
-        case .describe, .list, .read, .fetch, .create, .batch: nil
+        case .describe, .list, .listWindow, .read, .fetch, .refetch, .create, .batch: nil
         }
     }
 
@@ -37,7 +42,7 @@ public enum ServerCall: Sendable, Hashable {
     package var isWriteOfOne: Bool {
         switch self {
         case .create, .update, .delete: true
-        case .describe, .list, .read, .fetch, .batch: false
+        case .describe, .list, .listWindow, .read, .fetch, .refetch, .batch: false
         }
     }
 
@@ -45,7 +50,8 @@ public enum ServerCall: Sendable, Hashable {
     /// all of them.
     public var collection: CollectionModel? {
         switch self {
-        case .list(let collection, _, _), .read(let collection, _), .fetch(let collection, _),
+        case .list(let collection, _, _), .listWindow(let collection, _, _, _),
+            .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
             .create(let collection, _, _), .update(let collection, _, _, _),
             .delete(let collection, _, _):
             collection

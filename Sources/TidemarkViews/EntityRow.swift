@@ -29,6 +29,10 @@ package struct EntityRow: Sendable, Hashable {
         package var isRefused = false
         /// When it was made, by the server's clock, where the collection's policy asks for it.
         package var editedAt: Timestamp?
+        /// The rule that it follows from; empty for what the user did.
+        package var rule = ""
+
+        package var isDerived: Bool { !rule.isEmpty }
     }
 
     /// A push that was sent and whose outcome is not known.
@@ -61,6 +65,14 @@ package struct EntityRow: Sendable, Hashable {
     /// Whether the base is what we sent: the server took it, and has not said how it is now.
     package var isAssumed = false
     package var refusal: Refusal?
+    /// Whether the base is made up, because something refers to the entity and it is not here.
+    package var isPlaceholder = false
+    /// Of a placeholder: when the server was asked for the entity last, in vain.
+    package var triedAt: Timestamp?
+    /// Whether it is out of reach: not seen, and not pushed.
+    package var isHidden = false
+    /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
+    package var prunedDigest: [UInt8] = []
 
     package init() {}
 
@@ -70,13 +82,14 @@ package struct EntityRow: Sendable, Hashable {
     package var status: EntityStatus {
         if pending.contains(where: \.isRefused) { return .error }
         if attempt != nil { return .uploading }
-        guard let last = pending.last else { return .synced }
+        guard let last = pending.last else { return isPlaceholder ? .placeholder : .synced }
         if last.kind == .delete { return .deleted }
         return baseState == .live ? .updated : .created
     }
 
     /// The entity's document as the app sees it; nil when there is none.
     package var document: [UInt8]? {
+        if isHidden { return nil }
         if pending.isEmpty { return baseState == .live ? base : nil }
         if isOnlyCreated { return pending[0].payload }
         return current.isEmpty ? nil : current
@@ -94,7 +107,9 @@ package struct EntityRow: Sendable, Hashable {
     }
 
     /// Whether the row says anything at all.
-    package var isEmpty: Bool { baseState == .absent && pending.isEmpty && attempt == nil }
+    package var isEmpty: Bool {
+        baseState == .absent && pending.isEmpty && attempt == nil && prunedDigest.isEmpty
+    }
 
     package var baseValue: Base {
         get throws(JSONError) {
@@ -159,6 +174,7 @@ extension EntityRow {
             inner.flag(4, item.mayHaveArrived)
             inner.flag(5, item.isRefused)
             inner.signed(6, item.editedAt?.rawValue ?? 0)
+            inner.string(7, item.rule)
             writer.message(7, inner.bytes)
         }
         writer.bytes(8, current)
@@ -168,6 +184,10 @@ extension EntityRow {
         writer.varint(12, UInt64(refusal?.status ?? 0))
         writer.string(13, refusal?.message ?? "")
         writer.flag(14, isAssumed)
+        writer.flag(15, isPlaceholder)
+        writer.signed(16, triedAt?.rawValue ?? 0)
+        writer.flag(17, isHidden)
+        writer.bytes(18, prunedDigest)
         return writer.bytes
     }
 
@@ -189,6 +209,10 @@ extension EntityRow {
             case 12: refusal?.status = try field.small()
             case 13: refusal?.message = try field.string()
             case 14: isAssumed = try field.flag()
+            case 15: isPlaceholder = try field.flag()
+            case 16: triedAt = Timestamp(rawValue: try field.signed())
+            case 17: isHidden = try field.flag()
+            case 18: prunedDigest = try field.bytes()
             default: continue
             }
         }
@@ -218,6 +242,7 @@ extension EntityRow.Pending {
             case 4: mayHaveArrived = try field.flag()
             case 5: isRefused = try field.flag()
             case 6: editedAt = Timestamp(rawValue: try field.signed())
+            case 7: rule = try field.string()
             default: continue
             }
         }

@@ -181,6 +181,9 @@ extension EntityRow {
         isAssumed = false
         basePosition = position
         self.asOf = asOf
+        isPlaceholder = false
+        triedAt = nil
+        prunedDigest = []
     }
 
     /// The whole of it for an entity on which nothing is pending; false when nothing changed.

@@ -9,12 +9,16 @@
 //   ledger  'g' name                                 schedule (gates, clock, requests)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
+//   ledger  'j' collection 0 id                      placeholders (those that there are)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
+//   ledger  'n' position, collection 0 id            outbox (every derived mutation)
+//   ledger  'p' position, collection 0 id            outbox (the open derived ones)
 //   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
+//   ledger  'v' collection 0 id                      rivals (those that hold the state)
 //   ledger  'w' collection 0 scope                   watermarks
 //   ledger  'x' name                                 store (registered model, what opened it)
 
@@ -39,16 +43,19 @@ package enum View: UInt32, Sendable, CaseIterable {
     case store = 8
     case idempotencyKeys = 9
     case issues = 10
+    case placeholders = 11
+    case rivals = 12
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 5
-        case .outbox: 4
-        case .decisions: 4
-        case .schedule, .watermarks: 3
-        case .bindings, .issues: 2
-        case .syncRuns, .store, .idempotencyKeys: 1
+        case .entities: 6
+        case .outbox: 5
+        case .decisions: 5
+        case .schedule, .watermarks: 4
+        case .bindings, .issues: 3
+        case .syncRuns: 2
+        case .store, .idempotencyKeys, .placeholders, .rivals: 1
         }
     }
 }
@@ -103,6 +110,19 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func open(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.open)
     }
+    /// A mutation that follows from a rule, by the event that made it follow and its entity.
+    package static func derived(_ position: Position, _ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.derived + position.bigEndianBytes))
+    }
+    package static func openDerived(_ position: Position, _ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.openDerived + position.bigEndianBytes))
+    }
+    package static func placeholder(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.placeholders))
+    }
+    package static func rival(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.rivals))
+    }
     package static func ruleAnswer(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.ruleAnswers))
     }
@@ -137,10 +157,12 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "b"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
+        case UInt8(ascii: "j"): return .placeholders
         case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"):
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
+        case UInt8(ascii: "v"): return .rivals
         case UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
         default: return .outbox
@@ -162,6 +184,10 @@ package enum Ledger {
     package static let attempts = Array("u".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
+    package static let derived = Array("n".utf8)
+    package static let openDerived = Array("p".utf8)
+    package static let placeholders = Array("j".utf8)
+    package static let rivals = Array("v".utf8)
     package static let gates = Array("g".utf8)
     package static let held = Array("h".utf8)
     package static let keys = Array("k".utf8)

@@ -10,12 +10,15 @@ struct RunStartPayload {
     /// Microseconds since the boot, when the run began.
     var uptime: Int64?
     var seed: UInt64?
+    /// What the run was to do.
+    var scope = SyncScope.all
 
     init(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         begunAt = document.value("begunAt")?.int64Value.map { Timestamp(rawValue: $0) }
         uptime = document.value("uptime")?.int64Value
         bootID = document.value("bootID")?.stringValue
+        scope = SyncScope(document.value("scope"))
         seed = document.value("seed")?.stringValue.flatMap { UInt64($0) }
     }
 }
