@@ -20,8 +20,8 @@ extension SyncMachine {
     /// again by a later one.
     mutating func nextRefetch(_ views: ViewReader, at now: Moment) throws -> SyncStep? {
         guard outcome.paused.isEmpty else { return nil }
-        if refetches == nil { refetches = try due(views, serverTime ?? now.now)[...] }
-        return refetches?.popFirst().map {
+        if refetches == nil { refetches = try due(views, serverTime ?? now.now).reversed() }
+        return refetches?.popLast().map {
             .refetch($0.collection, ids: $0.ids, together: $0.together)
         }
     }

@@ -30,8 +30,9 @@ package struct SyncMachine: Sendable {
     var restarts: [CollectionName: Int] = [:]
     var unpulled: ArraySlice<CollectionModel>
     var listing: Listing?
-    /// The questions after placeholders that are left; nil before they are made up.
-    var refetches: ArraySlice<Refetch>?
+    /// The questions after placeholders that are left, the next one last; nil before they are made
+    /// up.
+    var refetches: [Refetch]?
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
     var conflicts: [EntityKey: Int] = [:]
@@ -166,9 +167,7 @@ package struct SyncMachine: Sendable {
         case .readBack(let key, _, _?): unread?.append(key)
         case .push: round = nil
         case .refetch(let collection, let ids, let together):
-            refetches?.insert(
-                Refetch(collection: collection, ids: ids, together: together),
-                at: refetches?.startIndex ?? 0)
+            refetches?.append(Refetch(collection: collection, ids: ids, together: together))
         // Still in hand.
         case .list, .fetch, .complete, .finish: break
         }
