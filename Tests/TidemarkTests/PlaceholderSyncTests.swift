@@ -79,14 +79,12 @@ private struct HidingAdapter: ServerAdapter {
     private let world = SyncWorld(model: model)
     private let adapter = HidingAdapter()
 
-    private func with(_ body: (SyncDevice) async throws -> Void) async throws {
-        try await SyncDevice.with(world, adapter: adapter) { device in
-            try await body(device)
-            try device.verify()
-            let before = try device.rows()
-            try device.replica.journal.rebuild(eventsPerStep: 7)
-            #expect(try device.rows() == before)
-        }
+    /// The store is whole, and a rebuild changes nothing.
+    private func expectWhole(_ device: SyncDevice) throws {
+        try device.verify()
+        let before = try device.rows()
+        try device.replica.journal.rebuild(eventsPerStep: 7)
+        #expect(try device.rows() == before)
     }
 
     /// An entry that another client made, of a project that is not listed.
@@ -104,7 +102,7 @@ private struct HidingAdapter: ServerAdapter {
         for (id, workspace) in [("10", "9"), ("2", "9"), ("5", "10"), ("x", "9"), ("1", "w")] {
             entry("e\(id)", of: id, in: workspace)
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             #expect(try await device.sync().isSynced)
 
             #expect(adapter.state.takeAsked() == ["9: 2 10 x", "10: 5", "w: 1"])
@@ -113,6 +111,7 @@ private struct HidingAdapter: ServerAdapter {
             #expect(
                 try device.document("projects/5")
                     == #"{"name":"Inaccessible project","workspace":"10"}"#)
+            try expectWhole(device)
         }
     }
 
@@ -120,7 +119,7 @@ private struct HidingAdapter: ServerAdapter {
         for (id, workspace) in [("1", "1"), ("2", "1"), ("3", "2"), ("4", "3")] {
             entry("e\(id)", of: id, in: workspace)
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1 2", "2: 3", "3: 4"])
 
@@ -141,6 +140,7 @@ private struct HidingAdapter: ServerAdapter {
             let events = try device.events().count
             #expect(try await !device.sync().counts.hasNews)
             #expect(try device.events().count == events + 1)
+            try expectWhole(device)
         }
     }
 
@@ -148,7 +148,7 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         entry("e2", of: "2", in: "1")
         world.rivalPuts("projects/1", #"{"name":"archived"}"#)
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             let outcome = try await device.sync()
 
             #expect(outcome.isSynced && outcome.counts.pulled == 3)
@@ -170,6 +170,7 @@ private struct HidingAdapter: ServerAdapter {
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1 2", "1: 2"])
             #expect(try placeholders(device) == [])
+            try expectWhole(device)
         }
     }
 
@@ -179,22 +180,24 @@ private struct HidingAdapter: ServerAdapter {
         adapter.state.found.withLock {
             $0 = [ServerRecord(id: "1", revision: nil, document: Array(document.utf8))]
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             #expect(try placeholders(device) == [])
             #expect(try device.status("projects/1") == .synced)
+            try expectWhole(device)
         }
     }
 
     @Test func `go when the server says that they are deleted`() async throws {
         entry("e1", of: "1", in: "1")
         adapter.state.found.withLock { $0 = [ServerRecord(id: "1", revision: nil, document: nil)] }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             #expect(try placeholders(device) == [])
             #expect(try device.document("projects/1") == nil)
+            try expectWhole(device)
         }
     }
 
@@ -202,7 +205,7 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         entry("e2", of: "2", in: "2")
         adapter.state.failure.withLock { $0 = .client(status: 0, "no such call") }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try device.put("entries/mine", #"{"project":"1"}"#)
 
             #expect(try await device.sync().isSynced)
@@ -214,12 +217,13 @@ private struct HidingAdapter: ServerAdapter {
             adapter.state.failure.withLock { $0 = nil }
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1", "2: 2"])
+            try expectWhole(device)
         }
     }
 
     @Test func `end the run where nothing else can be done`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try device.put("entries/mine", "{}")
             // After both lists.
             device.wire.tap { _, number, pass in
@@ -231,12 +235,13 @@ private struct HidingAdapter: ServerAdapter {
             #expect(outcome.failure == .offline(""))
             #expect(world.record("entries/mine") == nil)
             #expect(try placeholders(device) == ["1"])
+            try expectWhole(device)
         }
     }
 
     @Test func `are asked for only once all collections were pulled`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             device.wire.tap { _, number, pass in
                 number == 1
                     ? .success(TransportResponse(response: HTTPResponse(status: 403), body: []))
@@ -247,32 +252,36 @@ private struct HidingAdapter: ServerAdapter {
 
             #expect(adapter.state.takeAsked() == [])
             #expect(try placeholders(device) == ["1"])
+            try expectWhole(device)
         }
     }
 
     @Test func `can't be edited here, and are never sent`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
             let position = try device.position()
 
-            func refused(_ edit: () throws -> Void) {
-                let error = #expect(throws: TidemarkError.self) { try edit() }
+            let edits: [(SyncDevice) throws -> Void] = [
+                { try $0.put("projects/1", #"{"name":"mine"}"#) },
+                { try $0.patch("projects/1", #"{"name":"mine"}"#) },
+                { try $0.delete("projects/1") },
+            ]
+            for edit in edits {
+                let error = #expect(throws: TidemarkError.self) { try edit(device) }
                 #expect(error?.code == .notFound && error?.key == EntityKey("projects/1"))
             }
-            refused { try device.put("projects/1", #"{"name":"mine"}"#) }
-            refused { try device.patch("projects/1", #"{"name":"mine"}"#) }
-            refused { try device.delete("projects/1") }
 
             #expect(try device.position() == position)
             #expect(try await device.sync().isSynced)
             #expect(world.writes == [])
+            try expectWhole(device)
         }
     }
 
     @Test func `are not taken for deleted by a list of everything`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             let outcome = try await device.engine.sync(full: true)
@@ -280,6 +289,7 @@ private struct HidingAdapter: ServerAdapter {
             #expect(outcome.isSynced && outcome.held.isEmpty && outcome.counts.readBack == 0)
             #expect(try placeholders(device) == ["1"])
             #expect(try device.kinds(of: "projects/1") == [])
+            try expectWhole(device)
         }
     }
 }
