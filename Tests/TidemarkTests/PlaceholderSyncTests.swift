@@ -66,6 +66,7 @@ private struct HidingAdapter: ServerAdapter {
 @Suite(.serialized) struct `placeholders that are asked for` {
     private static let model: SyncModel = {
         var projects = CollectionModel("projects", lastChangeField: "last_modified")
+        projects.references = [Reference("workspace", to: "workspaces")]
         projects.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible project"], copies: ["workspace"], refetchHours: 24,
             together: "workspace")
@@ -73,7 +74,8 @@ private struct HidingAdapter: ServerAdapter {
             "entries", lastChangeField: "last_modified",
             references: [Reference("project", to: "projects", placeholder: .always)])
         return SyncModel(
-            name: "office", collections: [projects, entries], settings: SyncSettings(batchSize: 1))
+            name: "office", collections: [CollectionModel("workspaces"), projects, entries],
+            settings: SyncSettings(batchSize: 1))
     }()
 
     private let world = SyncWorld(model: model)
@@ -225,9 +227,9 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         try await SyncDevice.with(world, adapter: adapter) { device in
             try device.put("entries/mine", "{}")
-            // After both lists.
+            // After all lists.
             device.wire.tap { _, number, pass in
-                number == 3 ? .failure(TransportError(.offline)) : await pass()
+                number == 4 ? .failure(TransportError(.offline)) : await pass()
             }
 
             let outcome = try await device.sync()
@@ -243,7 +245,7 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         try await SyncDevice.with(world, adapter: adapter) { device in
             device.wire.tap { _, number, pass in
-                number == 1
+                number == 2
                     ? .success(TransportResponse(response: HTTPResponse(status: 403), body: []))
                     : await pass()
             }
