@@ -53,8 +53,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 5
         case .decisions: 5
         case .schedule, .watermarks: 4
-        case .bindings, .issues: 3
-        case .syncRuns: 2
+        case .bindings, .issues, .syncRuns: 3
         case .store, .idempotencyKeys, .placeholders, .rivals: 1
         }
     }
