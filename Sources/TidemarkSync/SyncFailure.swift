@@ -34,6 +34,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ruleMissing(String)
     /// The app's rule of that name threw, or answered with what can't be a document.
     case ruleFailed(String, String)
+    /// The server has not what the model says must be there; the name that the model gives to that.
+    case missing(String)
     /// The task was cancelled.
     case cancelled
 
@@ -54,6 +56,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .foreign: "foreign"
         case .ruleMissing: "ruleMissing"
         case .ruleFailed: "ruleFailed"
+        case .missing: "missing"
         case .cancelled: "cancelled"
         }
     }
@@ -83,6 +86,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .ruleFailed(let name, let detail):
             "both sides changed an entity, and the app's rule \"\(name)\" failed to decide"
                 + detail.asDetail + "; nothing is lost, mend the rule and sync again"
+        case .missing(let name):
+            "the server has not what has to be there: \(name); nothing else is wrong"
         case .cancelled: "cancelled"
         }
     }
@@ -92,7 +97,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
         case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
-            .backoff, .deadline, .cancelled:
+            .backoff, .deadline, .missing, .cancelled:
             true
         }
     }
@@ -108,7 +113,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
-            .ruleFailed, .cancelled:
+            .ruleFailed, .missing, .cancelled:
             false
         }
     }
@@ -117,7 +122,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var detail: String {
         switch self {
         case .offline(let detail), .timeout(let detail), .client(_, let detail),
-            .malformed(let detail), .foreign(let detail):
+            .malformed(let detail), .foreign(let detail), .missing(let detail):
             detail
         default: description
         }

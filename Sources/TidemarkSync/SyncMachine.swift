@@ -34,6 +34,17 @@ package struct SyncMachine: Sendable {
     var conflicts: [EntityKey: Int] = [:]
     /// Whether the server took no batch, so that each write is sent by itself.
     private(set) var sendsAlone = false
+    /// What the run is to do.
+    package var scope = SyncScope.all
+    /// What is pulled, from the beginning on.
+    let pulls: ArraySlice<CollectionModel>
+    /// The collection that was listed last, until its end was taken note of.
+    var listed: CollectionModel?
+    /// Whether something came into reach, and whether everything was begun anew for it.
+    var hasGained = false
+    var hasRestarted = false
+    /// Whether everything was pulled, and what follows from it was decided.
+    var hasPulled = false
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
@@ -41,7 +52,8 @@ package struct SyncMachine: Sendable {
         self.model = model
         self.traits = traits
         self.isFull = isFull
-        unpulled = model.collections[...]
+        pulls = model.collections[...]
+        unpulled = pulls
         if !traits.describesCollections { epochs = [:] }
     }
 
@@ -65,9 +77,12 @@ package struct SyncMachine: Sendable {
         }
         while true {
             if let step = try nextPull(views) { return step }
+            if try endsAfterList(views) { return .finish }
             guard let collection = unpulled.popFirst() else { break }
+            listed = collection
             listing = try begin(collection, views)
         }
+        if let step = try endPull(views) { return step }
         return try nextPush(views)
     }
 
@@ -103,6 +118,7 @@ package struct SyncMachine: Sendable {
         if let alert { outcome.alert = alert }
         outcome.counts.requests += 1
         outcome.counts.pulled += news.count
+        if news.isGain { hasGained = true }
         if let date { serverTime = max(date, serverTime ?? date) }
         if case .failure(let failure) = answer {
             failed(failure, step)
@@ -123,7 +139,7 @@ package struct SyncMachine: Sendable {
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, answer) }
-        case (.describe, _), (.complete, _), (.finish, _): break
+        case (.describe, _), (.complete, _), (.cleanUp, _), (.finish, _): break
         }
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
     }
@@ -160,7 +176,7 @@ package struct SyncMachine: Sendable {
         case .readBack(let key, _, _?): unread?.append(key)
         case .push: round = nil
         // Still in hand.
-        case .list, .fetch, .complete, .finish: break
+        case .list, .fetch, .complete, .cleanUp, .finish: break
         }
     }
 
@@ -170,7 +186,7 @@ package struct SyncMachine: Sendable {
         switch step {
         case .readBack: (unread?.count ?? 0) + asked.count + 1
         case .push(let items): (round?.count ?? 0) + items.count
-        case .describe, .list, .fetch, .complete, .finish: nil
+        case .describe, .list, .fetch, .complete, .cleanUp, .finish: nil
         }
     }
 

@@ -16,6 +16,8 @@ package enum SyncStep: Sendable, Hashable {
     case fetch(CollectionModel, ids: [String])
     /// Note that a collection was listed to its end.
     case complete(Listing)
+    /// Prune what need not be kept, by the server's time.
+    case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
     /// Nothing is left to do.
@@ -27,7 +29,7 @@ package enum SyncStep: Sendable, Hashable {
         case .readBack(_, let call, _), .describe(let call), .list(let call): call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
-        case .complete, .finish: nil
+        case .complete, .cleanUp, .finish: nil
         }
     }
 }

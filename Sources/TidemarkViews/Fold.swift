@@ -23,6 +23,8 @@ package final class Fold {
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
+    /// Whether any entity is hidden for itself, once that was asked for.
+    var knownHidden: Bool?
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -54,7 +56,10 @@ package final class Fold {
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
-        do { try understand(event, position) } catch is JSONError { forget() }
+        do { try understand(event, position) } catch is JSONError {
+            forget()
+            knownHidden = nil
+        }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
         for (entry, row) in writtenEntities {
@@ -107,6 +112,7 @@ package final class Fold {
         case .localRetried: try retry(event)
         case .ruleAnswered: try ruleAnswered(event, position)
         case .issueAnswered: try issueAnswered(event)
+        case .timerFired: try fired(event, position)
         case .syncStarted:
             let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             put(.syncRun(position), row.encoded)
@@ -120,6 +126,7 @@ package final class Fold {
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
+        case .pullPage: try named(event, position)
         case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
@@ -139,6 +146,7 @@ package final class Fold {
     package func put(_ key: RowKey, _ value: [UInt8]?) {
         if key.view == .bindings { hasBindings = true }
         if key.view == .store { (knownModel, knownCollection) = (nil, nil) }
+        if key.view == .access { knownHidden = nil }
         written.append((key, value))
     }
 
@@ -167,7 +175,9 @@ package final class Fold {
     }
 
     /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included; `body` says whether to go on; not to be called while an event is folded.
+    /// included.
+    ///
+    /// - Parameter body: says whether to go on. What the event in hand wrote, it does not see.
     package func forEachEntity(
         in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
@@ -196,6 +206,7 @@ package final class Fold {
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
+        let row = try hidesAny() ? reached(row, at: place) : row
         // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
     }
