@@ -95,7 +95,11 @@ package struct EntityRow: Sendable, Hashable {
 
     /// The entity's document as the app sees it; nil when there is none.
     package var document: [UInt8]? {
-        if isHidden { return nil }
+        isHidden ? nil : content
+    }
+
+    /// The same, whether it is in reach or not.
+    package var content: [UInt8]? {
         if pending.isEmpty { return baseState == .live ? base : nil }
         if isOnlyCreated { return pending[0].payload }
         return current.isEmpty ? nil : current

@@ -29,6 +29,8 @@ package final class Fold {
     var standing = FoldStanding()
     /// The model that the event in hand took the place of.
     var replacedModel: SyncModel?
+    /// Whether any entity is hidden for itself, once that was asked for.
+    var knownHidden: Bool?
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -60,7 +62,10 @@ package final class Fold {
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
-        do { try understand(event, position) } catch is JSONError { forget() }
+        do { try understand(event, position) } catch is JSONError {
+            forget()
+            knownHidden = nil
+        }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
         try meetRules(event, position)
@@ -137,6 +142,7 @@ package final class Fold {
         case .localRetried: try retry(event)
         case .ruleAnswered: try ruleAnswered(event, position)
         case .issueAnswered: try issueAnswered(event)
+        case .timerFired: try fired(event, position)
         case .syncStarted:
             var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             row.serverTime = try serverTime(atStart: event)
@@ -151,7 +157,9 @@ package final class Fold {
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
-        case .pullPage: try page(event, position)
+        case .pullPage:
+            try named(event, position)
+            try page(event, position)
         case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
@@ -174,6 +182,7 @@ package final class Fold {
             (knownModel, knownCollection) = (nil, nil)
             standing.forgetModel()
         }
+        if key.view == .access { knownHidden = nil }
         written.append((key, value))
     }
 
@@ -205,7 +214,9 @@ package final class Fold {
     }
 
     /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included; `body` says whether to go on; not to be called while an event is folded.
+    /// included.
+    ///
+    /// - Parameter body: says whether to go on. What the event in hand wrote, it does not see.
     package func forEachEntity(
         in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
@@ -266,6 +277,7 @@ package final class Fold {
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
+        let row = try hidesAny() ? reached(row, at: place) : row
         // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
     }

@@ -10,13 +10,18 @@ extension Fold {
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
+        let isGain = try isGain(event, at: position)
         var wasPlaceholder = false
-        let isDone = try changeUnpending(place) { row in
-            wasPlaceholder = row.isPlaceholder
-            return row.take(event, position, asOf, isDeletion)
-        }
-        if isDone {
+        if try !hidesAny(),
+            try changeUnpending(
+                place,
+                { row in
+                    wasPlaceholder = row.isPlaceholder
+                    return row.take(event, position, asOf, isDeletion)
+                })
+        {
             if wasPlaceholder { put(.placeholder(key), nil) }
+            if isGain { try gain(key, position) }
             return
         }
         var row = try entity(at: place)
@@ -29,7 +34,12 @@ extension Fold {
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row, key)
-        try put(row, at: place)
+        if row.isHidden, !isDeletion, try collection(key.collection).absence == .hides {
+            try find(key, row, position)
+        } else {
+            try put(row, at: place)
+        }
+        if isGain { try gain(key, position) }
     }
 
     /// The conflict that an event of the server would bring about, for a collection whose conflicts
@@ -108,7 +118,7 @@ extension Fold {
         }
         if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
             let sides = ConflictRow(
-                mine: row.document ?? [], base: row.isAssumed ? row.base : [])
+                mine: row.content ?? [], base: row.isAssumed ? row.base : [])
             put(.sides(position), sides.encoded)
         }
         row.pending = (kept + row.pending.filter(\.isDerived)).sorted { $0.precedes($1) }
@@ -168,7 +178,7 @@ extension EntityRow {
     }
 
     /// Whether what a server said is to change what is known: it is not older than that.
-    fileprivate func isFresher(_ event: Event, _ asOf: Position) -> Bool {
+    func isFresher(_ event: Event, _ asOf: Position) -> Bool {
         if let known = self.asOf, asOf < known { return false }
         if asOf == self.asOf, let known = serverTime, let time = event.serverTime, time < known {
             return false
