@@ -38,4 +38,6 @@ package struct PushItem: Sendable, Hashable {
     package var call: ServerCall
     /// The mutations that the write carries, in order.
     package var covers: [Position]
+    /// Why it is not sent at all; nil where it is.
+    package var refusal: ServerRefusal?
 }

@@ -7,6 +7,7 @@ extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
         guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
+        if !isDeletion, try claim(key, event, position) { return }
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
@@ -42,7 +43,7 @@ extension Fold {
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
             !row.isOwnWrite(event), isDeletion || event.checked.isObject
         else { return nil }
-        let changes = try row.changes(in: collection)
+        let changes = try namedChanges(row, collection)
         let old = try row.baseValue(in: collection)
         let new = try Base(event, isDeletion).read(by: collection)
         let rebase = Rebase(
@@ -63,7 +64,7 @@ extension Fold {
         _ position: Position, _ ruled: RuledAnswer?
     ) throws {
         let collection = try collection(key.collection)
-        let changes = try row.changes(in: collection)
+        let changes = try namedChanges(row, collection)
         let new = try new.read(by: collection)
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
@@ -106,6 +107,21 @@ extension Fold {
             endAttempt(&row, key)
         }
         if !kept.contains(where: \.isRefused) { row.refusal = nil }
+    }
+
+    /// What is pending, its references by the ids that the server uses: so they are compared.
+    private func namedChanges(
+        _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> [PendingChange] {
+        let changes = try row.changes(in: collection)
+        guard !collection.references.isEmpty else { return changes }
+        let names = try referenceNames(collection)
+        return try changes.map { try names.named($0) }
+    }
+
+    /// How references are written in what is sent.
+    func referenceNames(_ collection: CollectionModel) throws -> ReferenceNames {
+        ReferenceNames(collection, try model()) { try self.serverID(of: $0) }
     }
 
     // MARK: What rules of the app answered
@@ -166,7 +182,7 @@ extension EntityRow {
     }
 
     /// Makes what the server said the base.
-    fileprivate mutating func set(
+    mutating func set(
         _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool
     ) {
         if isDeletion {
