@@ -32,6 +32,7 @@ import TidemarkTesting
 
             #expect(try await device.sync().isSynced)
             #expect(device.server.documents("entries") == [#"{"what":"c"}"#, #"{"what":"d"}"#])
+            try device.verify()
         }
     }
 
@@ -207,6 +208,7 @@ import TidemarkTesting
             #expect(try device.mutations("entries/e") == ["accepted"])
             #expect(try device.status("entries/e") == .synced)
             #expect(try await device.sync().counts.hasNews == false)
+            try device.verify()
         }
     }
 
@@ -218,6 +220,7 @@ import TidemarkTesting
             #expect(device.server.writes == ["POST entries lost", "POST entries"])
             #expect(device.server.ids("entries") == ["14"])
             #expect(try device.keys("entries") == ["e"])
+            try device.verify()
         }
     }
 
@@ -293,6 +296,7 @@ import TidemarkTesting
 
             #expect(try device.keys("entries") == ["14", "15", "e"])
             #expect(try device.serverID("entries/e") == "16")
+            try device.verify()
         }
     }
 

@@ -1,6 +1,7 @@
 // ServerIDSyncTests.swift — a server that numbers its entities: what is made here gets its number
 // with the answer, and everything that refers to it is sent by it.
 
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -256,6 +257,7 @@ import TidemarkTesting
             #expect(device.server.writes == ["PUT preferences/me"])
             #expect(try device.status("preferences/me") == .synced)
             #expect(try device.document("preferences/me") == #"{"format":"classic"}"#)
+            try device.verify()
         }
     }
 
@@ -267,6 +269,7 @@ import TidemarkTesting
             #expect(try device.document("preferences/me") == #"{"format":"decimal"}"#)
             #expect(device.server.document("preferences/me") == #"{"format":"decimal"}"#)
             #expect(try device.mutations("preferences/me") == ["accepted", "accepted"])
+            try device.verify()
         }
     }
 }

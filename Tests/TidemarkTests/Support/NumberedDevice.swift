@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
