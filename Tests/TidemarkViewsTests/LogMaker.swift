@@ -234,6 +234,12 @@ extension LogMaker {
         for key in keys where server[key] != nil && random.once(in: 2) {
             try says(key, asOf: asOf, nil, draft)
         }
+        if last % 3 == 0 {
+            try draft.append(
+                Event(
+                    .pullPage, recordedAt: draft.now, collection: last % 2 == 0 ? "lists" : "tasks",
+                    sync: run))
+        }
         if random.once(in: 2) {
             try draft.append(
                 Event(
@@ -251,13 +257,26 @@ extension LogMaker {
         run = run == nil ? position : nil
     }
 
+    private static let rules: [(RivalRule?, [ChoiceRule])] = [
+        (nil, []), (RivalRule(whileNull: "c", start: "b"), []),
+        (
+            RivalRule(whileNull: "c", start: "b", among: ["a"], stop: .nextStartNotOlder),
+            [ChoiceRule("a", of: "tasks", otherwise: "noTask")]
+        ),
+        (nil, [ChoiceRule("a", of: "tasks", otherwise: "noTask")]),
+    ]
+
     private static let indexes: [[IndexModel]] = [[], [["a"]], [["a"], ["b", "c"]]]
 
     private mutating func registerOrElse(_ draft: Draft) throws {
         switch random.below(3) {
         case 0:
             let indexes = Self.indexes[Int(draft.nextPosition.rawValue % 3)]
-            try draft.append(.model(random.pick(ConflictPolicy.examples), indexes))
+            let rules = Self.rules[Int(draft.nextPosition.rawValue / 3 % 4)]
+            try draft.append(
+                .model(
+                    random.pick(ConflictPolicy.examples), indexes, rivals: rules.0,
+                    choices: rules.1))
         case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }
@@ -270,7 +289,8 @@ extension LogMaker {
     private mutating func fields(_ key: EntityKey) -> [UInt8] {
         var members = ["\"id\":\"\(key.id)\""]
         for field in ["a", "b", "c"] where !random.once(in: 3) {
-            members.append("\"\(field)\":\(random.below(3))")
+            let value = random.below(3)
+            members.append("\"\(field)\":\(field == "c" && value == 0 ? "null" : "\(value)")")
         }
         return Array("{\(members.joined(separator: ","))}".utf8)
     }
