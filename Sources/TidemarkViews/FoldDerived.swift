@@ -95,13 +95,26 @@ extension Fold {
                 continue
             }
             if row.isCarried(item) { continue }
-            let hasGround = own.map { collection.leavesOpen(patch, in: $0) } ?? false
+            let hasGround =
+                own.map { collection.derives(item) && collection.leavesOpen(patch, in: $0) }
+                ?? false
             if !hasGround { try withdraw(item, from: &row, key, proof: position) }
         }
     }
 }
 
 extension CollectionModel {
+    /// Whether a derived change follows from a rule that there is still.
+    func derives(_ item: EntityRow.Pending) -> Bool {
+        guard let fields = try? Patch(parsing: item.payload).fieldNames else { return false }
+        return switch item.rule {
+        case RivalRule.name: fields == rivals.map { [$0.field] }
+        case ChoiceRule.name:
+            fields.allSatisfy { field in choices.contains { $0.field == field } }
+        default: false
+        }
+    }
+
     /// Whether the fields of a derived change are without a value in a document.
     fileprivate func leavesOpen(_ patch: Patch, in document: JSONDocument) -> Bool {
         patch.set.allSatisfy { field in

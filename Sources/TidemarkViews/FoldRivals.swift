@@ -141,25 +141,21 @@ extension Fold {
         else { return }
         var starts: [RivalStart]?
         for rival in contest.rivals {
-            var loss = rival.standing.loss
-            if rival.key == first.key {
-                if let known = loss, try !holds(known, rival, contest) { loss = nil }
-            } else if let known = loss, known.stop.kind == .startedHere,
-                try holds(known, rival, contest)
-            {
-                loss?.at = rival.runner.at
-            } else if contest.isStart(of: first.key), loss?.winner != first.key {
-                let stop = RivalStop(.startedHere, at: contest.now)
-                loss = contest.loss(of: rival, to: first.key, stop)
-            } else {
-                loss = contest.loss(of: rival, to: first.key, RivalStop(.now, at: contest.now))
+            let before = rival.standing.loss
+            var loss = try before.flatMap { try holds($0, rival, contest) ? $0 : nil }
+            if rival.key != first.key, loss?.stop.kind != .startedHere {
+                let isStart = contest.isStart(of: first.key) && before?.winner != first.key
+                loss = contest.loss(of: rival, to: first, isStart ? .startedHere : .now)
             }
+            if let winner = loss.flatMap({ contest.runs($0.winner) }) {
+                loss?.winnerAt = winner.runner.at
+            }
+            loss?.at = rival.runner.at
             if var known = loss, known.stop.kind != .startedHere {
                 if starts == nil { starts = try self.starts(contest) }
-                let before = rival.standing.loss?.stop
                 known.stop = RivalDecision.stop(
                     rival.runner, starts: starts ?? [], rule: contest.rule.stop,
-                    now: before?.kind == .now ? before?.time ?? contest.now : contest.now)
+                    now: contest.now(of: known, before))
                 loss = known
             }
             try settle(rival, loss, first, contest)
@@ -167,14 +163,14 @@ extension Fold {
     }
 
     /// Whether one that lost is to stay so, whoever else there is: who overtook it is ahead of it
-    /// still, or has come to its end and is there, and nothing has changed here since.
+    /// still, or has come to its end and is there, and this one was not changed after it.
     private func holds(
         _ loss: RivalRow.Loss, _ rival: Rival, _ contest: Contest
     ) throws -> Bool {
         if let winner = contest.runs(loss.winner) {
             return RivalDecision.outranks(winner.runner, rival.runner, ties: contest.rule.ties)
         }
-        return try rival.runner.at == loss.at && entity(loss.winner).document != nil
+        return try rival.runner.at <= loss.winnerAt && entity(loss.winner).document != nil
     }
 
     /// When the entities of a collection started that are seen and of the same group, as far as
@@ -247,11 +243,23 @@ extension Contest {
     }
 
     fileprivate func loss(
-        of rival: Rival, to winner: EntityKey, _ stop: RivalStop
+        of rival: Rival, to winner: Rival, _ kind: RivalStop.Kind
     ) -> RivalRow.Loss {
         RivalRow.Loss(
-            winner: winner, stop: stop, at: rival.runner.at,
-            position: rival.standing.loss?.position ?? position)
+            winner: winner.key, winnerAt: winner.runner.at, stop: RivalStop(kind, at: now),
+            at: rival.runner.at, position: rival.standing.loss?.position ?? position)
+    }
+
+    /// The time to stop at where nothing else says when: the same as before as long as the same one
+    /// is ahead.
+    ///
+    /// With a page of a list only while nothing of either has changed, so that the result does not
+    /// depend on the order of pages.
+    fileprivate func now(of loss: RivalRow.Loss, _ before: RivalRow.Loss?) -> Timestamp {
+        guard let before, before.stop.kind == .now, before.winner == loss.winner else { return now }
+        let isPull = event.kind == .pullPage || event.kind == .pullCompleted
+        if isPull, before.at != loss.at || before.winnerAt != loss.winnerAt { return now }
+        return before.stop.time
     }
 }
 

@@ -59,13 +59,17 @@ extension Fold {
     func meetRules(_ event: Event, _ position: Position) throws {
         if let before = replacedModel { try adoptRules(before, event, position) }
         let places = writtenPlaces
-        if try places.isEmpty || rules().isEmpty { return }
+        if places.isEmpty { return }
+        let hasRules = try !rules().isEmpty
         for (index, place) in places.enumerated() where !places[(index + 1)...].contains(place) {
-            guard let key = EntityKey(bytes: place.bytes),
-                let collection = try knownCollection(key.collection),
-                collection.rivals != nil || !collection.choices.isEmpty
-            else { continue }
-            try meetRules(try entity(at: place), key, collection, event, position)
+            let row = try entity(at: place)
+            let hasDerived = row.pending.contains(where: \.isDerived)
+            guard hasRules || hasDerived, let key = EntityKey(bytes: place.bytes) else { continue }
+            let collection = try collection(key.collection)
+            guard hasDerived || collection.rivals != nil || !collection.choices.isEmpty else {
+                continue
+            }
+            try meetRules(row, key, collection, event, position)
         }
     }
 
@@ -187,24 +191,11 @@ extension Fold {
             guard let key = EntityKey(bytes: place.bytes.dropFirst(9)) else { continue }
             var row = try entity(key)
             for item in row.pending
-            where item.isDerived && !row.isCarried(item) && !model.derives(item, of: key) {
+            where item.isDerived && !row.isCarried(item)
+                && !(model[key.collection]?.derives(item) ?? false)
+            {
                 try withdraw(item, from: &row, key, proof: position)
             }
-        }
-    }
-}
-
-extension SyncModel {
-    /// Whether a derived change still follows from a rule of the model.
-    fileprivate func derives(_ item: EntityRow.Pending, of key: EntityKey) -> Bool {
-        guard let collection = self[key.collection],
-            let fields = try? Patch(parsing: item.payload).fieldNames
-        else { return false }
-        return switch item.rule {
-        case RivalRule.name: fields == collection.rivals.map { [$0.field] }
-        case ChoiceRule.name:
-            fields.allSatisfy { field in collection.choices.contains { $0.field == field } }
-        default: false
         }
     }
 }

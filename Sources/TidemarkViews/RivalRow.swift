@@ -10,8 +10,10 @@ package struct RivalRow: Sendable, Hashable {
     package struct Loss: Sendable, Hashable {
         /// Who overtook it.
         package var winner: EntityKey
+        /// When that one had been changed last, as long as it went on.
+        package var winnerAt: Timestamp
         package var stop: RivalStop
-        /// When it had been changed last, when that was decided.
+        /// When the loser itself had been changed last, when that was decided.
         package var at: Timestamp
         /// The event since which it does not go on.
         package var position: Position
@@ -36,6 +38,7 @@ package struct RivalRow: Sendable, Hashable {
             writer.signed(5, loss.stop.time.rawValue)
             writer.signed(6, loss.at.rawValue)
             writer.position(7, loss.position)
+            writer.signed(8, loss.winnerAt.rawValue)
         }
         return writer.bytes
     }
@@ -50,11 +53,13 @@ package struct RivalRow: Sendable, Hashable {
             case 3:
                 guard let key = EntityKey(bytes: try field.bytes()) else { throw .invalidUTF8(3) }
                 loss = Loss(
-                    winner: key, stop: RivalStop(.now, at: unknown), at: unknown, position: .start)
+                    winner: key, winnerAt: unknown, stop: RivalStop(.now, at: unknown),
+                    at: unknown, position: .start)
             case 4: loss?.stop.kind = RivalStop.Kind(rawValue: try field.unsigned()) ?? .now
             case 5: loss?.stop.time = Timestamp(rawValue: try field.signed())
             case 6: loss?.at = Timestamp(rawValue: try field.signed())
             case 7: loss?.position = try field.position()
+            case 8: loss?.winnerAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

@@ -45,8 +45,11 @@ struct LogChecks {
         try store.journal.read { views in
             var waiting: [EntityKey: Set<Position>] = [:]
             var positions: Set<Position> = []
+            var last = Position.start
             try views.forEachMutation { position, mutation in
-                positions.insert(position)
+                #expect(last <= position, place)
+                last = position
+                if !mutation.isDerived { positions.insert(position) }
                 if mutation.outcome == nil || mutation.outcome == .rejected {
                     waiting[mutation.key, default: []].insert(position)
                 }
@@ -74,7 +77,7 @@ struct LogChecks {
                 #expect(pending == pending.sorted(), place)
                 #expect(Set(pending) == waiting.removeValue(forKey: key) ?? [], "\(key) \(place)")
                 for item in row.pending {
-                    let outcome = try views.mutation(item.position)?.outcome
+                    let outcome = try views.mutation(of: item, key)?.outcome
                     #expect(item.isRefused == (outcome == .rejected), "\(item.position) \(place)")
                 }
                 return true

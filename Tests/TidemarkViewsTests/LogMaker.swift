@@ -242,6 +242,12 @@ extension LogMaker {
         if random.once(in: 4) {
             try page("lists", "refetch", [#""1""#, #""9""#], [#""=""#, #""absent""#], draft)
         }
+        if last % 3 == 0 {
+            try draft.append(
+                Event(
+                    .pullPage, recordedAt: draft.now, collection: last % 2 == 0 ? "lists" : "tasks",
+                    sync: run))
+        }
         if random.once(in: 2) {
             try draft.append(
                 Event(
@@ -272,14 +278,26 @@ extension LogMaker {
         run = run == nil ? position : nil
     }
 
+    private static let rules: [(RivalRule?, [ChoiceRule])] = [
+        (nil, []), (RivalRule(whileNull: "c", start: "b"), []),
+        (
+            RivalRule(whileNull: "c", start: "b", among: ["a"], stop: .nextStartNotOlder),
+            [ChoiceRule("a", of: "tasks", otherwise: "noTask")]
+        ),
+        (nil, [ChoiceRule("a", of: "tasks", otherwise: "noTask")]),
+    ]
+
     private static let indexes: [[IndexModel]] = [[], [["a"]], [["a"], ["b", "c"]]]
 
     private mutating func registerOrElse(_ draft: Draft) throws {
         switch random.below(3) {
         case 0:
             let indexes = Self.indexes[Int(draft.nextPosition.rawValue % 3)]
-            let policy = random.pick(ConflictPolicy.examples)
-            try draft.append(.model(policy, indexes, hasPlaceholders: true))
+            let rules = Self.rules[Int(draft.nextPosition.rawValue / 3 % 4)]
+            try draft.append(
+                .model(
+                    random.pick(ConflictPolicy.examples), indexes, hasPlaceholders: true,
+                    rivals: rules.0, choices: rules.1))
         case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }
@@ -292,7 +310,8 @@ extension LogMaker {
     private mutating func fields(_ key: EntityKey) -> [UInt8] {
         var members = ["\"id\":\"\(key.id)\""]
         for field in ["a", "b", "c"] where !random.once(in: 3) {
-            members.append("\"\(field)\":\(random.below(3))")
+            let value = random.below(3)
+            members.append("\"\(field)\":\(field == "c" && value == 0 ? "null" : "\(value)")")
         }
         if key.collection == "tasks" { members.append("\"list\":\"\(random.pick([1, 2, 9]))\"") }
         return Array("{\(members.joined(separator: ","))}".utf8)

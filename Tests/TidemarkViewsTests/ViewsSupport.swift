@@ -120,7 +120,16 @@ final class MemoryFold {
     var fold: Fold {
         let open = rows.keys.filter { $0.tree == .ledger && $0.bytes.first == Ledger.open[0] }
             .compactMap { Position(bigEndianBytes: $0.bytes.dropFirst()) }.sorted()
-        return Fold(load: { key in self.rows[key] }, open: { open })
+        return Fold(
+            load: { key in self.rows[key] }, open: { open },
+            walk: { tree, prefix, visit in
+                let found = self.rows.filter {
+                    $0.key.tree == tree && $0.key.bytes.starts(with: prefix)
+                }
+                for (key, value) in found.sorted(by: { $0.key < $1.key }) {
+                    guard try visit(key.bytes, value) else { return }
+                }
+            })
     }
 
     /// Folds events as one commit.
@@ -145,6 +154,18 @@ final class MemoryFold {
     func mutation(_ number: UInt64) throws -> MutationRow? {
         try rows[.mutation(Position(number))].map { try MutationRow(parsing: $0) }
     }
+
+    /// The mutation of an entity that followed from an event by a rule.
+    func derived(_ number: UInt64, _ key: EntityKey) throws -> MutationRow? {
+        try rows[.derived(Position(number), key)].map { try MutationRow(parsing: $0) }
+    }
+
+    /// The decisions by a rule, in order.
+    func decisions(by rule: String) throws -> [DecisionRow] {
+        let found = rows.filter { $0.key.bytes.starts(with: Ledger.decisions) }
+        return try found.sorted { $0.key < $1.key }.map { try DecisionRow(parsing: $0.value) }
+            .filter { $0.rule == rule }
+    }
 }
 
 extension Event {
@@ -165,19 +186,23 @@ extension Event {
     ///
     /// - Parameter hasPlaceholders: whether the lists that tasks refer to get placeholders.
     static func model(
-        _ policy: ConflictPolicy, _ indexes: [IndexModel] = [], hasPlaceholders: Bool = false
+        _ policy: ConflictPolicy, _ indexes: [IndexModel] = [], hasPlaceholders: Bool = false,
+        rivals: RivalRule? = nil, choices: [ChoiceRule] = []
     ) -> Event {
         var model = SyncModel(
             name: "test",
             collections: ["lists", "tasks"].map {
-                CollectionModel(
+                var collection = CollectionModel(
                     CollectionName($0), lastChangeField: "last_modified", conflict: policy,
                     indexes: indexes)
+                collection.rivals = rivals
+                return collection
             })
         if hasPlaceholders {
             model.collections[0].placeholder = PlaceholderRule(fields: ["a": 0], copies: ["b"])
             model.collections[1].references = [Reference("list", to: "lists", placeholder: .always)]
         }
+        model.collections[0].choices = choices
         return Event(
             .modelRegistered, recordedAt: Timestamp(rawValue: 1),
             json: ModelRegistration(model: model).encoded)
