@@ -180,7 +180,9 @@ extension RowKey {
         keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
         if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
-        if let name = event.collection { keys += [.watermark(name, scope: ""), .held(name)] }
+        if let name = event.collection {
+            keys += [.watermark(name, scope: ""), .held(name), .listed(name)]
+        }
         if event.kind == .serverUnreadable, let name = event.collection,
             let payload = UnreadablePayload(event.payload)
         {

@@ -1,6 +1,8 @@
 // SyncMachine.swift — what a sync run does next. Pure: it reads the views, never clock or network.
 //
 //   read back what was sent and never answered → pull each collection → push until nothing is left
+//
+// A run of a narrower scope leaves out the others.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -19,8 +21,11 @@ package struct SyncMachine: Sendable {
     let traits: ServerTraits
     /// Whether every collection is listed whole.
     let isFull: Bool
+    let scope: SyncScope
     /// The last thing that the server's clock said in this run.
     var serverTime: Timestamp?
+    /// The last thing that the device's clock said in this run.
+    private(set) var deviceTime = Timestamp(rawValue: 0)
     private var unread: [EntityKey]?
     /// Entities to ask after, beyond those of unknown attempts.
     var asked: [EntityKey] = []
@@ -28,6 +33,10 @@ package struct SyncMachine: Sendable {
     /// How often a collection's list was begun anew because the server did not know its cursor.
     var restarts: [CollectionName: Int] = [:]
     var unpulled: ArraySlice<CollectionModel>
+    /// Lists that were begun before their turn.
+    var early: [CollectionName: Listing] = [:]
+    /// How often the pull was begun anew, from its first collection.
+    package internal(set) var pullRound = 0
     var listing: Listing?
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
@@ -36,13 +45,16 @@ package struct SyncMachine: Sendable {
     private(set) var sendsAlone = false
 
     package init(
-        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
+        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false,
+        scope: SyncScope = .all
     ) {
         self.model = model
         self.traits = traits
         self.isFull = isFull
-        unpulled = model.collections[...]
-        if !traits.describesCollections { epochs = [:] }
+        self.scope = scope
+        unpulled = scope.pulled(model)[...]
+        if !traits.describesCollections || unpulled.isEmpty { epochs = [:] }
+        if !scope.pushes { unread = [] }
     }
 
     /// The list that is being fetched; nil between lists.
@@ -54,6 +66,7 @@ package struct SyncMachine: Sendable {
     ///
     /// - Parameter now: the device's clocks; the server's time is known by them between answers.
     package mutating func next(_ views: ViewReader, at now: Moment) throws -> SyncStep {
+        deviceTime = now.now
         if serverTime == nil {
             serverTime = try views.serverNow(now.now, bootID: now.bootID, uptime: now.uptime)
         }
@@ -66,9 +79,9 @@ package struct SyncMachine: Sendable {
         while true {
             if let step = try nextPull(views) { return step }
             guard let collection = unpulled.popFirst() else { break }
-            listing = try begin(collection, views)
+            listing = try early.removeValue(forKey: collection.name) ?? begin(collection, views)
         }
-        return try nextPush(views)
+        return scope.pushes ? try nextPush(views) : .finish
     }
 
     mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
@@ -187,5 +200,24 @@ package struct SyncMachine: Sendable {
         let counts = try OutboxCounts(views)
         outcome.pending = counts.pending
         outcome.refused = counts.refused
+    }
+}
+
+extension SyncScope {
+    /// The collections that a run of this scope lists, in the order of the model.
+    func pulled(_ model: SyncModel) -> [CollectionModel] {
+        switch self {
+        case .all: model.collections
+        case .pull(let names): model.collections.filter { names.contains($0.name) }
+        case .push, .cleanUp: []
+        }
+    }
+
+    /// Whether a run of this scope sends what is pending, and asks after what was sent before.
+    fileprivate var pushes: Bool {
+        switch self {
+        case .all, .push: true
+        case .pull, .cleanUp: false
+        }
     }
 }

@@ -4,13 +4,18 @@ package import TidemarkEvents
 
 extension Fold {
     func pulled(_ event: Event, _ position: Position) throws {
-        guard let collection = event.collection, let cursor = event.revision else { return }
+        guard let collection = event.collection else { return }
+        let isByDate = try knownCollection(collection)?.since != nil
+        // Without a cursor there is nothing to go on from, but for a date.
+        guard event.revision != nil || isByDate else { return }
         let payload = PullCompletedPayload(event.payload)
         let place = RowKey.watermark(collection, scope: payload.scope)
-        var row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
+        var row = WatermarkRow(
+            cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
         row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
+        if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
         if !payload.held.isEmpty {
             put(.held(collection), position.bigEndianBytes)
@@ -36,11 +41,13 @@ extension Fold {
     }
 }
 
-/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"held":[…],"of":…}`.
+/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"asked":…,"held":[…],"of":…}`.
 package struct PullCompletedPayload: Sendable, Hashable {
     package var scope = ""
     package var isFull = false
     package var epoch: Revision?
+    /// When the list was asked for, by the server's clock, and a little earlier.
+    package var asked: Timestamp?
     /// The entities that were not named and are not taken for deleted before the user says so.
     package var held: [String] = []
     /// How many entities of the collection there were.
@@ -51,6 +58,7 @@ package struct PullCompletedPayload: Sendable, Hashable {
         scope = document.value("scope")?.stringValue ?? ""
         isFull = document.value("full") == .bool(true)
         epoch = document.value("epoch")?.stringValue.map { Revision($0) }
+        asked = document.value("asked")?.int64Value.map { Timestamp(rawValue: $0) }
         held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
         knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
     }
