@@ -183,7 +183,9 @@ extension RowKey {
             keys += [.derived(position, key), .openDerived(position, key)]
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
-        if let name = event.collection { keys += [.watermark(name, scope: ""), .held(name)] }
+        if let name = event.collection {
+            keys += [.watermark(name, scope: ""), .held(name), .listed(name)]
+        }
         if event.kind == .serverUnreadable, let name = event.collection,
             let payload = UnreadablePayload(event.payload)
         {

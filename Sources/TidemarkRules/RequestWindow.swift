@@ -1,5 +1,9 @@
-// RequestWindow.swift — how many requests may be sent in which time: sliding windows over those
-// that were sent.
+// RequestWindow.swift — how many requests may be sent in which time: windows over those that were
+// sent.
+//
+//   (usual)   at most so many in any window
+//   burst     one after another in even steps, and so many of them may come early: the limit of
+//             servers that let a bucket leak
 
 package import TidemarkEvents
 
@@ -15,24 +19,61 @@ package struct RequestWindow: Sendable, Hashable {
         for time in times { add(time) }
     }
 
+    private var timesMax: Int? { limits.map(\.timesMax).max() }
+
     /// Takes note of a request, in whatever order they are told of.
     package mutating func add(_ time: Timestamp) {
-        guard let most = limits.map(\.requests).max() else { return }
+        guard let most = timesMax else { return }
         let index = times.lastIndex { $0 <= time }.map { $0 + 1 } ?? 0
         times.insert(time, at: index)
         if times.count > most { times.removeFirst(times.count - most) }
     }
 
-    /// How many microseconds the next request has to wait.
+    /// How many microseconds the next request has to wait, or so many that are sent at once.
     ///
-    /// What seems to have been sent later than now was sent before the clock was set back: it
-    /// counts as sent now, so that nobody waits longer than a window.
-    package func wait(at now: Timestamp) -> Int64 {
-        var wait: Int64 = 0
-        for limit in limits where times.count >= limit.requests {
-            let first = min(times[times.count - limit.requests], now)
-            wait = max(wait, first.adding(seconds: Int64(limit.seconds)).rawValue - now.rawValue)
-        }
-        return max(0, wait)
+    /// All or nothing: none of them may be sent before all may. More than a limit ever lets
+    /// through count as that many. What seems to have been sent later than now was sent before the
+    /// clock was set back: it counts as sent now, so that nobody waits longer than a window.
+    package func wait(at now: Timestamp, slots: Int = 1) -> Int64 {
+        limits.map { wait($0, at: now, slots) }.max() ?? 0
     }
+
+    /// How many microseconds a pull of so many lists has to wait until all of them fit into each
+    /// limit that asks for it.
+    ///
+    /// A limit that never lets so many through holds each request by itself.
+    package func pullWait(at now: Timestamp, lists: Int) -> Int64 {
+        let asking = limits.filter { $0.wholePulls && lists <= $0.requests }
+        return asking.map { wait($0, at: now, lists) }.max() ?? 0
+    }
+
+    private func wait(_ limit: RequestLimit, at now: Timestamp, _ slots: Int) -> Int64 {
+        guard slots > 0, limit.requests > 0 else { return 0 }
+        if let burst = limit.burst { return wait(limit, burst: burst, at: now, slots) }
+        let index = times.count + min(slots, limit.requests) - limit.requests - 1
+        guard times.indices.contains(index) else { return 0 }
+        let free = min(times[index], now).adding(seconds: Int64(limit.seconds))
+        return max(0, free.rawValue - now.rawValue)
+    }
+
+    /// Of a limit that spreads requests evenly: each is due one step after the one before it, and
+    /// may come so many steps earlier.
+    private func wait(
+        _ limit: RequestLimit, burst: Int, at now: Timestamp, _ slots: Int
+    ) -> Int64 {
+        guard let first = times.first else { return 0 }
+        let step = Int64(limit.seconds) * 1_000_000 / Int64(limit.requests)
+        let early = step * Int64(burst)
+        // Of what was forgotten it is only known that there may have been much of it.
+        let isCut = times.count == timesMax
+        var due = min(first, now).rawValue + (isCut ? early : 0)
+        for time in times { due = max(due, min(time, now).rawValue) + step }
+        let last = due + step * Int64(min(slots, burst + 1) - 1)
+        return max(0, last - early - now.rawValue)
+    }
+}
+
+extension RequestLimit {
+    /// How many requests it looks at.
+    fileprivate var timesMax: Int { requests + (burst.map { $0 + 1 } ?? 0) }
 }

@@ -7,6 +7,7 @@
 //   others             at once
 //   (after a failure)  when the backoff is over
 //   (every so often)   so long after the last run
+//   (at midnight)      a clean-up, when nothing else is due
 //
 // One run serves everything that was asked for by then. What a gate holds waits for the gate.
 
@@ -24,8 +25,15 @@ package struct SyncSchedule: Sendable, Hashable {
         package var quiet: Int64
         /// How long the first edit waits at most, in microseconds.
         package var quietMax: Int64
+        /// How far local time is ahead of UTC, in microseconds, where each midnight brings a
+        /// clean-up.
+        package var midnight: Int64?
 
-        package init(localChanges: Bool, every: Int64?, quiet: Int64, quietMax: Int64) {
+        package init(
+            localChanges: Bool, every: Int64?, quiet: Int64, quietMax: Int64,
+            midnight: Int64? = nil
+        ) {
+            self.midnight = midnight
             self.localChanges = localChanges
             self.every = every.map { max($0, Self.everyMin) }
             self.quiet = quiet
@@ -40,6 +48,8 @@ package struct SyncSchedule: Sendable, Hashable {
     package enum Decision: Sendable, Hashable {
         /// Begin a run that serves these triggers, the highest first.
         case run([SyncTrigger])
+        /// Begin a clean-up.
+        case cleanUp
         /// Wait until then, by the device's clock, or until something is asked for.
         case wait(until: Timestamp, SyncWaitReason)
         /// Wait until something is asked for.
@@ -59,6 +69,8 @@ package struct SyncSchedule: Sendable, Hashable {
     /// Which runs begin by themselves; nil for none.
     package var automatic: Automatic?
     package var isPaused = false
+    /// When the next clean-up begins, where midnights bring one.
+    private var cleanUpAt: Timestamp?
     /// What the store says, folded from its log.
     package var gates = SyncGates()
     /// When the last run ended, or began if it never ended; folded from the log.
@@ -78,6 +90,17 @@ package struct SyncSchedule: Sendable, Hashable {
 
     /// Takes note that a run begins, which serves everything that was asked for.
     package mutating func begin() { asked = [] }
+
+    /// Has the next clean-up begin at the midnight after a moment, where midnights bring one.
+    package mutating func planCleanUp(after now: Timestamp) {
+        let day: Int64 = 86_400_000_000
+        cleanUpAt = automatic?.midnight.map { ahead in
+            let local = now.rawValue.addingReportingOverflow(ahead).partialValue
+            let rest = local % day
+            return Timestamp(rawValue: now.rawValue).adding(
+                from: rest < 0 ? rest + day : rest, to: day)
+        }
+    }
 
     /// What is to be done at a moment.
     package func next(_ now: Moment) -> Decision {
@@ -101,6 +124,12 @@ package struct SyncSchedule: Sendable, Hashable {
             }
         }
         if !due.isEmpty { return .run(Set(asked.map(\.trigger)).union(due).sorted()) }
+        if let cleanUpAt {
+            // Nobody is asked for anything: no gate holds it.
+            if now.now >= cleanUpAt { return .cleanUp }
+            let wait = cleanUpAt.rawValue - now.now.rawValue
+            if wait < first?.wait ?? .max { first = (wait, .timer) }
+        }
         if let first {
             let (until, overflow) = now.now.rawValue.addingReportingOverflow(first.wait)
             return .wait(until: Timestamp(rawValue: overflow ? .max : until), first.reason)

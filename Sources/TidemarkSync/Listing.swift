@@ -46,6 +46,12 @@ package struct Listing: Sendable, Hashable {
     package var serverTime: Timestamp?
     /// Whether its end says what became of writes without an answer.
     package var settles = false
+    /// The span that is listed, where it is not all of it.
+    package let window: TimeSpan?
+    /// When it was asked for, by the server's clock, and a little earlier.
+    package private(set) var asked: Timestamp?
+    /// The last change among what it named, deletions included.
+    package private(set) var latest: Timestamp?
     /// Whether what was not named was asked after one by one, so that nothing is left to conclude.
     package var isReadBack = false
     /// Whether it holds records without an id, so that what it does not name may be there.
@@ -63,8 +69,9 @@ package struct Listing: Sendable, Hashable {
 
     package init(
         _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<ExactString>,
-        ahead: [String] = [], asOf: Position
+        ahead: [String] = [], window: TimeSpan? = nil, asOf: Position
     ) {
+        self.window = after == nil ? window : nil
         self.collection = collection
         self.epoch = epoch
         self.after = after
@@ -79,8 +86,13 @@ package struct Listing: Sendable, Hashable {
 
     /// The call for the next page; nil when there is no more.
     package var call: ServerCall? {
-        isPaging ? .list(collection, after: after, page: next) : nil
+        guard isPaging else { return nil }
+        guard let window, after == nil else { return .list(collection, after: after, page: next) }
+        return .listWindow(collection, from: window.from, to: window.to, page: next)
     }
+
+    /// Whether nothing of it was asked for yet.
+    package var isUnasked: Bool { isPaging && number == 0 && passes == 0 && next == nil }
 
     /// Whether a page that names no next one would leave nothing open.
     package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
@@ -88,6 +100,9 @@ package struct Listing: Sendable, Hashable {
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
+
+    /// Whether a later list can go on from its end.
+    package var goesOn: Bool { cursor != nil || collection.since != nil }
 
     /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
     package var movesCursor: Bool {
@@ -97,6 +112,8 @@ package struct Listing: Sendable, Hashable {
     /// Takes a page; false when the list leads in a circle.
     package mutating func took(_ page: ListPage, _ news: PullNews) -> Bool {
         if number == 0 || page.movesCursor { cursor = page.cursor }
+        if number == 0, passes == 0 { asked = news.asked }
+        if let time = news.latest { latest = max(time, latest ?? time) }
         number += 1
         if !news.named.isEmpty { isPassEmpty = false }
         unnamed.subtract(news.named)
@@ -176,4 +193,10 @@ package struct Listing: Sendable, Hashable {
             return row.asOf.map { $0 <= asOf } ?? true
         }
     }
+}
+
+/// From one moment to another.
+package struct TimeSpan: Sendable, Hashable {
+    package var from: Timestamp
+    package var to: Timestamp
 }

@@ -15,5 +15,10 @@ package struct PullNews: Sendable, Hashable {
     /// Whether the list was noted as complete with it.
     package var isComplete = false
 
+    /// When the page was asked for, by the server's clock, and a little earlier.
+    package var asked: Timestamp?
+    /// The last change among what the page names, deletions included.
+    package var latest: Timestamp?
+
     package init() {}
 }

@@ -113,15 +113,16 @@ extension SyncDriver {
         }
         let asOf = try journal.read { views in views.last }
         let sentAt = dependencies.now()
+        let sentUptime = dependencies.uptime().microseconds
         let (answer, record) = await exchange(call, request, proof)
         let exchange = ReadExchange(
             key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
-            asOf: asOf, answer: record, settles: nil)
+            sentUptime: sentUptime, asOf: asOf, answer: record, settles: nil)
         let news = try await note(exchange, step, answer, machine.list, &recorder)
         machine.took(answer, to: step, news: news, date: record.serverTime, alert: record.alert)
     }
 
-    private func note(
+    func note(
         _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?,
         _ recorder: inout SyncRecorder
     ) async throws -> PullNews {

@@ -1,5 +1,6 @@
 // SyncDriver.swift — a sync run from its beginning to its end: carries out what the machine
-// decides, step by step (SyncDriver+Steps.swift).
+// decides, step by step (SyncDriver+Steps.swift), and asks for several lists at once where the model
+// lets it (SyncDriver+Ahead.swift).
 
 package import TidemarkEvents
 import TidemarkRules
@@ -41,57 +42,113 @@ package struct SyncDriver: Sendable {
     ///
     /// - Parameters:
     ///   - triggers: why, the highest first; at least one.
+    ///   - scope: what it is to do.
     ///   - isFull: whether every collection is listed whole.
     ///   - time: how much time it has.
     /// - Throws: what the store throws; what the network or the server does is in the outcome.
     package func run(
-        triggers: [SyncTrigger], isFull: Bool = false, time: SyncTime
+        triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, time: SyncTime
     ) async throws -> SyncOutcome {
         let dependencies = dependencies
-        var machine = SyncMachine(model: model, traits: adapter.traits, isFull: isFull)
-        if let hold = try hold(triggers) {
+        var machine = SyncMachine(
+            model: model, traits: adapter.traits, isFull: isFull, scope: scope)
+        let window = try journal.read { views in try views.requests(model.settings.limits) }
+        let hold = scope == .cleanUp ? nil : try hold(triggers)
+        if hold != nil || hasToWait(machine, window) {
             // Nothing is done, so there is nothing to log.
-            machine.end(hold)
+            if let hold { machine.end(hold) }
             try journal.read { views in try machine.takeStock(views) }
             return machine.outcome
         }
-        var recorder = SyncRecorder(
-            triggers: triggers, at: dependencies.now(), seed: dependencies.random(),
-            uptime: dependencies.uptime(), rules: rules,
-            hasLimits: !model.settings.limits.isEmpty)
-        var proof = SyncProof(ask: credentials)
-        if let failure = await proof.begin() { machine.end(failure) }
-        var window = try journal.read { views in try views.requests(model.settings.limits) }
-        while let step = try next(&machine, time) {
-            if step.call != nil, let failure = await wait(&window, time) {
-                machine.end(failure)
-                break
-            }
-            let driver = limited(by: time)
-            let isDone = try await driver.carryOut(
-                step, proof.credentials, &machine, &recorder)
-            machine.pause(recorder.withheld)
-            if !isDone { machine.replan() }
-            switch machine.outcome.failure {
-            case .unauthorized?:
-                if let failure = await proof.renew() {
-                    machine.end(failure)
-                } else {
-                    machine.again(step)
-                }
-            case .timeout? where driver.limits != limits: machine.end(.deadline)
-            default: break
-            }
+        var run = SyncRun(
+            machine: machine,
+            recorder: SyncRecorder(
+                triggers: triggers, scope: scope, at: dependencies.now(),
+                seed: dependencies.random(), uptime: dependencies.uptime(), rules: rules,
+                hasLimits: !model.settings.limits.isEmpty),
+            proof: SyncProof(ask: credentials), window: window, time: time)
+        if scope != .cleanUp, let failure = await run.proof.begin() { run.machine.end(failure) }
+        try await withThrowingTaskGroup(of: AnsweredList.self) { group in
+            while try await goOn(&run, &group) {}
+            try await drop(&run, &group)
         }
-        progress(SyncProgress(step: .finish, outcome: machine.outcome, left: nil))
-        try journal.read { views in try machine.takeStock(views) }
-        let outcome = machine.outcome
-        let end = recorder
+        progress(
+            SyncProgress(
+                step: .finish, outcome: run.machine.outcome, left: nil, scope: scope))
+        try journal.read { views in try run.machine.takeStock(views) }
+        let outcome = run.machine.outcome
+        // A run that asked for nothing and found nothing to do has nothing to say.
+        if scope != .all, outcome.failure == nil, outcome.counts.requests == 0,
+            run.recorder.start == nil
+        {
+            return outcome
+        }
+        let end = run.recorder
         _ = try await journal.write(at: dependencies.now()) { draft in
             var end = end
             try end.finish(outcome, uptime: dependencies.uptime(), draft)
         }
         return outcome
+    }
+
+    /// The next step of a run, from the decision to its end; false when there is none.
+    private func goOn(
+        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+    ) async throws -> Bool {
+        guard let step = try next(&run.machine, run.time) else { return false }
+        if case .list = step, let list = run.machine.list, list.isUnasked {
+            switch try await turn(of: list, &run, &group) {
+            case .inLine: break
+            case .anew: return true
+            case .ended(let failure):
+                run.machine.end(failure)
+                return true
+            case .answered(let answered):
+                try await take(answered, step, &run)
+                try await afterwards(step, answered.isLimited, &run)
+                return true
+            }
+        }
+        if step.call != nil {
+            // The clock that the wait moves is not to be read at the same time.
+            if run.window.wait(at: dependencies.now()) > 0 { try await settle(&run, &group) }
+            switch await wait(&run) {
+            case .failure(let failure):
+                run.machine.end(failure)
+                return true
+            case .success(let waited):
+                if waited, case .push = step {
+                    // What is to be sent is decided anew, from the first collection on.
+                    run.machine.replan()
+                    return true
+                }
+            }
+            run.window.add(dependencies.now())
+        }
+        let driver = limited(by: run.time)
+        let isDone = try await driver.carryOut(
+            step, run.proof.credentials, &run.machine, &run.recorder)
+        if !isDone { run.machine.replan() }
+        try await afterwards(step, driver.limits != limits, &run)
+        return true
+    }
+
+    /// What an answer means for the run as a whole.
+    private func afterwards(
+        _ step: SyncStep, _ isLimited: Bool, _ run: inout SyncRun
+    ) async throws {
+        run.machine.pause(run.recorder.withheld)
+        switch run.machine.outcome.failure {
+        case .unauthorized?:
+            if let failure = await run.proof.renew() {
+                run.machine.end(failure)
+            } else {
+                run.machine.again(step)
+                forgetRefused(&run, step.call?.collection?.name)
+            }
+        case .timeout? where isLimited: run.machine.end(.deadline)
+        default: break
+        }
     }
 
     /// What keeps the run from beginning: asked for by the server, or learnt from earlier runs.
@@ -114,38 +171,76 @@ package struct SyncDriver: Sendable {
             return nil
         }
         progress(
-            SyncProgress(step: step, outcome: machine.outcome, left: machine.left(with: step)))
+            SyncProgress(
+                step: step, outcome: machine.outcome, left: machine.left(with: step),
+                scope: machine.scope))
         return step
     }
 
-    /// Waits until one more request keeps the model's limits.
+    /// Whether a pull of some collections would have to wait before its first request: then it is
+    /// left to a later one.
+    private func hasToWait(_ machine: SyncMachine, _ window: RequestWindow) -> Bool {
+        machine.scope.isPartialPull
+            && window.pullWait(at: dependencies.now(), lists: machine.unlisted.count) > 0
+    }
+
+    /// Waits until one more request keeps the model's limits, or until a whole pull of so many
+    /// lists does.
     ///
-    /// - Returns: why the run ends instead.
-    private func wait(_ window: inout RequestWindow, _ time: SyncTime) async -> SyncFailure? {
-        let wait = window.wait(at: dependencies.now())
-        if wait > 0 {
+    /// - Returns: whether it had to wait, or why the run ends instead.
+    func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Bool, SyncFailure> {
+        var slept: Int64 = 0
+        while true {
+            let now = dependencies.now()
+            let wait =
+                lists.map { run.window.pullWait(at: now, lists: $0) }
+                ?? run.window.wait(at: now)
+            guard wait > 0 else { return .success(slept > 0) }
             let seconds = (wait + 999_999) / 1_000_000
-            if let left = time.left(at: dependencies.moment), left < .microseconds(wait) {
-                return .deadline
+            if let left = run.time.left(at: dependencies.moment), left < .microseconds(wait) {
+                return .failure(.deadline)
             }
-            guard wait <= Self.waitMax else {
-                return .tooManyRequests(retryAfterSeconds: seconds)
+            guard wait <= Self.waitMax - slept else {
+                return .failure(.tooManyRequests(retryAfterSeconds: seconds))
             }
-            do { try await dependencies.sleep(.microseconds(wait)) } catch { return .cancelled }
+            do { try await dependencies.sleep(.microseconds(wait)) } catch {
+                return .failure(.cancelled)
+            }
+            slept += wait
         }
-        window.add(dependencies.now())
-        return nil
     }
 
     /// The longest that a run waits in its middle, in microseconds.
     private static let waitMax: Int64 = 60_000_000
 
     /// This driver with no more time for a request than the run has left.
-    private func limited(by time: SyncTime) -> SyncDriver {
+    func limited(by time: SyncTime) -> SyncDriver {
         var driver = self
         if let left = time.left(at: dependencies.moment) {
             driver.limits.deadline = min(limits.deadline, max(left, .zero))
         }
         return driver
+    }
+}
+
+/// What a run carries from step to step.
+struct SyncRun {
+    var machine: SyncMachine
+    var recorder: SyncRecorder
+    var proof: SyncProof
+    var window: RequestWindow
+    /// Lists that are asked for before their turn; nil before the first one.
+    var ahead: ListsAhead?
+    let time: SyncTime
+
+    init(
+        machine: SyncMachine, recorder: SyncRecorder, proof: SyncProof, window: RequestWindow,
+        time: SyncTime
+    ) {
+        self.machine = machine
+        self.recorder = recorder
+        self.proof = proof
+        self.window = window
+        self.time = time
     }
 }

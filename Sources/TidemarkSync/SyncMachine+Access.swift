@@ -15,7 +15,7 @@ extension SyncMachine {
         listed = nil
         if hasGained, !hasRestarted {
             hasRestarted = true
-            unpulled = pulls
+            restartPull()
         }
         guard let name = collection.required, outcome.paused[collection.name] == nil,
             try !views.hasInReach(collection.name)

@@ -8,10 +8,14 @@ extension SyncMachine {
     func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
         let epoch = epochs?[collection.name]
         let after = try cursor(of: collection, epoch, views)
+        // Of what a list of a part does not name nothing follows.
+        let isWhole = after == nil && collection.window == nil && collection.absence != .keeps
+        let span = collection.window?.span(around: serverTime ?? deviceTime)
         var list = Listing(
             collection, after: after, epoch: epoch,
-            known: after == nil ? try known(collection, views) : [],
-            ahead: try ahead(collection.name, views), asOf: views.last)
+            known: isWhole ? try known(collection, views) : [],
+            ahead: try ahead(collection.name, views),
+            window: span.map { TimeSpan(from: $0.from, to: $0.to) }, asOf: views.last)
         list.serverTime = serverTime
         list.settles = try views.hasUnanswered(in: collection.name)
         return list
@@ -46,7 +50,11 @@ extension SyncMachine {
         let isDue = FullPullRule.isDue(
             .init(epoch: mark.epoch, at: mark.fullAt), epoch: epoch, now: serverTime,
             days: model.settings.fullPullDays)
-        return isDue ? nil : mark.cursor
+        if isDue { return nil }
+        guard let rule = collection.since else { return mark.cursor }
+        let date = SinceDecision.date(
+            rule, since: mark.since, checkedAt: mark.checkedAt, now: serverTime)
+        return date.map { Revision($0.description) }
     }
 
     /// The entities of a collection that the server had when it was last heard of.
@@ -60,6 +68,38 @@ extension SyncMachine {
             return true
         }
         return ids
+    }
+
+    // MARK: Lists that are asked for before their turn
+
+    /// The collections that are still to be pulled, the one in hand first.
+    var unlisted: [CollectionModel] {
+        let inHand = listing.map { [$0.collection] } ?? []
+        return (inHand + unpulled).filter { outcome.paused[$0.name] == nil }
+    }
+
+    /// Begins the list of a collection before its turn, or hands out the one in hand; nil where
+    /// the collection is not to be pulled any more.
+    mutating func beginEarly(
+        _ name: CollectionName, _ views: ViewReader
+    ) throws -> Listing? {
+        if let listing, listing.collection.name == name { return listing }
+        guard let collection = unpulled.first(where: { $0.name == name }) else { return nil }
+        let list = try early[name] ?? begin(collection, views)
+        early[name] = list
+        return list
+    }
+
+    /// Takes note of a request whose answer nobody needs any more.
+    mutating func dropped() { outcome.counts.requests += 1 }
+
+    /// Has everything listed from the first collection on; what was asked for before its turn
+    /// counts for nothing.
+    mutating func restartPull() {
+        pullRound += 1
+        early = [:]
+        listing = nil
+        unpulled = pulls
     }
 
     /// The next step of the list in hand; nil when it is done.

@@ -2,6 +2,8 @@
 //
 //   read back what was sent and never answered → pull each collection → ask for what is here only
 //   as placeholders → push until nothing is left
+//
+// A run of a narrower scope leaves out the others.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -20,8 +22,11 @@ package struct SyncMachine: Sendable {
     let traits: ServerTraits
     /// Whether every collection is listed whole.
     let isFull: Bool
+    let scope: SyncScope
     /// The last thing that the server's clock said in this run.
     var serverTime: Timestamp?
+    /// The last thing that the device's clock said in this run.
+    private(set) var deviceTime = Timestamp(rawValue: 0)
     private var unread: [EntityKey]?
     /// Entities to ask after, beyond those of unknown attempts.
     var asked: [EntityKey] = []
@@ -29,6 +34,10 @@ package struct SyncMachine: Sendable {
     /// How often a collection's list was begun anew because the server did not know its cursor.
     var restarts: [CollectionName: Int] = [:]
     var unpulled: ArraySlice<CollectionModel>
+    /// Lists that were begun before their turn.
+    var early: [CollectionName: Listing] = [:]
+    /// How often the pull was begun anew, from its first collection.
+    package internal(set) var pullRound = 0
     var listing: Listing?
     /// The questions after placeholders that are left, the next one last; nil before they are made
     /// up.
@@ -38,8 +47,6 @@ package struct SyncMachine: Sendable {
     var conflicts: [EntityKey: Int] = [:]
     /// Whether the server took no batch, so that each write is sent by itself.
     private(set) var sendsAlone = false
-    /// What the run is to do.
-    package var scope = SyncScope.all
     /// What is pulled, from the beginning on.
     let pulls: ArraySlice<CollectionModel>
     /// The collection that was listed last, until its end was taken note of.
@@ -51,14 +58,17 @@ package struct SyncMachine: Sendable {
     var hasPulled = false
 
     package init(
-        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
+        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false,
+        scope: SyncScope = .all
     ) {
         self.model = model
         self.traits = traits
         self.isFull = isFull
-        pulls = model.collections[...]
+        self.scope = scope
+        pulls = scope.pulled(model)[...]
         unpulled = pulls
-        if !traits.describesCollections { epochs = [:] }
+        if !traits.describesCollections || unpulled.isEmpty { epochs = [:] }
+        if !scope.pushes { unread = [] }
     }
 
     /// The list that is being fetched; nil between lists.
@@ -70,6 +80,7 @@ package struct SyncMachine: Sendable {
     ///
     /// - Parameter now: the device's clocks; the server's time is known by them between answers.
     package mutating func next(_ views: ViewReader, at now: Moment) throws -> SyncStep {
+        deviceTime = now.now
         if serverTime == nil {
             serverTime = try views.serverNow(now.now, bootID: now.bootID, uptime: now.uptime)
         }
@@ -84,11 +95,11 @@ package struct SyncMachine: Sendable {
             if try endsAfterList(views) { return .finish }
             guard let collection = unpulled.popFirst() else { break }
             listed = collection
-            listing = try begin(collection, views)
+            listing = try early.removeValue(forKey: collection.name) ?? begin(collection, views)
         }
-        if let step = try nextRefetch(views, at: now) { return step }
+        if scope == .all, let step = try nextRefetch(views, at: now) { return step }
         if let step = try endPull(views) { return step }
-        return try nextPush(views)
+        return scope.pushes ? try nextPush(views) : .finish
     }
 
     mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
@@ -222,5 +233,24 @@ package struct SyncMachine: Sendable {
         let counts = try OutboxCounts(views)
         outcome.pending = counts.pending
         outcome.refused = counts.refused
+    }
+}
+
+extension SyncScope {
+    /// The collections that a run of this scope lists, in the order of the model.
+    func pulled(_ model: SyncModel) -> [CollectionModel] {
+        switch self {
+        case .all: model.collections
+        case .pull(let names): model.collections.filter { names.contains($0.name) }
+        case .push, .cleanUp: []
+        }
+    }
+
+    /// Whether a run of this scope sends what is pending, and asks after what was sent before.
+    fileprivate var pushes: Bool {
+        switch self {
+        case .all, .push: true
+        case .pull, .cleanUp: false
+        }
     }
 }

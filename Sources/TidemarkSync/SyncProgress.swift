@@ -15,6 +15,8 @@ public struct SyncProgress: Sendable, Hashable {
         /// Pruning what need not be kept, or logging how it ended.
         case cleaning
     }
+    /// What the run is to do.
+    public var scope: SyncScope
     /// What the run is doing.
     public var phase: Phase
     /// With which collection; nil for all of them.
@@ -28,7 +30,8 @@ public struct SyncProgress: Sendable, Hashable {
     /// What was done so far, in all phases.
     public var counts: SyncCounts
 
-    init(step: SyncStep, outcome: SyncOutcome, left: Int?) {
+    init(step: SyncStep, outcome: SyncOutcome, left: Int?, scope: SyncScope = .all) {
+        self.scope = scope
         counts = outcome.counts
         switch step {
         case .readBack: (phase, done) = (.readingBack, counts.readBack)

@@ -26,10 +26,12 @@ extension SyncRecorder {
             news.named.insert(ExactString(key.id))
             news.named.insert(ExactString(id))
         }
+        news.asked = exchange.asked
+        news.latest = page.records.compactMap(\.serverTime).max()
         news.isComplete = list.isLast(page, news)
         var list = list
         _ = list.took(page, news)
-        let movesCursor = news.isComplete && list.movesCursor
+        let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         guard
             fresh.contains(true) || news.count > 0 || movesCursor || page.next != nil
                 || list.number > 1
@@ -58,7 +60,10 @@ extension SyncRecorder {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
         if !seen.isEmpty {
-            let payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
+            var payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
+            if let times = try timesUnknown(page, list.collection, draft) {
+                payload["times"] = .object(times)
+            }
             try appendPage(payload, collection, start, call: call, draft)
         }
         if news.isComplete {
@@ -108,14 +113,14 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// Without a cursor it says nothing, and is not logged.
+    /// Without a cursor or a date to go on from it says nothing, and is not logged.
     ///
     /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        guard absent.isOutOfReach || list.cursor != nil,
-            list.movesCursor || !absent.ids.isEmpty
+        guard absent.isOutOfReach || list.goesOn,
+            try isWorthNoting(list, draft) || !absent.ids.isEmpty
         else { return Absent() }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
@@ -134,14 +139,14 @@ extension SyncRecorder {
         let isTaken =
             try absent.isHeld || absent.isOutOfReach
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
-        guard list.cursor != nil || absent.isOutOfReach, isTaken,
-            !stale.contains(list.collection.name)
+        guard list.goesOn || absent.isOutOfReach, isTaken, !stale.contains(list.collection.name)
         else { return }
         var payload = PayloadBuilder()
         payload.add("scope", "")
         payload.add("complete", true)
         payload.add("full", list.isWhole)
         payload.add("epoch", list.epoch?.description)
+        if list.collection.since != nil { payload.add("asked", list.asked?.rawValue) }
         if absent.isHeld {
             let ids = JSONValue.array(absent.ids.map(JSONValue.string))
             payload.add("held", ids)
@@ -152,8 +157,7 @@ extension SyncRecorder {
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
                 sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
-                revision: list.cursor,
-                json: payload.bytes))
+                revision: list.cursor, json: payload.bytes))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
     }
@@ -211,6 +215,33 @@ extension SyncRecorder {
     }
 
     // MARK: What is new
+
+    /// Whether the end of a list is worth an event: the cursor moved, or the date of the last
+    /// change, or everything was listed, or the list of long ago is the last one that was noted.
+    private func isWorthNoting(_ list: Listing, _ draft: Draft) throws -> Bool {
+        if list.movesCursor { return true }
+        guard list.collection.since != nil else { return false }
+        guard let mark = try draft.fold.watermark(list.collection.name) else { return true }
+        return SinceDecision.isNews(
+            since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked)
+    }
+
+    /// The last changes of a page's entities, of those whose rows don't tell them: tombstones of
+    /// what never was here, and what more is known of than the page.
+    private func timesUnknown(
+        _ page: ListPage, _ collection: CollectionModel, _ draft: Draft
+    ) throws -> JSONObject? {
+        guard collection.since != nil else { return nil }
+        var times = JSONObject()
+        for record in page.records {
+            guard let time = record.serverTime else { continue }
+            let key = try draft.fold.resolve(EntityKey(collection.name, record.id))
+            if try draft.fold.entity(key).serverTime != time {
+                times[record.id] = .number(JSONNumber(time.rawValue))
+            }
+        }
+        return times.isEmpty ? nil : times
+    }
 
     mutating func isNews(
         _ record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft

@@ -11,11 +11,20 @@ struct ReadExchange: Sendable {
     var collection: CollectionName?
     var request: ServerRequest
     var sentAt: Timestamp
+    /// Microseconds since the device's boot, when it was sent.
+    var sentUptime: Int64
     /// The log's last position when it was sent.
     var asOf: Position
     var answer: AnswerRecord
     /// For a read-back, the attempt that it settles.
     var settles: Position?
+
+    /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
+    /// Date says, less the time that the exchange took, and a second.
+    var asked: Timestamp? {
+        guard let date = answer.serverTime, let uptime = answer.uptime else { return nil }
+        return date.adding(from: max(sentUptime, uptime), to: sentUptime).adding(seconds: -1)
+    }
 }
 
 /// What is kept of an answer's head, and of its body where it failed.
@@ -51,6 +60,7 @@ package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
     package private(set) var start: Position?
     private let triggers: [SyncTrigger]
+    private let scope: SyncScope
     private let seed: UInt64
     private let uptime: Uptime
     private let begunAt: Timestamp
@@ -66,12 +76,14 @@ package struct SyncRecorder: Sendable {
     private let hasLimits: Bool
 
     package init(
-        triggers: [SyncTrigger], at now: Timestamp, seed: UInt64, uptime: Uptime,
+        triggers: [SyncTrigger], scope: SyncScope = .all, at now: Timestamp, seed: UInt64,
+        uptime: Uptime,
         rules: [ConflictRule] = [], hasLimits: Bool = false
     ) {
         self.rules = rules
         self.hasLimits = hasLimits
         self.triggers = triggers
+        self.scope = scope
         self.seed = seed
         self.uptime = uptime
         begunAt = now
@@ -83,6 +95,7 @@ package struct SyncRecorder: Sendable {
         if triggers.count > 1 {
             payload.add("triggers", JSONValue.array(triggers.map { .string($0.rawValue) }))
         }
+        payload.add("scope", scope.json)
         payload.add("begunAt", begunAt.rawValue)
         payload.add("bootID", uptime.bootID)
         payload.add("uptime", uptime.microseconds)

@@ -158,6 +158,7 @@ package final class Fold {
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
         case .pullPage:
+            try paged(event)
             try named(event, position)
             try page(event, position)
         case .pullCompleted:

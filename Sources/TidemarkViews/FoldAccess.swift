@@ -118,7 +118,7 @@ extension Fold {
     func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
             let mark = RowKey.watermark(other.name, scope: "")
-            if try get(mark) != nil { put(mark, nil) }
+            for place in [mark, .listed(other.name)] where try get(place) != nil { put(place, nil) }
         }
         try decide(key, "gained", position, try freeDecision(position))
     }

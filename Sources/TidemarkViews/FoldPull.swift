@@ -7,12 +7,16 @@ extension Fold {
         guard let collection = event.collection else { return }
         let payload = PullCompletedPayload(event.payload)
         try lose(payload.hidden, of: collection, position)
-        guard let cursor = event.revision else { return }
+        let isByDate = try knownCollection(collection)?.since != nil
+        // Without a cursor there is nothing to go on from, but for a date.
+        guard event.revision != nil || isByDate else { return }
         let place = RowKey.watermark(collection, scope: payload.scope)
-        var row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
+        var row = WatermarkRow(
+            cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
         row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
+        if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
         if !payload.held.isEmpty {
             put(.held(collection), position.bigEndianBytes)
@@ -45,7 +49,7 @@ extension Fold {
     }
 }
 
-/// `pull.page`: `{"scope":…,"ids":[…],"at":[…]}`.
+/// `pull.page`: `{"scope":…,"ids":[…],"at":[…],"times":{…}}`.
 package struct PullPagePayload: Sendable, Hashable {
     /// The scope of a page that holds what placeholders were asked for.
     package static let refetchScope = "refetch"
@@ -57,6 +61,8 @@ package struct PullPagePayload: Sendable, Hashable {
     package var named: [String] = []
     /// The entities that were asked for and are not there.
     package var absent: [String] = []
+    /// The last changes of those of which no row tells.
+    package var times: [ExactString: Timestamp] = [:]
 
     package init?(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload),
@@ -70,15 +76,20 @@ package struct PullPagePayload: Sendable, Hashable {
                 index < places.count && places[index].stringValue == Self.absentWord
             if isAbsent { absent.append(id) } else { named.append(id) }
         }
+        for (id, time) in document.value("times")?.object ?? [:] {
+            times[ExactString(id)] = time.int64Value.map { Timestamp(rawValue: $0) }
+        }
     }
 }
 
-/// `pull.completed`:
-/// `{"scope":…,"complete":true,"full":…,"epoch":…,"held":[…],"of":…,"hidden":[…]}`.
+/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"asked":…,"held":[…],"of":…,
+/// "hidden":[…]}`.
 package struct PullCompletedPayload: Sendable, Hashable {
     package var scope = ""
     package var isFull = false
     package var epoch: Revision?
+    /// When the list was asked for, by the server's clock, and a little earlier.
+    package var asked: Timestamp?
     /// The entities that were not named and are not taken for deleted before the user says so.
     package var held: [String] = []
     /// The entities that were not named and are out of reach.
@@ -91,6 +102,7 @@ package struct PullCompletedPayload: Sendable, Hashable {
         scope = document.value("scope")?.stringValue ?? ""
         isFull = document.value("full") == .bool(true)
         epoch = document.value("epoch")?.stringValue.map { Revision($0) }
+        asked = document.value("asked")?.int64Value.map { Timestamp(rawValue: $0) }
         held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
         hidden = (document.value("hidden")?.array ?? []).compactMap(\.stringValue)
         knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0

@@ -38,6 +38,8 @@ extension Fold {
         }
         switch end.effect {
         case .none: break
+        // Who asked for nothing learnt nothing of the server.
+        case .clears where try !end.wasSent && started(event)?.scope != .all: break
         case .clears:
             try clear(.backoff)
             try clear(.frozen)

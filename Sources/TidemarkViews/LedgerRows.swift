@@ -4,8 +4,8 @@ package import TidemarkEvents
 
 /// How far a collection has been pulled.
 package struct WatermarkRow: Sendable, Hashable {
-    /// Where the next pull goes on, in the server's own terms.
-    package var cursor: Revision
+    /// Where the next pull goes on, in the server's own terms; nil where it has none.
+    package var cursor: Revision?
     /// The `pull.completed` that moved it.
     package var position: Position
     package var recordedAt: Timestamp
@@ -13,26 +13,31 @@ package struct WatermarkRow: Sendable, Hashable {
     package var epoch: Revision?
     /// When everything was listed last, by the server's clock.
     package var fullAt: Timestamp?
+    /// The last change of the lists so far, where the collection is listed by date.
+    package var since: Timestamp?
+    /// When a list was asked for last, by the server's clock, and a little earlier.
+    package var checkedAt: Timestamp?
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
-        writer.bytes(1, cursor.rawValue)
+        writer.bytes(1, cursor?.rawValue ?? [])
         writer.position(2, position)
         writer.signed(3, recordedAt.rawValue)
         writer.bytes(4, epoch?.rawValue ?? [])
         writer.signed(5, fullAt?.rawValue ?? 0)
+        writer.signed(6, since?.rawValue ?? 0)
+        writer.signed(7, checkedAt?.rawValue ?? 0)
         return writer.bytes
     }
 
-    package init(cursor: Revision, position: Position, recordedAt: Timestamp) {
+    package init(cursor: Revision?, position: Position, recordedAt: Timestamp) {
         self.cursor = cursor
         self.position = position
         self.recordedAt = recordedAt
     }
 
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
-        self.init(
-            cursor: Revision(rawValue: []), position: .start, recordedAt: Timestamp(rawValue: 0))
+        self.init(cursor: nil, position: .start, recordedAt: Timestamp(rawValue: 0))
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
             switch field.number {
@@ -41,6 +46,8 @@ package struct WatermarkRow: Sendable, Hashable {
             case 3: recordedAt = Timestamp(rawValue: try field.signed())
             case 4: epoch = Revision(rawValue: try field.bytes())
             case 5: fullAt = Timestamp(rawValue: try field.signed())
+            case 6: since = Timestamp(rawValue: try field.signed())
+            case 7: checkedAt = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

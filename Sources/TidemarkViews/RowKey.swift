@@ -13,6 +13,7 @@
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'j' collection 0 id                      placeholders (those that there are)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
+//   ledger  'l' collection 0                         watermarks (of a list in the making)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  'n' position, collection 0 id            outbox (every derived mutation)
 //   ledger  'p' position, collection 0 id            outbox (the open derived ones)
@@ -148,6 +149,9 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
         RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
     }
+    package static func listed(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, Ledger.listed + EntityKey.prefix(of: collection))
+    }
     package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
         RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)
     }
@@ -177,7 +181,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals
-        case UInt8(ascii: "w"): return .watermarks
+        case UInt8(ascii: "l"), UInt8(ascii: "w"): return .watermarks
         case UInt8(ascii: "x"): return .store
         default: return .outbox
         }
@@ -207,6 +211,7 @@ package enum Ledger {
     package static let hidden = Array("a".utf8)
     package static let held = Array("h".utf8)
     package static let keys = Array("k".utf8)
+    package static let listed = Array("l".utf8)
     package static let lost = Array("i".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)

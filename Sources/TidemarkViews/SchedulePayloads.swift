@@ -1,7 +1,7 @@
 // SchedulePayloads.swift — what the fold reads of the payloads of sync runs. Lenient: a member that
 // is missing or of another type is as if it were not there.
 
-import TidemarkEvents
+package import TidemarkEvents
 
 /// `sync.started`, or the `sync.finished` of a run that has no other event.
 struct RunStartPayload {
@@ -39,6 +39,8 @@ struct RunEndPayload {
     var answerUptime: Int64?
     /// Seconds for which the server asked for no call that is not needed.
     var backoff: Int64?
+    /// Whether anything was sent.
+    var wasSent = false
     /// When requests were sent that are not logged by themselves.
     var requestTimes: [Timestamp] = []
 
@@ -51,7 +53,7 @@ struct RunEndPayload {
         requestTimes = (document.value("requestTimes")?.array ?? []).compactMap(\.int64Value)
             .map { Timestamp(rawValue: $0) }
         backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
-        let wasSent = (document.value("requests")?.int64Value ?? 0) > 0
+        wasSent = (document.value("requests")?.int64Value ?? 0) > 0
         switch outcome {
         // Of one that missed something, every list was answered.
         case "synced", "incomplete", "missing": effect = .clears
@@ -76,4 +78,9 @@ enum BackoffField {
         }
         return Int64(text).map { min($0, secondsMax) } ?? secondsMax
     }
+}
+
+extension SyncRunRow {
+    /// What the run was to do.
+    package var scope: SyncScope { RunStartPayload(started.isEmpty ? summary : started).scope }
 }

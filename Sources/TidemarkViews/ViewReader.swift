@@ -263,6 +263,19 @@ package final class ViewReader {
         }
     }
 
+    /// Whether a placeholder was made after a position.
+    package func hasPlaceholderDecision(after start: Position) throws -> Bool {
+        var found = false
+        try walk(.ledger, Ledger.decisions, nil, true) { key, value in
+            guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)),
+                position > start
+            else { return false }
+            found = try DecisionRow(parsing: value).rule == "placeholder"
+            return !found
+        }
+        return found
+    }
+
     /// Walks over sync runs, the last one first.
     package func forEachSyncRun(_ body: (Position, SyncRunRow) throws -> Bool) throws {
         try walk(.ledger, Ledger.syncRuns, nil, true) { key, value in

@@ -39,4 +39,9 @@ package enum RulesOfACollection {
         entries.retention = RetentionRule(field: "start", months: 2)
         return [teams, projects, entries]
     }
+
+    static func runs(of engine: SyncEngine) async throws {
+        _ = try await engine.sync(.remoteChange, scope: .pull(["entries"]))
+        _ = try await engine.sync(.timer, scope: .cleanUp)
+    }
 }

@@ -129,4 +129,66 @@ private final class TimeList: Sendable {
         #expect(window.times == [at(3), at(4), at(5)])
         #expect(RequestWindow([], [at(1)]).wait(at: at(1)) == 0)
     }
+
+    private func window(_ requests: Int, _ seconds: Int, at times: [Int64]) -> RequestWindow {
+        RequestWindow([RequestLimit(requests: requests, seconds: seconds)], times.map(at))
+    }
+
+    @Test func `RL-01: lets no sixty-first through within a minute`() {
+        let window = window(60, 60, at: Array(repeating: 0, count: 60))
+        #expect(window.wait(at: at(0)) == 60_000_000)
+    }
+
+    @Test func `RL-02: lets no fourth through within a second`() {
+        let window = window(3, 1, at: [0, 0, 0])
+        #expect(window.wait(at: Timestamp(rawValue: 250_000)) == 750_000)
+    }
+
+    @Test func `RL-03: says when the next slot is free`() {
+        #expect(window(2, 10, at: [0, 6]).wait(at: at(8)) == 2_000_000)
+    }
+
+    @Test func `RL-04: gives several slots together or none`() {
+        #expect(window(4, 10, at: [0, 3, 6]).wait(at: at(8), slots: 3) == 5_000_000)
+        #expect(window(4, 10, at: [0, 3, 6]).wait(at: at(8), slots: 1) == 0)
+        #expect(window(4, 10, at: [0, 3, 6]).wait(at: at(8), slots: 9) == 8_000_000)
+    }
+
+    @Test func `RL-06: has the seventh pull of nine lists wait, where pulls are whole`() {
+        let times = Array(repeating: at(0), count: 54)
+        let limit = RequestLimit(requests: 60, seconds: 60, wholePulls: true)
+        #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 9) == 55_000_000)
+        #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 6) == 0)
+        #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 61) == 0)
+        let plain = RequestLimit(requests: 60, seconds: 60)
+        #expect(RequestWindow([plain], times).pullWait(at: at(5), lists: 9) == 0)
+    }
+
+    @Test func `RL-07: never has evenly spread requests wait`() {
+        var window = window(2, 10, at: [])
+        for number in 0..<19 as Range<Int64> {
+            #expect(window.wait(at: at(number * 5)) == 0)
+            window.add(at(number * 5))
+        }
+    }
+
+    @Test func `RL-12: lets a burst through, and then one after another`() {
+        var window = RequestWindow([RequestLimit(requests: 1, seconds: 10, burst: 3)])
+        for _ in 0..<4 {
+            #expect(window.wait(at: at(0)) == 0)
+            window.add(at(0))
+        }
+        #expect(window.wait(at: at(0)) == 10_000_000)
+        #expect(window.wait(at: at(10)) == 0)
+        window.add(at(10))
+        #expect(window.wait(at: at(10)) == 10_000_000)
+        #expect(window.wait(at: at(1000)) == 0)
+    }
+
+    @Test func `RL-12: without a burst lets one through in each step`() {
+        var window = RequestWindow([RequestLimit(requests: 80, seconds: 60, burst: 0)])
+        window.add(at(0))
+        #expect(window.wait(at: at(0)) == 750_000)
+        #expect(window.wait(at: at(1)) == 0)
+    }
 }

@@ -68,6 +68,27 @@ private func gate(_ seconds: Double, failures: Int = 0, reason: String = "") -> 
         #expect(schedule.next(at(0.1)) == .run([.localChange, .reachability]))
     }
 
+    @Test func `begins a clean-up at each local midnight, when nothing else is due`() {
+        var schedule = schedule
+        let day: Int64 = 86_400_000_000
+        // Local time is two hours ahead.
+        schedule.automatic?.midnight = 7_200_000_000
+        let now = Moment(now: Timestamp(rawValue: 10 * day), bootID: "b", uptime: 0)
+        schedule.planCleanUp(after: now.now)
+        let midnight = Timestamp(rawValue: 11 * day - 7_200_000_000)
+        #expect(schedule.next(now) == .wait(until: midnight, .timer))
+
+        let then = Moment(now: midnight, bootID: "b", uptime: 5)
+        #expect(schedule.next(then) == .cleanUp)
+        schedule.ask(.reachability, at: then)
+        #expect(schedule.next(then) == .run([.reachability]))
+
+        schedule.begin()
+        schedule.planCleanUp(after: midnight)
+        let next = Timestamp(rawValue: midnight.rawValue + day)
+        #expect(schedule.next(then) == .wait(until: next, .timer))
+    }
+
     @Test func `begins a regular run so long after the last one`() {
         var schedule = schedule
         schedule.automatic?.every = 600_000_000

@@ -30,7 +30,7 @@ struct StoreSummary {
                 }
                 return true
             }
-            let cursor = try views.watermark(collection.name)?.cursor.description
+            let cursor = try views.watermark(collection.name)?.cursor?.description
             collections.append((collection.name, counts, cursor))
         }
         let counts = try OutboxCounts(views)

@@ -49,6 +49,7 @@ extension SyncEngine {
         let now = replica.dependencies.moment
         switch try decide(now) {
         case .run(let triggers): try await runAutomatically(triggers)
+        case .cleanUp: try await cleanUpAutomatically()
         case .wait(let until, let reason):
             publish(.waiting(until: until, reason))
             return alarm(now, until)
@@ -66,6 +67,7 @@ extension SyncEngine {
                 var schedule = schedule
                 schedule.gates = try views.gates()
                 try views.forEachSyncRun { _, run in
+                    guard run.scope == .all else { return true }
                     schedule.lastRunAt = run.finishedAt ?? run.startedAt
                     return false
                 }
@@ -82,13 +84,21 @@ extension SyncEngine {
 
     private func runAutomatically(_ triggers: [SyncTrigger]) async throws {
         schedule.begin()
-        let run = join(triggers, nil)
+        let run = join(triggers)
         automaticRun = run.number
         defer { automaticRun = nil }
         let outcome = try await run.task.value
         // Paused in the middle: what it was for is still to be done.
         guard schedule.isPaused, outcome.failure == .cancelled else { return }
         for trigger in triggers { schedule.ask(trigger, at: replica.dependencies.moment) }
+    }
+
+    private func cleanUpAutomatically() async throws {
+        schedule.planCleanUp(after: replica.dependencies.now())
+        let run = join([.timer], .cleanUp)
+        automaticRun = run.number
+        defer { automaticRun = nil }
+        _ = try await run.task.value
     }
 
     /// Rings after the time between two moments, whatever is done to the clock meanwhile.

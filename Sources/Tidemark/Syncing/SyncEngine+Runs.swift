@@ -11,6 +11,7 @@ extension SyncEngine {
         var number: Int
         /// Why, the highest first.
         var triggers: [SyncTrigger]
+        var scope: SyncScope
         var hasDeadline: Bool
         /// Whether every collection is listed whole.
         var isFull: Bool
@@ -24,10 +25,14 @@ extension SyncEngine {
     }
 
     /// The run that the next caller shares: one that has not begun, or a new one.
-    func join(_ triggers: [SyncTrigger], _ deadline: Duration?, _ isFull: Bool = false) -> Run {
-        if let index = runs.indices.last, !runs[index].hasBegun, runs[index].ending == nil,
-            !runs[index].hasDeadline, deadline == nil
-        {
+    func join(
+        _ triggers: [SyncTrigger], _ scope: SyncScope = .all, _ deadline: Duration? = nil,
+        _ isFull: Bool = false
+    ) -> Run {
+        let open = runs.lastIndex {
+            !$0.hasBegun && $0.ending == nil && !$0.hasDeadline && $0.scope == scope
+        }
+        if let index = open, deadline == nil {
             runs[index].callers += 1
             if isFull { runs[index].isFull = true }
             runs[index].triggers = Set(runs[index].triggers).union(triggers).sorted()
@@ -37,9 +42,13 @@ extension SyncEngine {
         let number = runsMade
         let time = SyncTime(from: replica.dependencies.moment, deadline: deadline)
         let run = Run(
-            number: number, triggers: triggers, hasDeadline: deadline != nil, isFull: isFull,
-            task: Task { try await self.perform(number, time) })
-        runs.append(run)
+            number: number, triggers: triggers, scope: scope, hasDeadline: deadline != nil,
+            isFull: isFull, task: Task { try await self.perform(number, time) })
+        // The first one goes on, or is about to.
+        let place =
+            runs.isEmpty
+            ? 0 : 1 + SyncQueue.place(of: scope, among: runs.dropFirst().map(\.scope))
+        runs.insert(run, at: place)
         return run
     }
 
@@ -81,7 +90,7 @@ extension SyncEngine {
     private func perform(_ number: Int, _ time: SyncTime) async throws -> SyncOutcome {
         defer {
             runs.removeAll { $0.number == number }
-            if !runs.isEmpty { wake(0) }
+            if !runs.isEmpty { wake(0) } else if !isStarted { publish(rest) }
             bell.ring()
         }
         if runs.first?.number != number, let index = index(number), runs[index].ending == nil {
@@ -93,7 +102,7 @@ extension SyncEngine {
         try beginSyncing()
         defer { replica.journal.shared.endSyncing() }
         do {
-            let outcome = try await run(runs[index].triggers, isFull: runs[index].isFull, time)
+            let outcome = try await run(runs[index], time)
             ended(outcome)
             return outcome
         } catch {
@@ -102,9 +111,9 @@ extension SyncEngine {
         }
     }
 
-    /// Tells of a run's end; what comes next is the loop's to tell, while there is one.
+    /// Tells of a run's end; while others wait it is not the end of syncing, and what comes next is the loop's to tell, while there is one.
     private func ended(_ outcome: SyncOutcome?) {
-        if !isStarted { return publish(rest, outcome) }
+        if !isStarted, runs.count == 1 { return publish(rest, outcome) }
         broadcast.send { status in
             if let outcome { status.lastOutcome = outcome }
         }
@@ -122,9 +131,7 @@ extension SyncEngine {
         } catch { throw TidemarkError.wrapping(error) }
     }
 
-    private func run(
-        _ triggers: [SyncTrigger], isFull: Bool, _ time: SyncTime
-    ) async throws -> SyncOutcome {
+    private func run(_ run: Run, _ time: SyncTime) async throws -> SyncOutcome {
         let bound = try bind()
         let (broadcast, journal) = (broadcast, replica.journal)
         let driver = SyncDriver(
@@ -140,7 +147,8 @@ extension SyncEngine {
                     if let counts { status.set(counts) }
                 }
             })
-        return try await driver.run(triggers: triggers, isFull: isFull, time: time)
+        return try await driver.run(
+            triggers: run.triggers, scope: run.scope, isFull: run.isFull, time: time)
     }
 
     /// Binds the replica to the remote with the first sync, and holds it to it ever after.

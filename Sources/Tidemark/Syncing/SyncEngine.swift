@@ -1,6 +1,7 @@
 // SyncEngine.swift — syncs one replica with one server, one run at a time: what an app calls.
 //
 //   SyncEngine+Runs.swift        runs and their callers, one after another
+//   SyncEngine+Background.swift  an app that goes to the background and comes back
 //   SyncEngine+Automatic.swift   the loop that begins runs by itself, as the schedule says
 
 public import TidemarkEvents
@@ -10,7 +11,7 @@ import TidemarkViews
 
 /// Syncs one replica with one server, one run at a time.
 ///
-/// ``sync(_:deadline:full:)`` is one run that somebody waits for. After ``start(_:)`` runs begin by
+/// ``sync(_:scope:deadline:full:)`` is one run that somebody waits for. After ``start(_:)`` runs begin by
 /// themselves: after edits, every so often, after ``trigger(_:)``, and again after a failure. What
 /// they wait for is computed from the log, so that it outlives the process.
 public actor SyncEngine {
@@ -31,6 +32,8 @@ public actor SyncEngine {
     /// The loop; there is one from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
+    /// When the app went to the background, and the log's last position then.
+    var away: (moment: Moment, position: Position)?
     /// What the engine does while no run is going on and none begins by itself.
     var rest = EngineStatus.Activity.idle
 
@@ -71,8 +74,13 @@ public actor SyncEngine {
     ///
     /// A run whose callers are all cancelled ends at the next step; the log stays whole.
     ///
+    /// Runs of other scopes get in line behind it, but for a pull of some collections, which goes
+    /// before those that have not begun.
+    ///
     /// - Parameters:
     ///   - trigger: why; those that are not urgent also wait after failures.
+    ///   - scope: what it is to do. A pull of some collections sends nothing else; where it would
+    ///     have to wait for the model's limits, it does nothing.
     ///   - deadline: how long it may take from now on, waiting for other runs included: no request
     ///     begins that can't end by then, and what was not done waits for the next run. Such a run
     ///     is not shared.
@@ -80,9 +88,10 @@ public actor SyncEngine {
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
     ///   `engineRunning` when another engine syncs the same store, and whatever the storage throws.
     public func sync(
-        _ trigger: SyncTrigger = .userRequested, deadline: Duration? = nil, full: Bool = false
+        _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
+        deadline: Duration? = nil, full: Bool = false
     ) async throws -> SyncOutcome {
-        let run = join([trigger], deadline, full)
+        let run = join([trigger], scope, deadline, full)
         let (task, number) = (run.task, run.number)
         let alarm = runs.first?.number == number ? nil : deadline.map { expire(number, after: $0) }
         defer { alarm?.cancel() }
@@ -106,6 +115,7 @@ public actor SyncEngine {
             if self.loop == loop { self.loop = nil }
         }
         schedule.automatic = triggers.automatic
+        schedule.planCleanUp(after: replica.dependencies.now())
         guard !isStarted else {
             bell.ring()
             return

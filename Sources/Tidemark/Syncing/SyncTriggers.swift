@@ -13,12 +13,16 @@ public struct SyncTriggers: Sendable, Hashable {
     public var quiet: Duration
     /// How long an edit waits at most while others follow.
     public var quietMax: Duration
+    /// How far local time is ahead of UTC, where what need not be kept is pruned at each local
+    /// midnight; nil for never.
+    public var cleansUpAtMidnight: Duration?
 
     /// Each has a usual value: every edit, and no timer.
     public init(
         localChanges: Bool = true, every: Duration? = nil, quiet: Duration = .seconds(1),
-        quietMax: Duration = .seconds(5)
+        quietMax: Duration = .seconds(5), cleansUpAtMidnight: Duration? = nil
     ) {
+        self.cleansUpAtMidnight = cleansUpAtMidnight
         self.localChanges = localChanges
         self.every = every
         self.quiet = quiet
@@ -32,6 +36,7 @@ public struct SyncTriggers: Sendable, Hashable {
         SyncSchedule.Automatic(
             localChanges: localChanges, every: every?.wholeMicroseconds,
             quiet: quiet.wholeMicroseconds,
-            quietMax: quietMax.wholeMicroseconds)
+            quietMax: quietMax.wholeMicroseconds,
+            midnight: cleansUpAtMidnight?.wholeMicroseconds)
     }
 }

@@ -201,6 +201,6 @@ final class SyncDevice: Sendable {
     }
 
     func cursor(_ collection: CollectionName) throws -> String? {
-        try replica.journal.read { try $0.watermark(collection)?.cursor.description }
+        try replica.journal.read { try $0.watermark(collection)?.cursor?.description }
     }
 }
