@@ -22,7 +22,7 @@ struct Tool: AsyncParsableCommand {
             Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
             Sync.self, Status.self, Outbox.self, Issues.self, Answer.self, Dump.self, Show.self,
             Verify.self,
-            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self,
+            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, ScenarioCommand.self,
         ])
 }
 
