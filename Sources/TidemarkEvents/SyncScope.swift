@@ -30,7 +30,7 @@ public enum SyncScope: Sendable, Hashable {
         case .string("push"): self = .push
         case .string("cleanUp"): self = .cleanUp
         case .array(let names):
-            self = .pull(names.compactMap(\.stringValue).map(CollectionName.init))
+            self = .pull(names.compactMap(\.stringValue).map { CollectionName($0) })
         default: self = .all
         }
     }

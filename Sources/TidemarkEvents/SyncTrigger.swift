@@ -54,4 +54,6 @@ public enum SyncPauseReason: String, Sendable, Hashable {
     case unauthorized
     /// The server no longer speaks this API.
     case apiDeprecated
+    /// The server no longer speaks to this version of the app.
+    case clientDeprecated
 }

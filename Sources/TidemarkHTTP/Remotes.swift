@@ -20,6 +20,13 @@ extension Remote {
         Remote(origin: origin, adapter: "carddav", parameters: ["home": home])
     }
 
+    /// Toggl, or a server that speaks as Toggl does.
+    ///
+    /// - Parameter origin: what stands before `/api/v9` and `/reports/api/v3`.
+    public static func toggl(origin: String) -> Remote {
+        Remote(origin: origin, adapter: "toggl")
+    }
+
     /// The adapter that the remote names.
     ///
     /// - Throws: ``ModelError`` when there is none of that name, or a parameter is missing.
@@ -37,10 +44,11 @@ extension Remote {
             }
             return CalDAVAdapter(
                 origin: origin, home: home, content: adapter == "caldav" ? .events : .contacts)
+        case "toggl": return TogglAdapter()
         default:
             throw ModelError(
                 "remote.adapter",
-                "\"\(adapter)\" is not known; \"kinto\", \"caldav\" and \"carddav\" are")
+                "\"\(adapter)\" is not known; \"kinto\", \"caldav\", \"carddav\" and \"toggl\" are")
         }
     }
 }

@@ -21,6 +21,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case forbidden
     /// The server no longer speaks this API.
     case apiDeprecated
+    /// The server no longer speaks to this version of the app.
+    case clientDeprecated
     /// The server sent something that is not of its protocol.
     case malformed(String)
     /// Earlier runs failed, and the time to try again by itself has not come; nothing was asked.
@@ -48,6 +50,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .unauthorized: "unauthorized"
         case .forbidden: "forbidden"
         case .apiDeprecated: "apiDeprecated"
+        case .clientDeprecated: "clientDeprecated"
         case .malformed: "malformed"
         case .backoff: "backoff"
         case .deadline: "deadline"
@@ -70,6 +73,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .unauthorized: "the server does not accept the credentials; check them and sync again"
         case .forbidden: "the credentials do not allow this; ask for access and sync again"
         case .apiDeprecated: "the server no longer speaks this API; update the app"
+        case .clientDeprecated:
+            "the server no longer speaks to this version of the app; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
         case .backoff(let seconds):
             "earlier runs failed; the next one begins in \(seconds) s, or when the user asks for it"
@@ -91,8 +96,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var stopsRun: Bool {
         switch self {
         case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
-        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated, .foreign,
-            .backoff, .deadline, .cancelled:
+        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated,
+            .clientDeprecated, .foreign, .backoff, .deadline, .cancelled:
             true
         }
     }
@@ -107,8 +112,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var isTransient: Bool {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
-        case .client, .unauthorized, .forbidden, .apiDeprecated, .malformed, .ruleMissing,
-            .ruleFailed, .cancelled:
+        case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
+            .ruleMissing, .ruleFailed, .cancelled:
             false
         }
     }
@@ -138,6 +143,7 @@ extension SyncFailure {
     init(_ hold: SyncGates.Hold) {
         switch hold {
         case .frozen(.apiDeprecated): self = .apiDeprecated
+        case .frozen(.clientDeprecated): self = .clientDeprecated
         case .frozen: self = .unauthorized
         case .wait(let microseconds, let reason):
             let seconds = microseconds / 1_000_000 + (microseconds % 1_000_000 > 0 ? 1 : 0)

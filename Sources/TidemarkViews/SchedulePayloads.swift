@@ -54,7 +54,7 @@ struct RunEndPayload {
         let wasSent = (document.value("requests")?.int64Value ?? 0) > 0
         switch outcome {
         case "synced", "incomplete": effect = .clears
-        case "unauthorized", "apiDeprecated": effect = .freezes
+        case "unauthorized", "apiDeprecated", "clientDeprecated": effect = .freezes
         // A run that sent nothing was only told to wait.
         case "offline", "timeout", "server", "tooManyRequests", "foreign":
             effect = wasSent ? .backsOff : .none

@@ -130,7 +130,7 @@ import TidemarkViews
         #expect(try gate(.backoff) == nil)
     }
 
-    @Test(arguments: ["unauthorized", "apiDeprecated"])
+    @Test(arguments: ["unauthorized", "apiDeprecated", "clientDeprecated"])
     func `freezes when credentials or API are refused`(_ outcome: String) throws {
         try run("offline", at: 5)
 

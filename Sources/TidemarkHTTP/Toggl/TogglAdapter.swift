@@ -1,0 +1,141 @@
+// TogglAdapter.swift — calls and answers of Toggl's API, version 9.
+//
+//   list     GET    /api/v9/me/TYPE                      since a time: ?since=SECONDS
+//                   the user is /me itself, workspace_features are /me/features
+//   window   GET    /api/v9/me/time_entries              ?start_date=T&end_date=T
+//   read     GET    /api/v9/me/time_entries/ID, /workspaces/ID, /me, /me/preferences
+//   refetch  POST   /reports/api/v3/workspace/W/search/projects   {"ids":[…]}
+//   create   POST   /api/v9/workspaces/W/TYPE, /api/v9/workspaces
+//   update   PUT    /api/v9/workspaces/W/TYPE/ID, /me
+//            POST   /api/v9/me/preferences
+//   delete   DELETE /api/v9/workspaces/W/TYPE/ID
+//
+// There are no pages, no versions and no preconditions. A creation and an update find their
+// workspace in the body; a deletion has none, so the version that is made of `at` names it, too.
+
+import HTTPTypes
+import Tidemark
+import TidemarkEvents
+public import TidemarkSync
+
+/// Speaks to Toggl.
+///
+/// It knows the collections of `SyncModel.toggl`. What it can't ask for is a failure `client`; what
+/// it can't write is refused unsent.
+public struct TogglAdapter: ServerAdapter {
+    /// An adapter; it has nothing to be told.
+    public init() {}
+
+    /// The request for a call; see the table at the top of the file.
+    public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        switch call {
+        case .list(let collection, let after, nil):
+            let path = try TogglType.known(collection).listPath
+            return ServerRequest(method: .get, path: path + (try Self.query(since: after)))
+        case .listWindow(let collection, let from, let to, nil):
+            let type = try TogglType.known(collection)
+            guard type == .timeEntries else { break }
+            let query = "?start_date=\(Self.text(from))&end_date=\(Self.text(to))"
+            return ServerRequest(method: .get, path: type.listPath + query)
+        case .read(let collection, let id):
+            guard let path = try TogglType.known(collection).readPath(id) else { break }
+            return ServerRequest(method: .get, path: path)
+        case .refetch(let collection, let ids, let workspace?)
+        where try TogglType.known(collection) == .projects:
+            return try Self.search(ids, workspace)
+        case .create(let collection, _, let body):
+            return try Self.creation(TogglType.known(collection), body)
+        case .update(let collection, let id, let body, _):
+            return try Self.update(TogglType.known(collection), id, body)
+        case .delete(let collection, let id, let revision):
+            return try Self.deletion(TogglType.known(collection), id, revision)
+        case .describe, .list, .listWindow, .fetch, .refetch, .batch: break
+        }
+        throw .client(status: 0, "Toggl has no such call")
+    }
+
+    /// Refuses a write that the server has no call for, and one that names no workspace.
+    public func refusal(of call: ServerCall) -> ServerRefusal? {
+        guard call.isWriteOfOne else { return nil }
+        do throws(SyncFailure) {
+            _ = try request(for: call)
+            return nil
+        } catch {
+            return ServerRefusal(status: 0, message: error.detail)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Whole seconds since 1970, rounded down: better something twice than not at all.
+    private static func query(since: Revision?) throws(SyncFailure) -> String {
+        guard let since else { return "" }
+        let text = Array("\"\(since)\"".utf8)
+        guard let time = DateFormat.iso8601.timestamp(text[...]) else {
+            throw .client(status: 0, "a list since \"\(since)\", which is no time")
+        }
+        let (seconds, rest) = time.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
+        return "?since=\(rest < 0 ? seconds - 1 : seconds)"
+    }
+
+    private static func text(_ time: Timestamp) -> String {
+        URLPath.escape(DateFormat.iso8601.encoded(time).dropFirst().dropLast())
+    }
+
+    /// The reports' search, which also finds projects that are archived.
+    private static func search(
+        _ ids: [String], _ workspace: String
+    ) throws(SyncFailure) -> ServerRequest {
+        var numbers: [String] = []
+        for id in ids {
+            guard let number = Int64(id) else {
+                throw .client(status: 0, "a search for \"\(id)\", which is no id of a project")
+            }
+            numbers.append(String(number))
+        }
+        let place = URLPath.escape(workspace.utf8)
+        return json(
+            .post, "/reports/api/v3/workspace/\(place)/search/projects",
+            Array(#"{"ids":[\#(numbers.joined(separator: ","))]}"#.utf8))
+    }
+
+    // MARK: Writing
+
+    private static func creation(
+        _ type: TogglType, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerRequest {
+        if type == .workspaces { return json(.post, TogglType.base + "/workspaces", body) }
+        return json(.post, try type.path(in: workspace(of: body), "created"), body)
+    }
+
+    private static func update(
+        _ type: TogglType, _ id: String, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerRequest {
+        switch type {
+        case .user: return json(.put, type.listPath, body)
+        case .preferences: return json(.post, type.listPath, body)
+        default:
+            let path = try type.path(in: workspace(of: body), "changed")
+            return json(.put, path + "/" + URLPath.escape(id.utf8), body)
+        }
+    }
+
+    private static func deletion(
+        _ type: TogglType, _ id: String, _ revision: Revision
+    ) throws(SyncFailure) -> ServerRequest {
+        let path = try type.path(in: TogglRevision.workspace(of: revision), "deleted")
+        return ServerRequest(method: .delete, path: path + "/" + URLPath.escape(id.utf8))
+    }
+
+    /// The workspace that a document belongs to.
+    private static func workspace(of body: [UInt8]) -> String? {
+        (try? JSONDocument(parsing: body))?.value("workspace_id")?.idText
+    }
+
+    private static func json(
+        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]
+    ) -> ServerRequest {
+        ServerRequest(
+            method: method, path: path, headers: [.contentType: "application/json"], body: body)
+    }
+}

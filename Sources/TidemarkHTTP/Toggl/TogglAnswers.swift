@@ -1,0 +1,162 @@
+// TogglAnswers.swift — what Toggl's answers mean.
+//
+//   status          to a list or a read      to a write of one entity
+//   2xx             what was asked for       taken
+//   401, 408, 410, 418, 429, 5xx             a failure of the call
+//   403             forbidden                refused
+//   404             absent, of one           refused; absent, of a deletion
+//   4xx otherwise   client                   refused
+
+public import HTTPTypes
+import TidemarkEvents
+public import TidemarkSync
+
+extension TogglAdapter {
+    /// What the answer to a call means.
+    public func answer(
+        to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
+    ) -> ServerAnswer {
+        do throws(SyncFailure) {
+            if let failure = Self.failure(call, response, body) { return .failure(failure) }
+            let status = response.status.code
+            guard (200..<300).contains(status) else { return Self.refused(call, status, body) }
+            return try Self.taken(call, body)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Failures that are not about one entity, whatever was asked.
+    private static func failure(
+        _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
+    ) -> SyncFailure? {
+        let status = response.status.code
+        switch status {
+        case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
+        case 403 where call.isWriteOfOne: return nil
+        case 410: return .apiDeprecated
+        case 418: return .clientDeprecated
+        default: return .ofCall(status, response.headerFields)
+        }
+    }
+
+    /// A status from 400 to 499 that is about what was asked.
+    private static func refused(
+        _ call: ServerCall, _ status: Int, _ body: [UInt8]
+    ) -> ServerAnswer {
+        let words = message(body)
+        switch call {
+        case .delete where status == 404: return .absent
+        case .create, .update, .delete:
+            return .refused(ServerRefusal(status: status, message: words))
+        case .read(let collection, _)
+        where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
+            return .absent
+        case .read, .describe, .list, .listWindow, .fetch, .refetch, .batch:
+            return .failure(.client(status: status, words))
+        }
+    }
+
+    // MARK: Successes
+
+    private static func taken(
+        _ call: ServerCall, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        switch call {
+        case .list(let collection, _, _), .listWindow(let collection, _, _, _):
+            return .page(try page(collection, body))
+        case .refetch(let collection, _, _):
+            // What can't be read is asked for another time.
+            return .records(try page(collection, body).records)
+        case .create(let collection, _, _):
+            return said(try record(collection, body))
+        case .read(let collection, let id), .update(let collection, let id, _, _):
+            let record = try record(collection, body)
+            guard ExactString(record.id) == ExactString(id) else {
+                throw .malformed("\(record.id) in answer to a call about \(id)")
+            }
+            return said(record)
+        case .delete(_, let id, _):
+            return .deleted(ServerRecord(id: id, revision: nil, document: nil))
+        case .describe, .fetch, .batch:
+            throw .client(status: 0, "Toggl has no such call")
+        }
+    }
+
+    private static func said(_ record: ServerRecord) -> ServerAnswer {
+        record.isDeleted ? .deleted(record) : .record(record)
+    }
+
+    private static func page(
+        _ collection: CollectionModel, _ body: [UInt8]
+    ) throws(SyncFailure) -> ListPage {
+        if try TogglType.known(collection).isSingle {
+            return ListPage(records: [try record(collection, body)], next: nil, cursor: nil)
+        }
+        let elements: [Range<Int>]?
+        do { elements = try JSON.arrayElements(of: body) } catch {
+            throw .malformed("a list: \(error)")
+        }
+        var page = ListPage(records: [], next: nil, cursor: nil)
+        guard let elements else {
+            // An empty list may be written as null.
+            guard (try? JSONValue(parsing: body)) == .null else {
+                throw .malformed("a list that is no array")
+            }
+            return page
+        }
+        for element in elements {
+            let bytes = Array(body[element])
+            do throws(SyncFailure) { page.records.append(try record(collection, bytes)) } catch {
+                let document = try? JSONDocument(parsing: bytes)
+                page.unreadable.append(
+                    UnreadableRecord(
+                        id: document?.value(collection.idField)?.idText, bytes: bytes,
+                        problem: error.detail))
+            }
+        }
+        return page
+    }
+
+    /// An entity, its bytes verbatim; one that has `server_deleted_at` is gone.
+    private static func record(
+        _ collection: CollectionModel, _ bytes: [UInt8]
+    ) throws(SyncFailure) -> ServerRecord {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: bytes) } catch {
+            throw .malformed("a record: \(error)")
+        }
+        // Preferences have no id of their own.
+        let isNamed = try TogglType.known(collection) != .preferences
+        let id =
+            isNamed ? document.value(collection.idField)?.idText : TogglType.preferences.rawValue
+        guard let id, EntityKey(collection.name, id).isValid else {
+            throw .malformed("a record without an id that can be used")
+        }
+        var time: Timestamp?
+        if let raw = document.rawValue("at"), !raw.elementsEqual("null".utf8) {
+            time = DateFormat.iso8601.timestamp(raw)
+            guard time != nil else {
+                throw .malformed("record \(id) with an \"at\" that is no time")
+            }
+        }
+        return ServerRecord(
+            id: id, revision: TogglRevision.of(document), serverTime: time, document: bytes,
+            isDeleted: document.value("server_deleted_at")?.stringValue != nil)
+    }
+
+    // MARK: Words
+
+    private static func isMarkup(_ body: [UInt8]) -> Bool {
+        body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// The server's words, plain or as a JSON text, on one line: at most 200 characters.
+    private static func message(_ body: [UInt8]) -> String {
+        guard !isMarkup(body) else { return "" }
+        let text =
+            (try? JSONValue(parsing: body))?.stringValue
+            ?? String(decoding: body.prefix(2000), as: UTF8.self)
+        return String(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(200))
+    }
+}
