@@ -1,6 +1,6 @@
 // ScenarioFile.swift — a file with scenarios (Schemas/SCENARIOS.md), and what is wrong with one.
 
-public import TidemarkEvents
+import TidemarkEvents
 
 /// The scenarios of a file, in their order.
 ///
