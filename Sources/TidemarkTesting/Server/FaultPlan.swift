@@ -1,7 +1,6 @@
 // FaultPlan.swift — what goes wrong, at which request. No chance is involved.
 
 public import HTTPTypes
-import TidemarkSync
 
 /// What is to go wrong: rules in order, of which the first that holds acts.
 public struct FaultPlan: Sendable {
@@ -71,16 +70,18 @@ public struct FaultRule: Sendable {
         if let method, method != request.method { return false }
         if let pathContains, !path.contains(pathContains) { return false }
         guard let recordID else { return true }
-        guard case .object(let place, let id) = KintoTarget(path: path.prefix { $0 != "?" }) else {
-            return false
+        let address = path.prefix { $0 != "?" }
+        if case .object(let place, let id) = KintoTarget(path: address) {
+            return place.resourceName == "record" && recordID(id)
         }
-        return place.resourceName == "record" && recordID(id)
+        return TogglTarget(path: address).recordID.map(recordID) ?? false
     }
 }
 
 /// What happens to a request instead of the usual.
 public enum FaultAction: Sendable {
-    /// This answer is given and the request is not applied; a nil body is an error as Kinto's.
+    /// This answer is given and the request is not applied; a nil body is an error in the
+    /// server's own words.
     case answer(status: Int, fields: HTTPFields = [:], body: [UInt8]? = nil)
     /// The connection is lost and the request is not applied.
     case dropBeforeHandling
@@ -95,17 +96,5 @@ public enum FaultAction: Sendable {
     /// 503 with `Retry-After` in seconds.
     public static func unavailable(retryAfterSeconds: Int) -> FaultAction {
         .answer(status: 503, fields: [.retryAfter: "\(retryAfterSeconds)"])
-    }
-}
-
-extension FaultAction {
-    /// The answer that a fault gives, if it gives one.
-    func answer(nowMilliseconds: Int64) -> TransportResponse? {
-        guard case .answer(let status, let fields, let body) = self else { return nil }
-        var answer = KintoRefusal(status, KintoAnswer.errno(status)).answer
-        answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: nowMilliseconds)
-        for field in fields { answer.response.headerFields[field.name] = field.value }
-        if let body { answer.body = body }
-        return answer
     }
 }

@@ -166,3 +166,9 @@ public struct KintoServerModel: Sendable {
             && id.utf8.allSatisfy { isAlphanumeric($0) || "_-".utf8.contains($0) }
     }
 }
+
+extension KintoServerModel: ServerModel {
+    static func error(_ status: Int) -> TransportResponse {
+        KintoRefusal(status, KintoAnswer.errno(status)).answer
+    }
+}

@@ -1,9 +1,9 @@
-// LoopbackServer.swift — the same server over HTTP, on this machine's loopback address only.
+// LoopbackServer.swift — the same servers over HTTP, on this machine's loopback address only.
 
 import HTTPTypes
 import TidemarkSync
 
-/// An ``InMemoryServer`` over real sockets, for clients that speak HTTP.
+/// An ``InMemoryServer`` or a ``TogglServer`` over real sockets, for clients that speak HTTP.
 ///
 /// It listens on 127.0.0.1 with a port that the system picks. A dropped answer is a header that
 /// promises a body, and then the end of the connection: on Linux URLSession fails with −1, curl
@@ -22,6 +22,19 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Throws: what the socket layer says when it can't listen.
     public static func start(_ server: InMemoryServer) async throws -> LoopbackServer {
+        try await start { server.core.exchange($0, body: $1) }
+    }
+
+    /// Starts to listen and returns when connections are accepted.
+    ///
+    /// - Throws: what the socket layer says when it can't listen.
+    public static func start(_ server: TogglServer) async throws -> LoopbackServer {
+        try await start { server.core.exchange($0, body: $1) }
+    }
+
+    private static func start(
+        _ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) -> ServerOutcome
+    ) async throws -> LoopbackServer {
         LoopbackServer(
             try await LoopbackListener.start { message in
                 guard let method = HTTPRequest.Method(message.method) else {
@@ -36,7 +49,7 @@ public final class LoopbackServer: Sendable {
                 let request = HTTPRequest(
                     method: method, scheme: "http", authority: host, path: message.target,
                     headerFields: fields)
-                switch server.exchange(request, body: message.body) {
+                switch exchange(request, message.body) {
                 case .answered(let answer): return LoopbackAnswer(answer)
                 case .dropped: return nil
                 }

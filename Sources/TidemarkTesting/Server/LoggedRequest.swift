@@ -1,0 +1,38 @@
+// LoggedRequest.swift — a request as a server saw it, and what became of it.
+
+public import HTTPTypes
+import TidemarkSync
+
+/// A request as the server saw it.
+public struct LoggedRequest: Sendable, Hashable {
+    /// Its method.
+    public var method: HTTPRequest.Method
+    /// Its path and query.
+    public var path: String
+    /// `If-Match`, `If-None-Match` and `Content-Type`, as far as they were sent; no credentials.
+    public var fields: HTTPFields
+    /// The bytes that came with it.
+    public var body: [UInt8]?
+    /// The status that the client was told; nil when the answer was lost.
+    public var status: Int?
+    /// Whether the server handled the request; false when a fault came before.
+    public var isApplied: Bool
+
+    init(_ request: HTTPRequest, _ body: [UInt8]?, _ outcome: ServerOutcome, isFault: Bool) {
+        method = request.method
+        path = request.path ?? "/"
+        fields = HTTPFields()
+        for name in [HTTPField.Name.ifMatch, .ifNoneMatch, .contentType] {
+            fields[name] = request.headerFields[name]
+        }
+        self.body = body
+        switch outcome {
+        case .answered(let answer):
+            status = answer.response.status.code
+            isApplied = !isFault
+        case .dropped(let isApplied):
+            status = nil
+            self.isApplied = isApplied
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// ServerCore.swift — a server's model and its faults behind a lock: what all servers in this
+// process have in common.
+
+import HTTPTypes
+import Synchronization
+import TidemarkSync
+
+/// A server as a value: give it a request and the time, get its answer.
+protocol ServerModel: Sendable {
+    /// Handles one request; the state moves on at once.
+    mutating func handle(
+        _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
+    ) -> TransportResponse
+
+    /// An error as this kind of server words it, without a date.
+    static func error(_ status: Int) -> TransportResponse
+}
+
+/// What a client gets: an answer, or nothing because the connection broke.
+enum ServerOutcome: Sendable {
+    case answered(TransportResponse)
+    case dropped(isApplied: Bool)
+}
+
+/// Handles requests one after the other, each at once, and writes them down.
+final class ServerCore<Model: ServerModel>: Sendable {
+    private struct State {
+        var model: Model
+        var faults: FaultPlan
+        var log: [LoggedRequest] = []
+    }
+
+    private let state: Mutex<State>
+    /// The server's clock, in milliseconds since 1970.
+    let nowMilliseconds: @Sendable () -> Int64
+
+    init(_ model: Model, faults: FaultPlan, now: @escaping @Sendable () -> Int64) {
+        state = Mutex(State(model: model, faults: faults))
+        nowMilliseconds = now
+    }
+
+    var faults: FaultPlan {
+        get { state.withLock { $0.faults } }
+        set { state.withLock { $0.faults = newValue } }
+    }
+
+    var log: [LoggedRequest] { state.withLock { $0.log } }
+
+    func clearLog() { state.withLock { $0.log = [] } }
+
+    func withModel<R: Sendable>(_ body: (inout Model) -> R) -> R {
+        state.withLock { state in body(&state.model) }
+    }
+
+    /// Sends a request as a `Transport` does; faults apply.
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) throws(TransportError) -> TransportResponse {
+        guard !Task.isCancelled else { throw TransportError(.cancelled) }
+        switch exchange(request, body: body) {
+        case .answered(let answer):
+            guard answer.body.count <= limits.responseBytesMax else {
+                throw TransportError(.tooLarge, detail: "\(answer.body.count) bytes")
+            }
+            return answer
+        case .dropped(let isApplied):
+            let when = isApplied ? "after" : "before"
+            throw TransportError(.connectionLost, detail: "dropped \(when) it was handled")
+        }
+    }
+
+    /// Handles a client's request with faults and writes it into the log.
+    func exchange(_ request: HTTPRequest, body: [UInt8]?) -> ServerOutcome {
+        let now = nowMilliseconds()
+        return state.withLock { state in
+            let fault = state.faults.action(for: request)
+            let outcome: ServerOutcome
+            switch fault {
+            case nil:
+                outcome = .answered(
+                    state.model.handle(request, body: body, nowMilliseconds: now))
+            case .dropBeforeHandling:
+                outcome = .dropped(isApplied: false)
+            case .dropAfterHandling:
+                _ = state.model.handle(request, body: body, nowMilliseconds: now)
+                outcome = .dropped(isApplied: true)
+            case .answer(let status, let fields, let body):
+                var answer = Model.error(status)
+                answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: now)
+                for field in fields { answer.response.headerFields[field.name] = field.value }
+                if let body { answer.body = body }
+                outcome = .answered(answer)
+            }
+            state.log.append(LoggedRequest(request, body, outcome, isFault: fault != nil))
+            return outcome
+        }
+    }
+}
