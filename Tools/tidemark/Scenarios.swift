@@ -46,23 +46,20 @@ struct ScenarioCommand: AsyncParsableCommand {
 
     /// The file of a path, or the files in a folder.
     private static func files(_ path: String) throws -> [String] {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw UsageError("there is no file \(path)")
+        guard let all = try? FileManager.default.subpathsOfDirectory(atPath: path) else {
+            return [path]
         }
-        guard isFolder.boolValue else { return [path] }
-        let found = try FileManager.default.subpathsOfDirectory(atPath: path)
-            .filter { $0.hasSuffix(".json") }
+        let found = all.filter { $0.hasSuffix(".json") }.sorted()
         guard !found.isEmpty else { throw UsageError("there is no file *.json in \(path)") }
-        return found.sorted().map { URL(filePath: path).appending(path: $0).path }
+        return found.map { URL(filePath: path).appending(path: $0).path }
     }
 
     private static func read(_ path: String) throws -> [Scenario] {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw UsageError("\(path) can't be read")
         }
-        do {
+        do throws(ScenarioError) {
             return try ScenarioFile(parsing: Array(bytes), name: path).scenarios
-        } catch let error as ScenarioError { throw UsageError("\(error)") }
+        } catch { throw UsageError("\(error)") }
     }
 }

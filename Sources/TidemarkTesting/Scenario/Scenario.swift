@@ -87,11 +87,13 @@ struct ScenarioSetup: Sendable {
                     throw ScenarioError(
                         "\(path).\(collection.idField)", "a text or a whole number is needed")
                 }
-                rows.append((EntityKey(collection.name, id), row))
+                let key = EntityKey(collection.name, id)
+                if let problem = kind.problem(with: key) { throw ScenarioError(path, problem) }
+                rows.append((key, row))
             }
         }
         nextID = try server.integer("nextID", in: 1...Int64(Int32.max))
-        if nextID != nil, !kind.numbersEntities {
+        if nextID != nil, !kind.isToggl {
             throw ScenarioError(server.path("nextID"), "such a server does not number entities")
         }
         guard let value = server["limit"] else { return }
@@ -100,7 +102,7 @@ struct ScenarioSetup: Sendable {
         guard let requests = try members.integer("requests", in: 1...10_000),
             let seconds = try members.integer("seconds", in: 1...86_400)
         else { throw ScenarioError(members.path, "requests and seconds are needed") }
-        guard kind.hasLimits else {
+        guard kind.isToggl else {
             throw ScenarioError(members.path, "such a server limits nothing")
         }
         limit = RequestLimit(requests: requests, seconds: seconds)

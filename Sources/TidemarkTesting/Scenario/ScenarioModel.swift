@@ -39,7 +39,8 @@ enum ScenarioModel {
     ) throws(ScenarioError) -> SyncModel {
         var document = value.object ?? [:]
         guard document["remote"] == nil else {
-            throw ScenarioError("\(path).remote", "does not belong here; the server is the scenario's")
+            throw ScenarioError(
+                "\(path).remote", "does not belong here; the server is the scenario's")
         }
         var address: JSONObject = [
             "origin": .string(remote.origin), "adapter": .string(remote.adapter),

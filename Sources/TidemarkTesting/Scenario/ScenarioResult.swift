@@ -22,7 +22,9 @@ public struct ScenarioResult: Sendable, CustomStringConvertible {
     /// line is longer than 80 columns.
     public var lines: [String] {
         let line = "\(isPassed ? "passed" : "FAILED")  \(id)  \(title)"
-        return ScenarioMismatch.pieces(line, 80).prefix(1) + mismatches.flatMap(\.lines)
+        let isLong = line.count > ScenarioMismatch.columns
+        return [isLong ? line.prefix(ScenarioMismatch.columns - 1) + "…" : line]
+            + mismatches.flatMap(\.lines)
     }
 
     /// The lines.
@@ -44,7 +46,7 @@ public struct ScenarioMismatch: Sendable, Hashable {
         self.actual = actual
     }
 
-    private static let columns = 80
+    static let columns = 80
     private static let indent = "    "
     private static let divider = " | "
     /// How wide what was expected is; what was found has the rest.

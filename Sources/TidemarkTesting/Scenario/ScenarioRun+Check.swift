@@ -76,7 +76,8 @@ extension ScenarioRun {
     }
 
     /// An entity as it is compared; nil when nothing of it is seen and nothing waits.
-    private static func json(_ row: EntityRow, _ collection: CollectionModel?) throws -> JSONValue? {
+    private static func json(_ row: EntityRow, _ collection: CollectionModel?) throws -> JSONValue?
+    {
         let document = try row.document(in: collection)
         guard document != nil || !row.pending.isEmpty || row.isHidden else { return nil }
         return [

@@ -8,11 +8,13 @@ import TidemarkSync
 /// The kinds of servers.
 enum ScenarioServerKind: String, Sendable, CaseIterable {
     case kinto
+    case toggl
 
     /// Where it is, and what it speaks.
     var remote: Remote {
         switch self {
         case .kinto: .kinto(origin: "http://server.test", bucket: KintoScenarioServer.bucket)
+        case .toggl: .toggl(origin: "http://server.test")
         }
     }
 
@@ -20,21 +22,27 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     var edits: [String] {
         switch self {
         case .kinto: ["delete", "forget"]
+        case .toggl: ["delete", "forget", "archive"]
         }
     }
 
-    /// Whether it gives new entities their numbers.
-    var numbersEntities: Bool {
-        switch self {
-        case .kinto: false
-        }
-    }
-
-    /// Whether it may be told to refuse too many requests.
-    var hasLimits: Bool { numbersEntities }
+    /// Whether it gives new entities their numbers, and may be told to refuse too many requests.
+    var isToggl: Bool { self == .toggl }
 
     /// The id of the one entity of a collection whose rows carry none.
-    func id(of collection: CollectionName) -> String? { nil }
+    func id(of collection: CollectionName) -> String? {
+        isToggl && collection.rawValue == TogglRowType.preferences.rawValue
+            ? collection.rawValue : nil
+    }
+
+    /// What is wrong with the name of a record; nil where it can have one of that name.
+    func problem(with key: EntityKey) -> String? {
+        guard isToggl else { return nil }
+        guard let type = TogglRowType(rawValue: key.collection.rawValue) else {
+            return "such a server has no \(key.collection)"
+        }
+        return type == .preferences || Int64(key.id) != nil ? nil : "a number as id is needed"
+    }
 
     /// A server of the kind.
     func make(
@@ -42,6 +50,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     ) -> any ScenarioServer {
         switch self {
         case .kinto: KintoScenarioServer(model, clock)
+        case .toggl: TogglScenarioServer(setup, clock)
         }
     }
 }
@@ -84,5 +93,40 @@ struct KintoScenarioServer: ScenarioServer {
 
     func failure(status: Int) -> TransportResponse {
         KintoRefusal(status, KintoAnswer.errno(status)).answer
+    }
+}
+
+/// A server that speaks as Toggl does.
+struct TogglScenarioServer: ScenarioServer {
+    private let server: TogglServer
+
+    init(_ setup: ScenarioSetup, _ clock: ManualClock) {
+        let model = TogglServerModel(
+            nextID: Int64(setup.nextID ?? TogglScenarioServer.nextID), limit: setup.limit)
+        server = TogglServer(model, clock: clock)
+    }
+
+    /// The first id unless a scenario says another.
+    private static let nextID = 1000
+
+    var transport: any Transport { server }
+
+    func apply(_ edit: ScenarioServerEdit) {
+        switch edit {
+        case .put(let key, let document): server.put(key.description, document.description)
+        case .delete(let key): server.delete(key.description)
+        case .forget(let key): server.forget(key.description)
+        case .archive(let key): server.archive(key.description)
+        }
+    }
+
+    func record(_ key: EntityKey) -> JSONValue? {
+        guard let type = TogglRowType(rawValue: key.collection.rawValue) else { return nil }
+        let row = server.withModel { $0.live(type, key.id) }
+        return row.flatMap { try? JSONValue(parsing: $0.document.bytes) }
+    }
+
+    func failure(status: Int) -> TransportResponse {
+        TogglRefusal(status, KintoAnswer.reason(status)).answer
     }
 }

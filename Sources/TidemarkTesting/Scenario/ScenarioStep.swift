@@ -129,7 +129,8 @@ struct ScenarioReader {
     ) throws(ScenarioError) -> ScenarioStep.Action {
         switch kind {
         case "create":
-            return .create(try key(members, kind), try members.document("document") ?? [0x7B, 0x7D])
+            return .create(
+                try key(members, kind), try members.document("document") ?? [0x7B, 0x7D])
         case "edit": return .edit(try key(members, kind), try patch(members))
         case "delete": return .delete(try key(members, kind))
         case "retry": return .retry(try key(members, kind))
@@ -197,6 +198,7 @@ struct ScenarioReader {
             throw ScenarioError(path, "one of put, delete, forget and archive is needed")
         }
         let key = try key(edit, name)
+        if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }
         if name == "put" {
             guard let document = edit["document"], document.object != nil else {
                 throw ScenarioError(edit.path("document"), "an object is needed")
@@ -208,6 +210,9 @@ struct ScenarioReader {
         }
         guard server.edits.contains(name) else {
             throw ScenarioError(edit.path(name), "such a server can't do this")
+        }
+        guard name != "archive" || key.collection == "projects" else {
+            throw ScenarioError(edit.path(name), "only projects can be archived")
         }
         return name == "delete" ? .delete(key) : name == "forget" ? .forget(key) : .archive(key)
     }
