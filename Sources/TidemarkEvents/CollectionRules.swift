@@ -33,8 +33,6 @@ public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
 }
 
 /// When only what changed since a time is listed, by the server's last-change times.
-///
-/// Source: Toggl, pull sync, "Limiting the queries with 'since' parameters".
 public struct SinceRule: Sendable, Hashable {
     /// How many calendar months of the server's time back a date may lie at most; older ones are
     /// not used, and everything is listed.
@@ -66,8 +64,6 @@ public struct PullWindow: Sendable, Hashable {
 
 /// Entities that may not hold a state together: of those in which a field is null, one keeps it,
 /// and the others get a value.
-///
-/// Source: Toggl, rivals of time entries: at most one may be running.
 public struct RivalRule: Sendable, Hashable {
     /// How it is found out when a loser stops.
     public enum Stop: String, Sendable, Hashable, CaseIterable {
@@ -114,8 +110,6 @@ public struct RivalRule: Sendable, Hashable {
 }
 
 /// What stands in for an entity that others refer to and that is not here.
-///
-/// Source: Toggl, pull sync, "Placeholders".
 public struct PlaceholderRule: Sendable, Hashable {
     /// What its document holds beside the id.
     public var fields: JSONObject
@@ -169,8 +163,6 @@ public struct RetentionRule: Sendable, Hashable {
 
 /// A field that must name one of the entities of a collection: where it is null and there is just
 /// one, it is that one, which is pushed.
-///
-/// Source: Toggl, pull sync, the user's default workspace.
 public struct ChoiceRule: Sendable, Hashable {
     /// The field.
     public var field: String

@@ -49,6 +49,10 @@ struct RowReferences {
                 let isOpen = try row(.open(item.position)) == bytes
                 expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
             }
+            if entity.isPlaceholder {
+                let isListed = try row(.placeholder(key)) != nil
+                expect(isListed, entity.basePosition, "\(key) is an unlisted placeholder")
+            }
             // The other way round is asked below, of the few attempts that there are.
             guard let call = entity.attempt?.call else { return }
             expect(
@@ -78,6 +82,12 @@ struct RowReferences {
             expect(
                 entity?.attempt != nil && entity?.attempt?.call == position, position,
                 "the outbox lists an attempt that its entity does not know")
+        }
+        try each(.ledger, Ledger.placeholders) { bytes, value in
+            let entity = try row(RowKey(.rows, bytes)).map { try EntityRow(parsing: $0) }
+            expect(
+                entity?.isPlaceholder == true, try PlaceholderRow(parsing: value).position,
+                "\(RowKey(.rows, bytes)) is listed as a placeholder, and is none")
         }
         try each(.ledger, Ledger.bindings) { bytes, value in
             let isThere = try row(RowKey(.rows, value)) != nil

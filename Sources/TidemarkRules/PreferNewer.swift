@@ -1,6 +1,4 @@
 // PreferNewer.swift — which side changed an entity last, by the server's clock.
-//
-// Source: Toggl, conflict resolution of time entries and others.
 
 package import TidemarkEvents
 

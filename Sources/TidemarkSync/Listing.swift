@@ -169,7 +169,7 @@ package struct Listing: Sendable, Hashable {
         }
         return try ids.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
-                row.attempt == nil
+                !row.isPlaceholder, row.attempt == nil
             else { return false }
             return row.asOf.map { $0 <= asOf } ?? true
         }

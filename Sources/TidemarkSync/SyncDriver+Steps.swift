@@ -130,6 +130,10 @@ extension SyncDriver {
             return try await log(&recorder) {
                 try $0.fetched(records, of: ids, collection.name, exchange, $1)
             }
+        case (.refetch(let collection, let ids, _), .records(let records)):
+            return try await log(&recorder) {
+                try $0.refetched(records, of: ids, collection.name, exchange, $1)
+            }
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .absent):
             var found: ServerRecord?

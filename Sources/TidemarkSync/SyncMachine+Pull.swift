@@ -26,7 +26,7 @@ extension SyncMachine {
         var ids: [String] = []
         try views.forEachEntity(in: collection) { key, row in
             let isAhead = row.basePosition.map { $0 > mark.position } ?? false
-            if row.isAssumed || isAhead { ids.append(key.id) }
+            if row.isAssumed || (isAhead && !row.isPlaceholder) { ids.append(key.id) }
             return true
         }
         return ids
@@ -50,7 +50,8 @@ extension SyncMachine {
     {
         var ids: Set<ExactString> = []
         try views.forEachEntity(in: collection) { key, row in
-            if row.baseState == .live { ids.insert(ExactString(key.id)) }
+            // That nobody names a placeholder is what it is one for.
+            if row.baseState == .live, !row.isPlaceholder { ids.insert(ExactString(key.id)) }
             return true
         }
         return ids

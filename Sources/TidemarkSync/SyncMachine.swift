@@ -1,6 +1,7 @@
 // SyncMachine.swift — what a sync run does next. Pure: it reads the views, never clock or network.
 //
-//   read back what was sent and never answered → pull each collection → push until nothing is left
+//   read back what was sent and never answered → pull each collection → ask for what is here only
+//   as placeholders → push until nothing is left
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -29,6 +30,9 @@ package struct SyncMachine: Sendable {
     var restarts: [CollectionName: Int] = [:]
     var unpulled: ArraySlice<CollectionModel>
     var listing: Listing?
+    /// The questions after placeholders that are left, the next one last; nil before they are made
+    /// up.
+    var refetches: [Refetch]?
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
     var conflicts: [EntityKey: Int] = [:]
@@ -68,6 +72,7 @@ package struct SyncMachine: Sendable {
             guard let collection = unpulled.popFirst() else { break }
             listing = try begin(collection, views)
         }
+        if let step = try nextRefetch(views, at: now) { return step }
         return try nextPush(views)
     }
 
@@ -123,7 +128,7 @@ package struct SyncMachine: Sendable {
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, answer) }
-        case (.describe, _), (.complete, _), (.finish, _): break
+        case (.describe, _), (.refetch, _), (.complete, _), (.finish, _): break
         }
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
     }
@@ -137,6 +142,8 @@ package struct SyncMachine: Sendable {
             listing?.fetchFailed(ids, failure)
             return
         }
+        // Placeholders stay what they are, and are asked for again.
+        if case .refetch = step, !failure.stopsRun { return }
         if case .push(let items) = step, items.count > 1, failure.isOfRequest {
             // Refused as a whole, for its size perhaps: none of it was done.
             sendsAlone = true
@@ -159,6 +166,8 @@ package struct SyncMachine: Sendable {
         case .readBack(let key, _, nil): asked.append(key)
         case .readBack(let key, _, _?): unread?.append(key)
         case .push: round = nil
+        case .refetch(let collection, let ids, let together):
+            refetches?.append(Refetch(collection: collection, ids: ids, together: together))
         // Still in hand.
         case .list, .fetch, .complete, .finish: break
         }
@@ -170,7 +179,7 @@ package struct SyncMachine: Sendable {
         switch step {
         case .readBack: (unread?.count ?? 0) + asked.count + 1
         case .push(let items): (round?.count ?? 0) + items.count
-        case .describe, .list, .fetch, .complete, .finish: nil
+        case .describe, .list, .fetch, .refetch, .complete, .finish: nil
         }
     }
 

@@ -32,7 +32,8 @@ public struct SyncProgress: Sendable, Hashable {
         counts = outcome.counts
         switch step {
         case .readBack: (phase, done) = (.readingBack, counts.readBack)
-        case .describe, .list, .fetch, .complete: (phase, done) = (.pulling, counts.pulled)
+        case .describe, .list, .fetch, .refetch, .complete:
+            (phase, done) = (.pulling, counts.pulled)
         case .push:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
         case .finish: (phase, done) = (.cleaning, 0)

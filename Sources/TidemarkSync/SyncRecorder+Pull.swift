@@ -59,10 +59,7 @@ extension SyncRecorder {
         }
         if !seen.isEmpty {
             let payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
-            try draft.append(
-                Event(
-                    .pullPage, recordedAt: draft.now, collection: collection, sync: start,
-                    call: call, json: JSONValue.object(payload).encoded()))
+            try appendPage(payload, collection, start, call: call, draft)
         }
         if news.isComplete {
             list.serverTime = list.serverTime ?? exchange.answer.serverTime
@@ -84,11 +81,24 @@ extension SyncRecorder {
             ServerRecord(id: $0, revision: nil, document: nil)
         }
         var news = PullNews()
-        for record in records + gone
-        where try isNews(record, collection, exchange.asOf, draft) {
+        var places: [JSONValue] = []
+        for record in records + gone {
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
-            if try say(event, draft) != nil { news.count += 1 }
+            guard try isNews(record, collection, exchange.asOf, draft),
+                let position = try say(event, draft)
+            else {
+                places.append("=")
+                continue
+            }
+            news.count += 1
+            places.append(.number(JSONNumber(position.rawValue)))
+        }
+        // What they refer to is looked for once all of them are here.
+        if try draft.fold.knownCollection(collection)?.makesPlaceholders == true {
+            let ids = (records + gone).map { JSONValue.string($0.id) }
+            let payload: JSONObject = ["scope": "", "ids": .array(ids), "at": .array(places)]
+            try appendPage(payload, collection, start, call: call, draft)
         }
         return news
     }
@@ -175,7 +185,10 @@ extension SyncRecorder {
         let call = try log(exchange, start, draft)
         let row = try draft.fold.entity(key)
         if let record, !record.isDeleted {
-            guard row.baseState != .live || row.revision != record.revision || row.isAssumed else {
+            guard
+                row.baseState != .live || row.revision != record.revision || row.isAssumed
+                    || row.isPlaceholder
+            else {
                 return
             }
             try say(
@@ -193,7 +206,7 @@ extension SyncRecorder {
 
     // MARK: What is new
 
-    private mutating func isNews(
+    mutating func isNews(
         _ record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
     ) throws -> Bool {
         let key = try draft.fold.resolve(EntityKey(collection, record.id))
@@ -206,7 +219,9 @@ extension SyncRecorder {
             return row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)
         }
-        guard row.baseState == .live, row.revision == record.revision, !row.isAssumed else {
+        guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
+            !row.isPlaceholder
+        else {
             return true
         }
         return row.base != document && !Self.meanTheSame(row.base, document)

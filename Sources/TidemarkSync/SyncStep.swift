@@ -14,6 +14,8 @@ package enum SyncStep: Sendable, Hashable {
     case list(ServerCall)
     /// Fetch entities that a list only named.
     case fetch(CollectionModel, ids: [String])
+    /// Ask for entities that are here as placeholders, and that all refer to one thing.
+    case refetch(CollectionModel, ids: [String], together: String?)
     /// Note that a collection was listed to its end.
     case complete(Listing)
     /// Send what is pending on entities: one, or several in one request.
@@ -26,6 +28,8 @@ package enum SyncStep: Sendable, Hashable {
         switch self {
         case .readBack(_, let call, _), .describe(let call), .list(let call): call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
+        case .refetch(let collection, let ids, let together):
+            .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
         case .complete, .finish: nil
         }

@@ -120,6 +120,7 @@ package final class Fold {
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
+        case .pullPage: try page(event, position)
         case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)

@@ -19,6 +19,13 @@ extension Fold {
         }
     }
 
+    /// What follows from the entities of a page, all of which were taken in before.
+    func page(_ event: Event, _ position: Position) throws {
+        guard let page = PullPagePayload(event.payload) else { return }
+        try noteTried(page, event)
+        try makePlaceholders(page, event, position)
+    }
+
     /// How far a collection has been pulled.
     package func watermark(
         _ collection: CollectionName, scope: String = ""
@@ -33,6 +40,34 @@ extension Fold {
         let row = UnreadableRow(
             position: position, digest: payload.digest, problem: payload.problem)
         put(.unreadable(collection, payload.name), row.encoded)
+    }
+}
+
+/// `pull.page`: `{"scope":…,"ids":[…],"at":[…]}`.
+package struct PullPagePayload: Sendable, Hashable {
+    /// The scope of a page that holds what placeholders were asked for.
+    package static let refetchScope = "refetch"
+    /// What stands in the place of an entity that was asked for and is not there.
+    package static let absentWord = "absent"
+
+    package var scope: String
+    /// The entities that the page names.
+    package var named: [String] = []
+    /// The entities that were asked for and are not there.
+    package var absent: [String] = []
+
+    package init?(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
+            let ids = document.value("ids")?.array
+        else { return nil }
+        scope = document.value("scope")?.stringValue ?? ""
+        let places = document.value("at")?.array ?? []
+        for (index, id) in ids.enumerated() {
+            guard let id = id.stringValue else { continue }
+            let isAbsent =
+                index < places.count && places[index].stringValue == Self.absentWord
+            if isAbsent { absent.append(id) } else { named.append(id) }
+        }
     }
 }
 

@@ -81,6 +81,9 @@ extension Fold {
                 row.revision = nil
             }
             row.isAssumed = true
+            if row.isPlaceholder { put(.placeholder(key), nil) }
+            row.isPlaceholder = false
+            row.triedAt = nil
             row.basePosition = position
             row.asOf = event.call
         } else if row.baseState == .deleted, row.base.isEmpty,
@@ -128,7 +131,9 @@ extension Fold {
         guard let id = BindingPayload(event.payload).serverID,
             ExactString(id) != ExactString(key.id)
         else { return }
-        put(.binding(EntityKey(key.collection, id)), key.bytes)
+        let alias = EntityKey(key.collection, id)
+        try dropPlaceholder(alias)
+        put(.binding(alias), key.bytes)
     }
 
     /// Forgets the attempt whose outcome is known.

@@ -10,7 +10,15 @@ extension Fold {
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
-        if try changeUnpending(place, { $0.take(event, position, asOf, isDeletion) }) { return }
+        var wasPlaceholder = false
+        let isDone = try changeUnpending(place) { row in
+            wasPlaceholder = row.isPlaceholder
+            return row.take(event, position, asOf, isDeletion)
+        }
+        if isDone {
+            if wasPlaceholder { put(.placeholder(key), nil) }
+            return
+        }
         var row = try entity(at: place)
         // What is less fresh never changes the base, in whatever order it arrives.
         guard row.isFresher(event, asOf) else { return }
@@ -18,6 +26,7 @@ extension Fold {
         if event.mutation == nil, !row.isOwnWrite(event), !row.pending.isEmpty {
             try rebase(&row, onto: try Base(event, isDeletion), key, event, position, ruled)
         }
+        if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row, key)
         try put(row, at: place)

@@ -14,6 +14,21 @@ import Testing
         }
     }
 
+    /// What is one server's own is a model value, its adapter, and what tests and tools need.
+    @Test func `the core names no server that it was made for`() throws {
+        let own = ["Sources/TidemarkHTTP/", "Sources/TidemarkTesting/"]
+        let core = try Project.swiftFiles().filter { path in
+            path.hasPrefix("Sources/") && !own.contains(where: path.hasPrefix)
+        }
+
+        let found = try core.filter { path in
+            try Project.text(path).contains(/(?i)\btoggl(?!e)|time_?entries/)
+        }
+
+        #expect(core.count > 100)
+        #expect(found.isEmpty)
+    }
+
     @Test func `the table of imports has exactly the modules there are`() throws {
         let present = try Project.swiftFiles()
             .filter { $0.hasPrefix("Sources/") || $0.hasPrefix("Tools/") }

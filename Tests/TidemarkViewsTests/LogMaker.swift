@@ -73,6 +73,8 @@ struct LogMaker {
 
     private mutating func edit(_ key: EntityKey, _ draft: Draft) throws {
         let row = try draft.fold.entity(key)
+        // What is not here can't be edited.
+        if row.isPlaceholder, !isHostile { return }
         guard let document = row.document else {
             try append(.localCreated, key, fields(key), draft)
             return
@@ -231,8 +233,14 @@ extension LogMaker {
         // A page that was long under way.
         let age = random.once(in: 4) ? UInt64(random.below(20)) : 0
         let asOf = Position(last - min(last, age))
+        var tasks: [String] = []
         for key in keys where server[key] != nil && random.once(in: 2) {
             try says(key, asOf: asOf, nil, draft)
+            if key.collection == "tasks" { tasks.append("\"\(key.id)\"") }
+        }
+        if !tasks.isEmpty { try page("tasks", "", tasks, tasks.map { _ in #""=""# }, draft) }
+        if random.once(in: 4) {
+            try page("lists", "refetch", [#""1""#, #""9""#], [#""=""#, #""absent""#], draft)
         }
         if random.once(in: 2) {
             try draft.append(
@@ -240,6 +248,19 @@ extension LogMaker {
                     .pullCompleted, recordedAt: draft.now, collection: "tasks", sync: run,
                     revision: Revision("\(random.below(100))")))
         }
+    }
+
+    private func page(
+        _ collection: CollectionName, _ scope: String, _ ids: [String], _ places: [String],
+        _ draft: Draft
+    ) throws {
+        let payload =
+            "{\"scope\":\"\(scope)\",\"ids\":[\(ids.joined(separator: ","))],"
+            + "\"at\":[\(places.joined(separator: ","))]}"
+        try draft.append(
+            Event(
+                .pullPage, recordedAt: draft.now, collection: collection, sync: run,
+                json: Array(payload.utf8)))
     }
 
     private mutating func sync(_ draft: Draft) throws {
@@ -257,7 +278,8 @@ extension LogMaker {
         switch random.below(3) {
         case 0:
             let indexes = Self.indexes[Int(draft.nextPosition.rawValue % 3)]
-            try draft.append(.model(random.pick(ConflictPolicy.examples), indexes))
+            let policy = random.pick(ConflictPolicy.examples)
+            try draft.append(.model(policy, indexes, hasPlaceholders: true))
         case 1: try draft.append(Event(EventKind(rawValue: 9_000), recordedAt: draft.now, json: []))
         default: try draft.append(Event(.storeOpened, recordedAt: draft.now, json: []))
         }
@@ -272,6 +294,7 @@ extension LogMaker {
         for field in ["a", "b", "c"] where !random.once(in: 3) {
             members.append("\"\(field)\":\(random.below(3))")
         }
+        if key.collection == "tasks" { members.append("\"list\":\"\(random.pick([1, 2, 9]))\"") }
         return Array("{\(members.joined(separator: ","))}".utf8)
     }
 
@@ -289,7 +312,9 @@ extension LogMaker {
         #"{"set":1}"#, #"{"set":{},"unset":[]}"#, #"{"status":404}"#, #"{"status":"x"}"#,
         #"{"status":412,"retryAfter":-9223372036854775808}"#, #"{"mayHaveArrived":false}"#,
         #"{"serverID":"tasks"}"#, #"{"serverID":"1"}"#, #"{"serverID":""}"#, #"{"a":1,"a":2}"#,
-        #"{"answer":"local"}"#, #"{"version":-1,"answer":{"document":{"a":1}}}"#,
+        #"{"scope":"refetch","ids":["1","a/b"],"at":["absent"]}"#, #"{"ids":["2",7],"at":7}"#,
+        #"{"list":["9","","1"]}"#, #"{"answer":"local"}"#,
+        #"{"version":-1,"answer":{"document":{"a":1}}}"#,
         #"{"begunAt":-9223372036854775808,"bootID":"","uptime":9223372036854775807}"#,
         #"{"status":200,"Date":"Sat, 21 Nov 2026 12:05:44 GMT","uptime":-9223372036854775808}"#,
     ]

@@ -159,14 +159,22 @@ extension Event {
     }
 
     /// A model of the collections `lists` and `tasks`.
-    static func model(_ policy: ConflictPolicy, _ indexes: [IndexModel] = []) -> Event {
-        let model = SyncModel(
+    ///
+    /// - Parameter hasPlaceholders: whether the lists that tasks refer to get placeholders.
+    static func model(
+        _ policy: ConflictPolicy, _ indexes: [IndexModel] = [], hasPlaceholders: Bool = false
+    ) -> Event {
+        var model = SyncModel(
             name: "test",
             collections: ["lists", "tasks"].map {
                 CollectionModel(
                     CollectionName($0), lastChangeField: "last_modified", conflict: policy,
                     indexes: indexes)
             })
+        if hasPlaceholders {
+            model.collections[0].placeholder = PlaceholderRule(fields: ["a": 0], copies: ["b"])
+            model.collections[1].references = [Reference("list", to: "lists", placeholder: .always)]
+        }
         return Event(
             .modelRegistered, recordedAt: Timestamp(rawValue: 1),
             json: ModelRegistration(model: model).encoded)

@@ -1,4 +1,5 @@
-// Demo.swift — `tidemark demo`: two replicas, one server, and everything that can go wrong between.
+// Demo.swift — `tidemark demo`: a day of tracking time on a phone and a laptop, with a server shaped
+// like Toggl between them and everything that can go wrong.
 //
 // Nothing is claimed that is not in the stores: every line of the story is read back from them.
 
@@ -9,8 +10,9 @@ import TidemarkTesting
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what Tidemark does, on two stores and a server of its own.",
+        abstract: "Shows what Tidemark does: a day of a phone, a laptop and a server between them.",
         discussion: """
+            Time is tracked on both, offline as well, with a server shaped like Toggl.
             Needs nothing but itself: the server runs in this process, on the loopback
             address. The stores stay, to be looked at with the other verbs.
             """)
@@ -42,54 +44,66 @@ struct Demo: AsyncParsableCommand {
     }
 
     private func tell(_ scene: DemoScene) async throws {
-        try await scene.chapter("1  Edits made offline: each is one event in a log on disk") {
-            try scene.phone.edit(put: "lists/home", #"{"title":"Home"}"#)
-            try scene.phone.edit(put: "tasks/tea", #"{"title":"Buy tea","list":"home"}"#)
-            try scene.phone.edit(patch: "tasks/tea", #"{"title":"Buy green tea"}"#)
-            try scene.laptop.edit(put: "tasks/bike", #"{"title":"Mend the bike","effort":3}"#)
+        let (phone, laptop, network) = (scene.phone, scene.laptop, scene.network)
+        try await scene.chapter("1  Both sign in: nine lists, three at a time, stored in one order")
+        {
+            try await phone.sync()
+            try await laptop.sync()
         }
-        try await scene.chapter("2  Both sync: pull, then push, oldest first, parents first") {
-            try await scene.phone.sync()
-            try await scene.laptop.sync()
-            try await scene.phone.sync()
+        try await scene.chapter("2  On the train, no network: each edit is one event on disk") {
+            network.isDown = true
+            try phone.edit(
+                put: "projects/office", #"{"name":"New office","active":true,"workspace_id":1}"#)
+            try phone.edit(
+                put: "time_entries/plan",
+                scene.entry("Floor plan", project: #""office""#, minutesAgo: 180, minutes: 60))
+            try phone.edit(put: "time_entries/call", scene.entry("Call", minutesAgo: 40))
+            try await phone.sync()
+            network.isDown = false
         }
-        try await scene.chapter("3  The same title changed on both: tasks are localWins") {
-            try scene.phone.edit(patch: "tasks/bike", #"{"title":"Mend the old bike"}"#)
-            try scene.laptop.edit(patch: "tasks/bike", #"{"title":"Sell the bike","effort":1}"#)
-            try await scene.phone.sync()
-            try await scene.laptop.sync()
+        try await scene.chapter("3  Back again: the server numbers what was made, projects first") {
+            try await phone.sync()
         }
-        try await scene.chapter("4  The same again on a list: lists are serverWins") {
-            try scene.phone.edit(patch: "lists/home", #"{"title":"Cottage"}"#)
-            try scene.laptop.edit(patch: "lists/home", #"{"title":"Flat"}"#)
-            try await scene.phone.sync()
-            try await scene.laptop.sync()
-        }
-        try await scene.chapter(
-            "5  The network loses an answer: the next run asks, sends nothing twice"
-        ) {
-            try scene.phone.edit(put: "tasks/mail", #"{"title":"Post the letter"}"#)
-            scene.network.loseNextAnswer(to: "PUT")
-            try await scene.phone.sync()
-            try await scene.phone.sync()
-        }
-        try await scene.chapter("6  The server says 429: nothing is sent until its pause is over") {
-            try scene.phone.edit(patch: "tasks/mail", #"{"done":true}"#)
-            scene.askForPause(seconds: 1)
-            try await scene.phone.sync()
-            try await scene.phone.sync()
-            try await scene.wait(seconds: 1.1)
-            try await scene.phone.sync()
+        try await scene.chapter("4  A timer runs on the laptop, too: one stays, the other stops") {
+            try laptop.edit(put: "time_entries/mail", scene.entry("Mail", minutesAgo: 10))
+            try await laptop.sync()
+            try await phone.sync()
         }
         try await scene.chapter(
-            "7  One entity is refused: it waits with what needs it, the rest goes on"
+            "5  The same entry renamed on both: the newer one, within 5 seconds"
         ) {
-            try scene.laptop.edit(put: "lists/bad", #"{"title":"A list nobody wants"}"#)
-            try scene.laptop.edit(put: "tasks/sub", #"{"title":"Inside it","list":"bad"}"#)
-            try scene.laptop.edit(put: "tasks/ok", #"{"title":"Unharmed"}"#)
-            scene.refuse(id: "bad")
-            try await scene.laptop.sync()
-            try await scene.phone.sync()
+            try phone.edit(patch: "time_entries/plan", #"{"description":"Floor plan, draft"}"#)
+            try await phone.sync()
+            try laptop.edit(patch: "time_entries/101", #"{"description":"Floor plan, final"}"#)
+            try await laptop.sync()
+        }
+        try await scene.chapter("6  A project is archived, one is out of reach: stand-ins") {
+            scene.server.archive("projects/11")
+            scene.server.put(
+                "time_entries/50", scene.entry("Print", project: "11", minutesAgo: 300, minutes: 9))
+            scene.server.put(
+                "time_entries/51", scene.entry("Fold", project: "12", minutesAgo: 290, minutes: 9))
+            try await phone.sync()
+        }
+        try await scene.chapter("7  The answer to a creation is lost: it is found, not sent again")
+        {
+            try phone.edit(
+                put: "time_entries/tea", scene.entry("Tea", minutesAgo: 200, minutes: 5))
+            network.loseNextAnswer(to: "POST")
+            try await phone.sync()
+            try await phone.sync()
+            scene.count("Tea")
+        }
+        try await scene.chapter("8  A project is refused: what needs it waits, the rest goes on") {
+            scene.refuseProjects()
+            try laptop.edit(put: "projects/yacht", #"{"name":"Yacht","workspace_id":1}"#)
+            try laptop.edit(
+                put: "time_entries/sail",
+                scene.entry("Sail", project: #""yacht""#, minutesAgo: 90, minutes: 30))
+            try laptop.edit(
+                put: "time_entries/lunch", scene.entry("Lunch", minutesAgo: 55, minutes: 30))
+            try await laptop.sync()
+            try await phone.sync()
         }
     }
 }

@@ -12,7 +12,7 @@ struct DemoReport {
     func print(_ scene: DemoScene) throws {
         for name in ["phone", "laptop"] { try table(name) }
         try ledger("laptop")
-        try piece("phone")
+        try why("laptop", EntityKey("time_entries", "102"))
         for name in ["phone", "laptop"] { try proof(name) }
         try next()
         Terminal.flush()
@@ -63,18 +63,11 @@ struct DemoReport {
         }
     }
 
-    private func piece(_ name: String) throws {
-        Terminal.write("\nThe lost answer in the \(name)'s log")
+    private func why(_ name: String, _ entity: EntityKey) throws {
+        Terminal.write("\nWhy the \(name)'s \(entity) is as it is")
         try open(name) { journal in
-            var filter = EventFilter()
-            filter.collection = "tasks"
-            filter.entity = "mail"
-            _ = try journal.dump(filter, limit: 8) { position, event in
-                Terminal.write(
-                    "   "
-                        + EventLine.text(
-                            position, event, columns: (Terminal.outputColumns ?? 100) - 3))
-            }
+            let lines = try journal.read { try EntityExplanation(entity, $0)?.lines ?? [] }
+            for line in lines { Terminal.write(cut("   " + line)) }
         }
     }
 
@@ -91,8 +84,14 @@ struct DemoReport {
 
     private func next() throws {
         let model = ModelRegistration(
-            model: DemoScene.model,
-            remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
+            model: SyncModel(
+                name: "todo",
+                collections: [
+                    CollectionModel("lists", lastChangeField: "last_modified"),
+                    CollectionModel(
+                        "tasks", lastChangeField: "last_modified", conflict: .localWins,
+                        references: [Reference("list", to: "lists")]),
+                ]), remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
         try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
         Terminal.write("\nLook further")
         // Where the tool is not on the PATH, it soon will be.
@@ -105,7 +104,7 @@ struct DemoReport {
             """
                cd \(URL(filePath: folder).path)
                tidemark dump phone -o verbose
-               tidemark dump laptop --entity tasks/bike -o json
+               tidemark why laptop time_entries/102
                tidemark outbox laptop --all
                tidemark verify phone
             Sync with a real Kinto: run Tools/kinto in another terminal, then

@@ -12,32 +12,31 @@ import TidemarkViews
 
 /// Server, network and the two replicas.
 struct DemoScene {
-    static let model = SyncModel(
-        name: "todo",
-        collections: [
-            CollectionModel("lists", lastChangeField: "last_modified", conflict: .serverWins),
-            CollectionModel(
-                "tasks", lastChangeField: "last_modified", conflict: .localWins,
-                references: [Reference("list", to: "lists")]),
-        ])
+    /// Toggl's model; without its limits of three requests a second, which nobody wants to watch.
+    static let model: SyncModel = {
+        var model = SyncModel.toggl
+        model.settings.limits = []
+        return model
+    }()
 
     let phone: DemoReplica
     let laptop: DemoReplica
     let network: DemoNetwork
-    private let server: InMemoryServer
+    let server: TogglServer
     private let listener: LoopbackServer
+    private let now = Dependencies.live.now
 
     init(in folder: String) async throws {
-        let now = Dependencies.live.now
-        server = InMemoryServer(now: { now().milliseconds })
-        for path in ["", "/collections/lists", "/collections/tasks"] {
-            _ = server.request(
-                .put, "/v1/buckets/todo\(path)",
-                body: #"{"permissions":{"write":["system.Authenticated"]}}"#)
-        }
+        let now = now
+        server = TogglServer(TogglServerModel(nextID: 100), now: { now().milliseconds })
+        server.put("workspaces/1", #"{"name":"Studio"}"#)
+        server.put("user/7", #"{"fullname":"Ada","default_workspace_id":1}"#)
+        server.put("preferences/preferences", #"{"duration_format":"classic"}"#)
+        server.put("projects/10", #"{"workspace_id":1,"name":"Website","active":true}"#)
+        server.put("projects/11", #"{"workspace_id":1,"name":"Leaflet","active":true}"#)
         listener = try await LoopbackServer.start(server)
         network = DemoNetwork()
-        let remote = Remote.kinto(origin: listener.origin, bucket: "todo")
+        let remote = Remote.toggl(origin: listener.origin)
         phone = try DemoReplica("phone", folder, remote, network)
         laptop = try DemoReplica("laptop", folder, remote, network)
     }
@@ -51,26 +50,28 @@ struct DemoScene {
         Terminal.flush()
     }
 
-    func wait(seconds: Double) async throws {
-        Terminal.progress("waiting \(seconds) s, as the server asked")
-        try await Task.sleep(for: .seconds(seconds))
-        Terminal.endProgress()
+    /// A time entry's document; without minutes it is running.
+    func entry(
+        _ description: String, project: String? = nil, minutesAgo: Int, minutes: Int? = nil
+    ) -> String {
+        let start = now().adding(seconds: Int64(-60 * minutesAgo)).description.prefix(19)
+        return #"{"description":"\#(description)","start":"\#(start)Z","duration":"#
+            + (minutes.map { "\($0 * 60)" } ?? "null")
+            + (project.map { #","project_id":\#($0)"# } ?? "") + #","workspace_id":1}"#
     }
 
-    /// The next write is answered with 429.
-    func askForPause(seconds: Int) {
-        server.faults = FaultPlan([
-            FaultRule(.tooManyRequests(retryAfterSeconds: seconds), method: .put, nth: 1)
-        ])
+    /// Says how many of what was sent the server has.
+    func count(_ description: String) {
+        let count = server.records(in: "time_entries").values.count { $0.contains(description) }
+        Terminal.write("   server  has \(description) \(count == 1 ? "once" : "\(count) times")")
     }
 
-    /// Every write of that record is answered with 400.
-    func refuse(id: String) {
-        let body = Array(
-            #"{"code":400,"errno":107,"error":"Invalid parameters","message":"not this one"}"#.utf8)
+    /// Every creation of a project is refused.
+    func refuseProjects() {
         server.faults = FaultPlan([
             FaultRule(
-                .answer(status: 400, body: body), method: .put, recordID: { $0 == id })
+                .answer(status: 402, body: Array("The plan has no more projects".utf8)),
+                method: .post, pathContains: "/projects")
         ])
     }
 
@@ -84,6 +85,13 @@ struct DemoScene {
 /// The real network, but for what the demo takes away.
 final class DemoNetwork: Transport, Sendable {
     private let losing = Mutex<String?>(nil)
+    private let down = Mutex(false)
+
+    /// Whether nothing gets through.
+    var isDown: Bool {
+        get { down.withLock(\.self) }
+        set { down.withLock { $0 = newValue } }
+    }
 
     /// The next answer to a request of this method is lost on its way back.
     func loseNextAnswer(to method: String) { losing.withLock { $0 = method } }
@@ -91,6 +99,7 @@ final class DemoNetwork: Transport, Sendable {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
+        guard !isDown else { throw TransportError(.offline, detail: "no network on the train") }
         let answer = try await URLSessionTransport.urlSession.send(
             request, body: body, limits: limits)
         let isLost = losing.withLock { method in

@@ -185,15 +185,23 @@ public final class WriteContext {
                 .tooLarge,
                 "\(key): \(count) bytes, and \(Self.documentBytesMax) are the most for one write")
         }
+        if Self.edits.contains(kind), try draft.fold.isPlaceholder(key) {
+            throw TidemarkError(
+                .notFound,
+                "\(key) is not here: what stands in its place was made up, because something refers "
+                    + "to it; sync, and change it once the server has sent it", key: key)
+        }
         return try draft.append(
             checked: Event(
                 kind, recordedAt: draft.now, key: key, serverTime: try serverTime(kind, key),
                 json: json))
     }
 
+    private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]
+
     /// When an edit is made, by the server's clock; nil for a collection whose policy does not ask.
     private func serverTime(_ kind: EventKind, _ key: EntityKey) throws -> Timestamp? {
-        guard [.localCreated, .localUpdated, .localDeleted].contains(kind),
+        guard Self.edits.contains(kind),
             try draft.fold.knownCollection(key.collection)?.conflict.comparesTimes == true
         else { return nil }
         let uptime = dependencies.uptime()

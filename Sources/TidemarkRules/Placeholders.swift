@@ -1,0 +1,49 @@
+// Placeholders.swift — what a placeholder looks like, and when the server is asked for it again.
+
+package import TidemarkEvents
+
+extension PlaceholderRule {
+    /// Raised whenever the same inputs would give another result.
+    package static let version: UInt64 = 1
+
+    /// The document of a placeholder: its id, the rule's fields, and what it gets from the entity
+    /// that refers to it, where that has it.
+    ///
+    /// - Parameters:
+    ///   - target: the collection that the placeholder is in.
+    ///   - referring: the document that names it.
+    package func document(
+        of id: String, in target: CollectionModel, from referring: JSONDocument
+    ) -> [UInt8] {
+        var object: JSONObject = [target.idField: target.idValue(id)]
+        for (name, value) in fields where name != target.idField { object[name] = value }
+        for name in copies where name != target.idField {
+            if let value = referring.value(name) { object[name] = value }
+        }
+        return JSONValue.object(object).encoded()
+    }
+
+    /// Whether the server is to be asked for a placeholder.
+    ///
+    /// - Parameters:
+    ///   - triedAt: when it was asked last, in vain; nil for never.
+    ///   - now: the server's time.
+    package func isDue(triedAt: Timestamp?, now: Timestamp) -> Bool {
+        guard refetchHours > 0 else { return false }
+        guard let triedAt else { return true }
+        return triedAt.adding(from: 0, to: Int64(refetchHours) * 3_600_000_000) < now
+    }
+}
+
+extension CollectionModel {
+    /// Whether what its entities refer to may get placeholders.
+    package var makesPlaceholders: Bool { references.contains { $0.placeholder != nil } }
+
+    /// An id as the server writes it.
+    fileprivate func idValue(_ id: String) -> JSONValue {
+        guard ids == .serverNumber, let number = Int64(id), String(number) == id else {
+            return .string(id)
+        }
+        return .number(JSONNumber(number))
+    }
+}

@@ -1,0 +1,47 @@
+// SyncRecorder+Placeholders.swift — how it stands in the log that the server was asked for entities
+// that are here as placeholders.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension SyncRecorder {
+    /// Logs what the server said to a question after placeholders, and of which it said nothing:
+    /// those stay what they are.
+    mutating func refetched(
+        _ records: [ServerRecord], of ids: [String], _ collection: CollectionName,
+        _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PullNews {
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        var news = PullNews()
+        var places: [ExactString: JSONValue] = [:]
+        for record in records {
+            places[ExactString(record.id)] = "="
+            guard try isNews(record, collection, exchange.asOf, draft) else { continue }
+            let event = record.event(
+                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
+            guard let position = try say(event, draft) else { continue }
+            news.count += 1
+            places[ExactString(record.id)] = .number(JSONNumber(position.rawValue))
+        }
+        let absent = JSONValue.string(PullPagePayload.absentWord)
+        let payload: JSONObject = [
+            "scope": .string(PullPagePayload.refetchScope),
+            "ids": .array(ids.map(JSONValue.string)),
+            "at": .array(ids.map { places[ExactString($0)] ?? absent }),
+        ]
+        try appendPage(payload, collection, start, call: call, draft)
+        return news
+    }
+
+    /// Logs which entities a page names.
+    func appendPage(
+        _ payload: JSONObject, _ collection: CollectionName, _ start: Position, call: Position,
+        _ draft: Draft
+    ) throws {
+        try draft.append(
+            Event(
+                .pullPage, recordedAt: draft.now, collection: collection, sync: start, call: call,
+                json: JSONValue.object(payload).encoded()))
+    }
+}

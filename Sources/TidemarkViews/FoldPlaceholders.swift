@@ -1,0 +1,169 @@
+// FoldPlaceholders.swift — rows that are made up, because something refers to an entity that is not
+// here, until the server says what it is.
+
+package import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// Makes a placeholder for each entity that those of a page refer to and that is not here.
+    ///
+    /// In the order of the model's references, so that what others belong to comes first.
+    func makePlaceholders(
+        _ page: PullPagePayload, _ event: Event, _ position: Position
+    ) throws {
+        guard let name = event.collection, let collection = try knownCollection(name),
+            collection.makesPlaceholders
+        else { return }
+        let isPartial = try started(event)?.scope.isPartialPull ?? false
+        let references = collection.references.filter {
+            $0.placeholder == .always || ($0.placeholder == .partial && isPartial)
+        }
+        guard !references.isEmpty else { return }
+        let documents = try page.named.compactMap { try listed(EntityKey(name, $0), collection) }
+        let model = try model()
+        var seen: Set<EntityKey> = []
+        var index = try freeDecision(at: position)
+        for reference in references {
+            guard let target = model[reference.collection], let rule = target.placeholder else {
+                continue
+            }
+            for document in documents {
+                for id in document.ids(in: reference.field) {
+                    let named = EntityKey(target.name, id)
+                    guard named.isValid, seen.insert(named).inserted else { continue }
+                    let key = try resolve(named)
+                    guard try isMissing(key) else { continue }
+                    let base = rule.document(of: id, in: target, from: document)
+                    try makePlaceholder(key, base, position, event.recordedAt)
+                    let decision = DecisionRow(
+                        key: key, rule: "placeholder", ruleVersion: PlaceholderRule.version,
+                        result: "created", inputs: [position], fields: [reference.field])
+                    put(.decision(position, index), decision.encoded)
+                    index += 1
+                }
+            }
+        }
+    }
+
+    /// What the server said of an entity that it lists; nil where there is nothing to be read.
+    private func listed(_ named: EntityKey, _ collection: CollectionModel) throws -> JSONDocument? {
+        let row = try entity(try resolve(named))
+        guard row.baseState == .live else { return nil }
+        return (try? row.baseValue(in: collection))?.document
+    }
+
+    /// Whether nothing is known of an entity.
+    private func isMissing(_ key: EntityKey) throws -> Bool {
+        let row = try entity(key)
+        return row.baseState == .absent && row.pending.isEmpty && row.attempt == nil
+    }
+
+    private func makePlaceholder(
+        _ key: EntityKey, _ base: [UInt8], _ position: Position, _ madeAt: Timestamp
+    ) throws {
+        // Also of one that was pruned: any word of the server is new to a placeholder.
+        var row = EntityRow()
+        row.baseState = .live
+        row.base = base
+        row.basePosition = position
+        row.isPlaceholder = true
+        try put(row, key)
+        put(.placeholder(key), PlaceholderRow(position: position, madeAt: madeAt).encoded)
+    }
+
+    /// The first place of an event's decisions that is not taken.
+    func freeDecision(at position: Position) throws -> Int {
+        var index = 0
+        while try get(.decision(position, index)) != nil { index += 1 }
+        return index
+    }
+
+    // MARK: What becomes of them
+
+    /// Takes note that the server was asked for placeholders, and has nothing to say of them.
+    func noteTried(_ page: PullPagePayload, _ event: Event) throws {
+        guard page.scope == PullPagePayload.refetchScope, let name = event.collection,
+            !page.absent.isEmpty
+        else { return }
+        let time = try runTime(event)
+        for id in page.absent {
+            let key = try resolve(EntityKey(name, id))
+            var row = try entity(key)
+            guard row.isPlaceholder, let bytes = try get(.placeholder(key)) else { continue }
+            row.triedAt = time
+            try put(row, key)
+            var note = try PlaceholderRow(parsing: bytes)
+            note.triedAt = time
+            put(.placeholder(key), note.encoded)
+        }
+    }
+
+    /// The server's time when the run of an event began, as far as it is known by now.
+    private func runTime(_ event: Event) throws -> Timestamp {
+        guard let start = try started(event), let begunAt = start.begunAt else {
+            return event.recordedAt
+        }
+        guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }
+        return try serverNow(begunAt, bootID: bootID, uptime: uptime) ?? begunAt
+    }
+
+    /// Whether an entity is only a placeholder.
+    package func isPlaceholder(_ key: EntityKey) throws -> Bool { try entity(key).isPlaceholder }
+
+    /// Takes a placeholder away whose id turns out to be that of another row.
+    func dropPlaceholder(_ key: EntityKey) throws {
+        guard try isPlaceholder(key) else { return }
+        try put(EntityRow(), key)
+        put(.placeholder(key), nil)
+    }
+}
+
+/// A placeholder that there is.
+package struct PlaceholderRow: Sendable, Hashable {
+    /// The `pull.page` with what refers to it.
+    package var position: Position
+    /// When that was logged, by the device's clock.
+    package var madeAt: Timestamp
+    /// When the server was asked for it last, in vain, by the server's clock.
+    package var triedAt: Timestamp?
+
+    package init(position: Position, madeAt: Timestamp) {
+        self.position = position
+        self.madeAt = madeAt
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        writer.signed(2, madeAt.rawValue)
+        writer.signed(3, triedAt?.rawValue ?? 0)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start, madeAt: Timestamp(rawValue: 0))
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2: madeAt = Timestamp(rawValue: try field.signed())
+            case 3: triedAt = Timestamp(rawValue: try field.signed())
+            default: continue
+            }
+        }
+    }
+}
+
+extension ViewReader {
+    /// The placeholders that there are, by key.
+    package func placeholders() throws -> [(key: EntityKey, row: PlaceholderRow)] {
+        var found: [(key: EntityKey, row: PlaceholderRow)] = []
+        try forEachRow(Ledger.placeholders) { bytes, value in
+            guard let key = EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)) else {
+                return
+            }
+            found.append((key, try PlaceholderRow(parsing: value)))
+        }
+        return found
+    }
+}
