@@ -46,9 +46,9 @@ struct ScenarioCommand: AsyncParsableCommand {
 
     /// The file of a path, or the files in a folder.
     private static func files(_ path: String) throws -> [String] {
-        guard let all = try? FileManager.default.subpathsOfDirectory(atPath: path) else {
-            return [path]
-        }
+        // Of a file there is nothing below.
+        guard let all = try? FileManager.default.subpathsOfDirectory(atPath: path), !all.isEmpty
+        else { return [path] }
         let found = all.filter { $0.hasSuffix(".json") }.sorted()
         guard !found.isEmpty else { throw UsageError("there is no file *.json in \(path)") }
         return found.map { URL(filePath: path).appending(path: $0).path }

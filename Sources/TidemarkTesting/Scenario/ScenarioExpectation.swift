@@ -137,12 +137,9 @@ extension ScenarioExpectation.List {
     /// An item as a report has it.
     func text(_ item: JSONValue) -> String {
         if let text = item.stringValue { return text }
-        if self == .requests, let members = item.object, members.count == 1,
-            let text = item["request"]?.stringValue
-        {
-            return text
-        }
-        return item.description
+        guard let request = item["request"]?.stringValue else { return item.description }
+        let status = item["status"].map { $0 == .null ? " (no answer)" : " \($0)" } ?? ""
+        return request + status + (item["body"].map { " \($0)" } ?? "")
     }
 
     func matches(_ expected: JSONValue, _ actual: JSONValue) -> Bool {

@@ -61,11 +61,12 @@ struct ScenarioSequence: Sendable {
         func lines(_ items: [JSONValue]) -> String {
             items.isEmpty ? "(none)" : items.map(text).joined(separator: "\n")
         }
+        let shown = actual.map { $0.limited(to: named) }
         func note(_ name: String, _ expected: String) {
             found.append(
                 ScenarioDifference(
                     path: name.isEmpty ? path : "\(path).\(name)", expected: expected,
-                    actual: lines(actual)))
+                    actual: lines(shown)))
         }
         if let exactly {
             let isEqual =
@@ -93,9 +94,16 @@ struct ScenarioSequence: Sendable {
             found.append(
                 ScenarioDifference(
                     path: "\(path).count", expected: "\(count)",
-                    actual: "\(actual.count)" + (actual.isEmpty ? "" : ":\n" + lines(actual))))
+                    actual: "\(actual.count)" + (actual.isEmpty ? "" : ":\n" + lines(shown))))
         }
         return found
+    }
+
+    /// The members that the expected items name; nil where none of them is an object.
+    private var named: [String]? {
+        let objects = [exactly, unordered, including, without].compactMap(\.self)
+            .flatMap(\.self).compactMap(\.object)
+        return objects.isEmpty ? nil : objects.flatMap(\.keys)
     }
 
     /// Whether each expected item can have an actual one of its own.
@@ -119,5 +127,15 @@ struct ScenarioSequence: Sendable {
             guard place(item, &seen) else { return false }
         }
         return true
+    }
+}
+
+extension JSONValue {
+    /// An object with no more than these members; anything else as it is.
+    fileprivate func limited(to names: [String]?) -> JSONValue {
+        guard let names, let object else { return self }
+        var limited = JSONObject()
+        for (name, value) in object where names.contains(name) { limited[name] = value }
+        return .object(limited)
     }
 }
