@@ -136,13 +136,14 @@ import TidemarkTesting
             "expect":{"rows":{"tasks/t1":{"document":{"text":"short"},"status":"synced"}}}
             """#)
 
+        func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
         #expect(result.lines.allSatisfy { $0.count <= 80 })
         #expect(
             result.lines.prefix(4) == [
                 "FAILED  s  a scenario",
                 "  expect.rows.tasks/t1.document.text",
                 "    expected                             | actual",
-                #"    "short"                              | "long long long long long long long lo"#,
+                "    \"short\"" + spaces(30) + "| \"long long long long long long long lo",
             ])
         #expect(
             result.lines.suffix(1) == [
