@@ -178,7 +178,10 @@ extension RowKey {
     ) -> [RowKey] {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
         keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
-        if let key = event.key { keys += [.entity(key), .attempt(key), .ruleAnswer(key)] }
+        if let key = event.key {
+            keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key)]
+            keys += [.derived(position, key), .openDerived(position, key)]
+        }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection { keys += [.watermark(name, scope: ""), .held(name)] }
         if event.kind == .serverUnreadable, let name = event.collection,

@@ -46,7 +46,10 @@ struct RowReferences {
             }
             let entity = try EntityRow(parsing: value)
             for item in entity.pending {
-                let isOpen = try row(.open(item.position)) == bytes
+                let isOpen =
+                    item.isDerived
+                    ? try row(.openDerived(item.position, key)) != nil
+                    : try row(.open(item.position)) == bytes
                 expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
             }
             if entity.isPlaceholder {
@@ -73,8 +76,31 @@ struct RowReferences {
             let isThere = try mutation(position) != nil
             expect(isThere, position, "the outbox lists it, and has no mutation")
             let entity = try row(RowKey(.rows, value)).map { try EntityRow(parsing: $0) }
-            let isPending = entity?.pending.contains { $0.position == position } ?? false
+            let isPending =
+                entity?.pending.contains { !$0.isDerived && $0.position == position } ?? false
             expect(isPending, position, "the outbox lists it, its entity does not wait for it")
+        }
+        try each(.ledger, Ledger.derived) { bytes, value in
+            let mutation = try MutationRow(parsing: value)
+            let isOpen = mutation.outcome == nil || mutation.outcome == .rejected
+            let isListed = try row(RowKey(.ledger, Ledger.openDerived + bytes)) != nil
+            expect(
+                isListed == isOpen, Position(bigEndianBytes: bytes.prefix(8)),
+                isOpen ? "it waits, the outbox does not list it" : "it is settled and still listed")
+        }
+        try each(.ledger, Ledger.openDerived) { bytes, _ in
+            let position = Position(bigEndianBytes: bytes.prefix(8))
+            let isThere = try row(RowKey(.ledger, Ledger.derived + bytes)) != nil
+            expect(isThere, position, "the outbox lists it, and has no mutation")
+            let place = RowKey(.rows, Array(bytes.dropFirst(8)))
+            let entity = try row(place).map { try EntityRow(parsing: $0) }
+            let isPending =
+                entity?.pending.contains { $0.isDerived && $0.position == position } ?? false
+            expect(isPending, position, "the outbox lists it, its entity does not wait for it")
+        }
+        try each(.ledger, Ledger.rivals) { bytes, _ in
+            let isThere = try row(RowKey(.rows, bytes)) != nil
+            expect(isThere, nil, "\(RowKey(.ledger, Ledger.rivals + bytes)) names no entity")
         }
         try each(.ledger, Ledger.attempts) { bytes, value in
             let entity = try row(RowKey(.rows, bytes)).map { try EntityRow(parsing: $0) }

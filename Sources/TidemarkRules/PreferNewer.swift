@@ -19,8 +19,13 @@ package enum PreferNewer {
     /// RFC 3339, or seconds since 1970 or, from 10^11 on, milliseconds; fractions of microseconds
     /// are cut off.
     package static func time(_ document: JSONDocument, field: String) -> Timestamp? {
+        time(document.value(field))
+    }
+
+    /// The time that a value stands for; nil where it stands for none.
+    package static func time(_ value: JSONValue?) -> Timestamp? {
         let time: Timestamp? =
-            switch document.value(field) {
+            switch value {
             case .string(let text): RFC3339.parse(text)
             case .number(let number): time(number)
             default: nil

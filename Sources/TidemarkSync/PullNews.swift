@@ -10,6 +10,8 @@ package struct PullNews: Sendable, Hashable {
     package var wanted: [ServerReference] = []
     /// Every entity that the page names, readable or not, by the id that it goes by here.
     package var named: Set<ExactString> = []
+    /// Whether something came into reach that has everything listed anew.
+    var isGain = false
     /// Whether the list was noted as complete with it.
     package var isComplete = false
 

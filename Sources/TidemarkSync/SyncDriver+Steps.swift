@@ -18,6 +18,9 @@ extension SyncDriver {
                 }
                 machine.completed(list, absent)
             }
+            if case .cleanUp(let now) = step {
+                try await log(&recorder) { try $0.cleanUp(now, $1) }
+            }
             return true
         }
         if case .push(let items) = step {

@@ -36,6 +36,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ruleMissing(String)
     /// The app's rule of that name threw, or answered with what can't be a document.
     case ruleFailed(String, String)
+    /// The server has not what the model says must be there; the name that the model gives to that.
+    case missing(String)
     /// The task was cancelled.
     case cancelled
 
@@ -57,6 +59,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .foreign: "foreign"
         case .ruleMissing: "ruleMissing"
         case .ruleFailed: "ruleFailed"
+        case .missing: "missing"
         case .cancelled: "cancelled"
         }
     }
@@ -88,6 +91,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .ruleFailed(let name, let detail):
             "both sides changed an entity, and the app's rule \"\(name)\" failed to decide"
                 + detail.asDetail + "; nothing is lost, mend the rule and sync again"
+        case .missing(let name):
+            "the server has not what has to be there: \(name); nothing else is wrong"
         case .cancelled: "cancelled"
         }
     }
@@ -97,7 +102,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
         case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated,
-            .clientDeprecated, .foreign, .backoff, .deadline, .cancelled:
+            .clientDeprecated, .foreign, .backoff, .deadline, .missing, .cancelled:
             true
         }
     }
@@ -113,7 +118,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
-            .ruleMissing, .ruleFailed, .cancelled:
+            .ruleMissing, .ruleFailed, .missing, .cancelled:
             false
         }
     }
@@ -122,7 +127,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var detail: String {
         switch self {
         case .offline(let detail), .timeout(let detail), .client(_, let detail),
-            .malformed(let detail), .foreign(let detail):
+            .malformed(let detail), .foreign(let detail), .missing(let detail):
             detail
         default: description
         }

@@ -10,7 +10,7 @@ extension SyncMachine {
         let after = try cursor(of: collection, epoch, views)
         var list = Listing(
             collection, after: after, epoch: epoch,
-            known: after == nil ? try known(collection.name, views) : [],
+            known: after == nil ? try known(collection, views) : [],
             ahead: try ahead(collection.name, views), asOf: views.last)
         list.serverTime = serverTime
         return list
@@ -46,12 +46,13 @@ extension SyncMachine {
     }
 
     /// The entities of a collection that the server had when it was last heard of.
-    private func known(_ collection: CollectionName, _ views: ViewReader) throws -> Set<ExactString>
-    {
+    private func known(
+        _ collection: CollectionModel, _ views: ViewReader
+    ) throws -> Set<ExactString> {
         var ids: Set<ExactString> = []
-        try views.forEachEntity(in: collection) { key, row in
-            // That nobody names a placeholder is what it is one for.
-            if row.baseState == .live, !row.isPlaceholder { ids.insert(ExactString(key.id)) }
+        guard collection.absence != .keeps else { return ids }
+        try views.forEachEntity(in: collection.name) { key, row in
+            if row.isInReach { ids.insert(ExactString(key.id)) }
             return true
         }
         return ids
@@ -76,7 +77,8 @@ extension SyncMachine {
         }
         if current.beginNextPass(), let call = current.call { return .list(call) }
         let absent = try current.absent(views.entity)
-        if !current.isReadBack, !absent.isEmpty, absent.count <= Listing.readBackMax,
+        if current.collection.absence == .deletes, !current.isReadBack, !absent.isEmpty,
+            absent.count <= Listing.readBackMax,
             !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
         {
             current.isReadBack = true

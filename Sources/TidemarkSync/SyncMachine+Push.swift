@@ -58,7 +58,7 @@ extension SyncMachine {
     private func isReady(_ key: EntityKey, _ row: EntityRow) -> Bool {
         outcome.paused[key.collection] == nil
             && conflicts[key, default: 0] < Self.conflictsPerEntityMax
-            && row.attempt == nil && !row.isPlaceholder && row.status != .error
+            && row.attempt == nil && !row.isPlaceholder && !row.isHidden && row.status != .error
     }
 
     /// The write for an entity, or nil when it has to wait.

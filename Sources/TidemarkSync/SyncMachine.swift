@@ -38,6 +38,17 @@ package struct SyncMachine: Sendable {
     var conflicts: [EntityKey: Int] = [:]
     /// Whether the server took no batch, so that each write is sent by itself.
     private(set) var sendsAlone = false
+    /// What the run is to do.
+    package var scope = SyncScope.all
+    /// What is pulled, from the beginning on.
+    let pulls: ArraySlice<CollectionModel>
+    /// The collection that was listed last, until its end was taken note of.
+    var listed: CollectionModel?
+    /// Whether something came into reach, and whether everything was begun anew for it.
+    var hasGained = false
+    var hasRestarted = false
+    /// Whether everything was pulled, and what follows from it was decided.
+    var hasPulled = false
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false
@@ -45,7 +56,8 @@ package struct SyncMachine: Sendable {
         self.model = model
         self.traits = traits
         self.isFull = isFull
-        unpulled = model.collections[...]
+        pulls = model.collections[...]
+        unpulled = pulls
         if !traits.describesCollections { epochs = [:] }
     }
 
@@ -69,10 +81,13 @@ package struct SyncMachine: Sendable {
         }
         while true {
             if let step = try nextPull(views) { return step }
+            if try endsAfterList(views) { return .finish }
             guard let collection = unpulled.popFirst() else { break }
+            listed = collection
             listing = try begin(collection, views)
         }
         if let step = try nextRefetch(views, at: now) { return step }
+        if let step = try endPull(views) { return step }
         return try nextPush(views)
     }
 
@@ -108,6 +123,7 @@ package struct SyncMachine: Sendable {
         if let alert { outcome.alert = alert }
         outcome.counts.requests += 1
         outcome.counts.pulled += news.count
+        if news.isGain { hasGained = true }
         if let date { serverTime = max(date, serverTime ?? date) }
         if case .failure(let failure) = answer {
             failed(failure, step)
@@ -128,7 +144,7 @@ package struct SyncMachine: Sendable {
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, answer) }
-        case (.describe, _), (.refetch, _), (.complete, _), (.finish, _): break
+        case (.describe, _), (.refetch, _), (.complete, _), (.cleanUp, _), (.finish, _): break
         }
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
     }
@@ -169,7 +185,7 @@ package struct SyncMachine: Sendable {
         case .refetch(let collection, let ids, let together):
             refetches?.append(Refetch(collection: collection, ids: ids, together: together))
         // Still in hand.
-        case .list, .fetch, .complete, .finish: break
+        case .list, .fetch, .complete, .cleanUp, .finish: break
         }
     }
 
@@ -179,7 +195,7 @@ package struct SyncMachine: Sendable {
         switch step {
         case .readBack: (unread?.count ?? 0) + asked.count + 1
         case .push(let items): (round?.count ?? 0) + items.count
-        case .describe, .list, .fetch, .refetch, .complete, .finish: nil
+        case .describe, .list, .fetch, .refetch, .complete, .cleanUp, .finish: nil
         }
     }
 

@@ -12,7 +12,7 @@ public struct SyncProgress: Sendable, Hashable {
         case pulling
         /// Sending what is pending.
         case pushing
-        /// Logging how it ended.
+        /// Pruning what need not be kept, or logging how it ended.
         case cleaning
     }
     /// What the run is doing.
@@ -36,7 +36,7 @@ public struct SyncProgress: Sendable, Hashable {
             (phase, done) = (.pulling, counts.pulled)
         case .push:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
-        case .finish: (phase, done) = (.cleaning, 0)
+        case .cleanUp, .finish: (phase, done) = (.cleaning, 0)
         }
         collection = step.call?.collection?.name
         if case .complete(let list) = step { collection = list.collection.name }

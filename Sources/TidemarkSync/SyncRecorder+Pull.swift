@@ -42,15 +42,14 @@ extension SyncRecorder {
         var places: [JSONValue] = []
         for (record, isNew) in zip(page.records, fresh) {
             seen.append(.string(record.id))
-            guard isNew,
-                let position = try say(
-                    record.event(
-                        collection, start, call: call, asOf: exchange.asOf, mutation: nil,
-                        draft.now), draft)
-            else {
+            let event = record.event(
+                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
+            let isGain = try isNew && draft.fold.isGain(event, at: draft.nextPosition)
+            guard isNew, let position = try say(event, draft) else {
                 places.append("=")
                 continue
             }
+            if isGain { news.isGain = true }
             news.count += 1
             places.append(.number(JSONNumber(Int(position.rawValue))))
         }
@@ -85,6 +84,7 @@ extension SyncRecorder {
         for record in records + gone {
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
+            let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
             guard try isNews(record, collection, exchange.asOf, draft),
                 let position = try say(event, draft)
             else {
@@ -92,6 +92,7 @@ extension SyncRecorder {
                 continue
             }
             news.count += 1
+            if isGain { news.isGain = true }
             places.append(.number(JSONNumber(position.rawValue)))
         }
         // What they refer to is looked for once all of them are here.
@@ -112,7 +113,9 @@ extension SyncRecorder {
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        guard list.cursor != nil, list.movesCursor || !absent.ids.isEmpty else { return Absent() }
+        guard absent.isOutOfReach || list.cursor != nil,
+            list.movesCursor || !absent.ids.isEmpty
+        else { return Absent() }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
         return stale.contains(list.collection.name) ? Absent() : absent
@@ -128,10 +131,11 @@ extension SyncRecorder {
         }
         // The cursor moves only when all that follows from it is taken.
         let isTaken =
-            try absent.isHeld || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
-        guard let cursor = list.cursor, isTaken, !stale.contains(list.collection.name) else {
-            return
-        }
+            try absent.isHeld || absent.isOutOfReach
+            || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
+        guard list.cursor != nil || absent.isOutOfReach, isTaken,
+            !stale.contains(list.collection.name)
+        else { return }
         var payload = PayloadBuilder()
         payload.add("scope", "")
         payload.add("complete", true)
@@ -142,13 +146,14 @@ extension SyncRecorder {
             payload.add("held", ids)
             payload.add("of", Int64(list.knownCount))
         }
+        if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
                 sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
-                revision: cursor,
+                revision: list.cursor,
                 json: payload.bytes))
-        guard !absent.isHeld else { return }
+        guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
     }
 
@@ -219,11 +224,10 @@ extension SyncRecorder {
             return row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)
         }
+        if try wouldBePruned(document, key, draft) { return false }
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
-            !row.isPlaceholder
-        else {
-            return true
-        }
+            !row.isPlaceholder, try !wasOutOfReach(key, row, draft)
+        else { return true }
         return row.base != document && !Self.meanTheSame(row.base, document)
     }
 
@@ -277,13 +281,22 @@ struct Absent: Sendable {
     var ids: [String] = []
     /// Whether the user is asked before they are taken for deleted.
     var isHeld = false
+    /// Whether they are not deleted, but out of reach.
+    var isOutOfReach = false
 }
 
 extension Listing {
-    /// The entities of a finished list of everything that are taken for deleted, or asked about.
+    /// The entities of a finished list of everything that are taken for deleted, asked about, or out
+    /// of reach.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
         guard isWhole, !isReadBack else { return Absent() }
         let ids = try absent(entity)
+        switch collection.absence {
+        case .deletes: break
+        case .keeps: return Absent()
+        case .hides:
+            return isDoubtful || ids.isEmpty ? Absent() : Absent(ids: ids, isOutOfReach: true)
+        }
         let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
         return Absent(ids: ids, isHeld: isMuch || (isDoubtful && !ids.isEmpty))
     }

@@ -88,6 +88,11 @@ package struct SyncRecorder: Sendable {
         payload.add("uptime", uptime.microseconds)
     }
 
+    /// The server's time when the run began, as far as the log knows it.
+    func serverNow(_ draft: Draft) throws -> Timestamp? {
+        try draft.fold.serverNow(begunAt, bootID: uptime.bootID, uptime: uptime.microseconds)
+    }
+
     // MARK: Beginning and end
 
     /// Logs the start of the run, and the reads that had brought nothing so far.

@@ -18,6 +18,8 @@ package enum SyncStep: Sendable, Hashable {
     case refetch(CollectionModel, ids: [String], together: String?)
     /// Note that a collection was listed to its end.
     case complete(Listing)
+    /// Prune what need not be kept, by the server's time.
+    case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
     /// Nothing is left to do.
@@ -31,7 +33,7 @@ package enum SyncStep: Sendable, Hashable {
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
-        case .complete, .finish: nil
+        case .complete, .cleanUp, .finish: nil
         }
     }
 }

@@ -64,6 +64,11 @@ extension RowKey: CustomStringConvertible {
         if isNumbered, let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
             return prefix + "\(position)"
         }
+        if [Ledger.derived, Ledger.openDerived].contains([sort]), bytes.count > 9,
+            let position = Position(bigEndianBytes: bytes[1..<9])
+        {
+            return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))
+        }
         return prefix + Self.words(bytes.dropFirst())
     }
 

@@ -33,6 +33,12 @@ package struct EntityRow: Sendable, Hashable {
         package var rule = ""
 
         package var isDerived: Bool { !rule.isEmpty }
+
+        /// What follows from an event comes after what the event itself is.
+        func precedes(_ other: Pending) -> Bool {
+            (position.rawValue, isDerived ? 1 : 0)
+                < (other.position.rawValue, other.isDerived ? 1 : 0)
+        }
     }
 
     /// A push that was sent and whose outcome is not known.
@@ -89,7 +95,11 @@ package struct EntityRow: Sendable, Hashable {
 
     /// The entity's document as the app sees it; nil when there is none.
     package var document: [UInt8]? {
-        if isHidden { return nil }
+        isHidden ? nil : content
+    }
+
+    /// The same, whether it is in reach or not.
+    package var content: [UInt8]? {
         if pending.isEmpty { return baseState == .live ? base : nil }
         if isOnlyCreated { return pending[0].payload }
         return current.isEmpty ? nil : current
@@ -128,31 +138,45 @@ package struct EntityRow: Sendable, Hashable {
 
     /// The pending mutations as a collection's model of today reads them.
     package func changes(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
-        let changes = try changes
+        try changes(pending, in: collection)
+    }
+
+    /// Some of the pending mutations as a collection's model of today reads them.
+    func changes(
+        _ items: [Pending], in collection: CollectionModel
+    ) throws(JSONError) -> [PendingChange] {
+        let changes = try changes(items)
         if collection.migrations.isEmpty { return changes }
         return try changes.map { (change) throws(JSONError) in try change.read(by: collection) }
     }
 
     /// The pending mutations as the rules take them.
     package var changes: [PendingChange] {
-        get throws(JSONError) {
-            var result: [PendingChange] = []
-            for item in pending {
-                let change: PendingChange.Change
-                switch item.kind {
-                case .create: change = .create(try JSONDocument(parsing: item.payload))
-                case .update: change = .update(try Patch(parsing: item.payload))
-                case .delete: change = .delete
-                case .carried: change = .carried
-                }
-                let isCarried = attempt.map { item.position <= $0.covers } ?? false
-                result.append(
-                    PendingChange(
-                        item.position, change, mayHaveArrived: item.mayHaveArrived || isCarried,
-                        isRefused: item.isRefused, editedAt: item.editedAt))
+        get throws(JSONError) { try changes(pending) }
+    }
+
+    private func changes(_ items: [Pending]) throws(JSONError) -> [PendingChange] {
+        var result: [PendingChange] = []
+        for item in items {
+            let change: PendingChange.Change
+            switch item.kind {
+            case .create: change = .create(try JSONDocument(parsing: item.payload))
+            case .update: change = .update(try Patch(parsing: item.payload))
+            case .delete: change = .delete
+            case .carried: change = .carried
             }
-            return result
+            result.append(
+                PendingChange(
+                    item.position, change,
+                    mayHaveArrived: item.mayHaveArrived || isCarried(item),
+                    isRefused: item.isRefused, editedAt: item.editedAt))
         }
+        return result
+    }
+
+    /// Whether an attempt whose outcome is not known carries it.
+    func isCarried(_ item: Pending) -> Bool {
+        attempt.map { item.position <= $0.covers } ?? false
     }
 }
 

@@ -23,6 +23,14 @@ package final class Fold {
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
+    /// The entity on which nothing is pending that the event in hand changed where it lies.
+    private var unpended: RowKey?
+    /// What later events are asked about again and again; see FoldRules.swift.
+    var standing = FoldStanding()
+    /// The model that the event in hand took the place of.
+    var replacedModel: SyncModel?
+    /// Whether any entity is hidden for itself, once that was asked for.
+    var knownHidden: Bool?
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -54,19 +62,42 @@ package final class Fold {
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
-        do { try understand(event, position) } catch is JSONError { forget() }
+        do { try understand(event, position) } catch is JSONError {
+            forget()
+            knownHidden = nil
+        }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
+        try meetRules(event, position)
+        take(position)
+        // What follows from it for others is decided with all of it in place.
+        guard try isToBeFollowed(event) else { return }
+        forget()
+        do { try follow(event, position) } catch is JSONError { forget() }
+        take(position)
+    }
+
+    /// The entities that the event in hand wrote so far.
+    var writtenPlaces: [RowKey] {
+        writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
+    }
+
+    /// Takes over what the event in hand wrote.
+    private func take(_ position: Position) {
         for (entry, row) in writtenEntities {
             entry.row = row
             entities.note(entry)
         }
         for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
-        for (key, value) in written { changes.updateValue(value, forKey: key) }
+        for (key, value) in written {
+            changes.updateValue(value, forKey: key)
+            if key.view == .rivals { standing.note(key, value) }
+        }
     }
 
     /// Forgets what the event in hand wrote.
     private func forget() {
+        unpended = nil
         if !written.isEmpty { written.removeAll(keepingCapacity: true) }
         if !writtenEntities.isEmpty { writtenEntities.removeAll(keepingCapacity: true) }
         if !writtenMutations.isEmpty { writtenMutations.removeAll(keepingCapacity: true) }
@@ -89,9 +120,13 @@ package final class Fold {
         let ledger = changes.sorted { $0.key < $1.key }
         let mutationsStart = RowKey(.ledger, Ledger.mutations)
         let middle = ledger.firstIndex { mutationsStart < $0.key } ?? ledger.count
+        let openStart = RowKey(.ledger, Ledger.open)
+        let last = ledger.firstIndex { openStart < $0.key } ?? ledger.count
         for (key, value) in ledger[..<middle] { try body(key, value) }
         try mutations.forEachWritten(body)
-        for (key, value) in ledger[middle...] { try body(key, value) }
+        for (key, value) in ledger[middle..<last] { try body(key, value) }
+        try mutations.forEachOpen(body)
+        for (key, value) in ledger[last...] { try body(key, value) }
     }
 
     private func understand(_ event: Event, _ position: Position) throws {
@@ -107,8 +142,10 @@ package final class Fold {
         case .localRetried: try retry(event)
         case .ruleAnswered: try ruleAnswered(event, position)
         case .issueAnswered: try issueAnswered(event)
+        case .timerFired: try fired(event, position)
         case .syncStarted:
-            let row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
+            var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
+            row.serverTime = try serverTime(atStart: event)
             put(.syncRun(position), row.encoded)
         case .syncFinished:
             let end = RunEndPayload(event.payload)
@@ -120,7 +157,9 @@ package final class Fold {
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
-        case .pullPage: try page(event, position)
+        case .pullPage:
+            try named(event, position)
+            try page(event, position)
         case .pullCompleted: try pulled(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
@@ -139,7 +178,11 @@ package final class Fold {
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
         if key.view == .bindings { hasBindings = true }
-        if key.view == .store { (knownModel, knownCollection) = (nil, nil) }
+        if key.view == .store {
+            (knownModel, knownCollection) = (nil, nil)
+            standing.forgetModel()
+        }
+        if key.view == .access { knownHidden = nil }
         written.append((key, value))
     }
 
@@ -157,7 +200,10 @@ package final class Fold {
     func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
         let entry = try entry(place)
         guard entry.row.pending.isEmpty else { return false }
-        if change(&entry.row) { entities.note(entry) }
+        if change(&entry.row) {
+            entities.note(entry)
+            unpended = place
+        }
         return true
     }
 
@@ -168,7 +214,9 @@ package final class Fold {
     }
 
     /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included; `body` says whether to go on; not to be called while an event is folded.
+    /// included.
+    ///
+    /// - Parameter body: says whether to go on. What the event in hand wrote, it does not see.
     package func forEachEntity(
         in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
     ) throws {
@@ -194,9 +242,42 @@ package final class Fold {
         for entry in written where try !visit(entry.key.bytes, entry.row) { return }
     }
 
+    /// Walks over the rows of a collection's entities, in any order, as they were before the event
+    /// in hand and with what it has brought about so far; `body` says whether to go on.
+    func forEachRow(
+        in collection: CollectionName, _ body: (EntityKey, [UInt8]) throws -> Bool
+    ) throws {
+        let prefix = EntityKey.prefix(of: collection)
+        var goesOn = true
+        try walk(.rows, prefix) { bytes, value in
+            guard !entities.isWritten(bytes), let key = EntityKey(bytes: bytes) else { return true }
+            goesOn = try body(key, value)
+            return goesOn
+        }
+        guard goesOn else { return }
+        try entities.forEachWritten(prefix) { place, row in
+            guard let key = EntityKey(bytes: place.bytes) else { return true }
+            return try body(key, row.encoded)
+        }
+    }
+
+    /// The rows of the ledger under a prefix, without what the event in hand wrote.
+    func ledgerRows(_ prefix: [UInt8]) throws -> [(key: RowKey, value: [UInt8])] {
+        var rows: [RowKey: [UInt8]] = [:]
+        try walk(.ledger, prefix) { key, value in
+            rows[RowKey(.ledger, key)] = value
+            return true
+        }
+        for (key, value) in changes where key.tree == .ledger && key.bytes.starts(with: prefix) {
+            rows[key] = value
+        }
+        return rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
 
     func put(_ row: EntityRow, at place: RowKey) throws {
+        let row = try hidesAny() ? reached(row, at: place) : row
         // A row that says nothing is not kept, nor is what little it held.
         writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
     }
@@ -219,7 +300,12 @@ package final class Fold {
         writtenMutations.append((position, row))
     }
 
-    func updateMutation(_ position: Position, _ change: (inout MutationRow) -> Void) throws {
+    /// Changes the row of a pending mutation, which may be one that follows from a rule.
+    func updateMutation(
+        _ item: EntityRow.Pending, of key: EntityKey, _ change: (inout MutationRow) -> Void
+    ) throws {
+        let position = item.position
+        if item.isDerived { return try updateDerived(position, key, change) }
         let known = writtenMutations.last { $0.position == position }?.row ?? mutations[position]
         guard
             var row = try known ?? load(.mutation(position)).map({ try MutationRow(parsing: $0) })
@@ -241,9 +327,10 @@ package final class Fold {
     }
 
     func settle(
-        _ position: Position, _ outcome: MutationOutcome, proof: Position, revision: Revision?
+        _ item: EntityRow.Pending, of key: EntityKey, _ outcome: MutationOutcome, proof: Position,
+        revision: Revision?
     ) throws {
-        try updateMutation(position) { row in
+        try updateMutation(item, of: key) { row in
             row.outcome = outcome
             row.proof = proof
             row.revision = revision

@@ -58,6 +58,24 @@ extension Fold {
         try clock()?.now(device: now, bootID: bootID, uptime: uptime)
     }
 
+    /// What the server's clock showed when a run began, as far as was known then.
+    func serverTime(atStart event: Event) throws -> Timestamp? {
+        let start = RunStartPayload(event.payload)
+        guard let begunAt = start.begunAt, let bootID = start.bootID, let uptime = start.uptime
+        else { return nil }
+        return try serverNow(begunAt, bootID: bootID, uptime: uptime)
+    }
+
+    /// "Now", for what follows from an event: of a sync run, the server's time at its start; of an
+    /// edit, when it was made.
+    func ruleTime(_ event: Event) throws -> Timestamp {
+        guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
+            return event.serverTime ?? event.recordedAt
+        }
+        let run = try SyncRunRow(parsing: bytes)
+        return run.serverTime ?? RunStartPayload(run.started).begunAt ?? run.startedAt
+    }
+
     private func clock() throws -> ServerClock? {
         try get(Self.clockRow).map { try ServerClock(parsing: $0) }
     }

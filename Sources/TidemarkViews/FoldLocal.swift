@@ -14,13 +14,13 @@ extension Fold {
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
         put(mutation, at: position)
         // An edit re-arms what the server had refused.
-        try rearm(&row)
+        try rearm(&row, key)
         row.pending.append(
             EntityRow.Pending(
                 position: position, kind: kind, payload: event.payload,
                 editedAt: event.serverTime))
         if let time = event.serverTime { try noteGiven(time) }
-        if kind == .delete { try annihilate(&row, proof: position) }
+        if kind == .delete { try annihilate(&row, key, proof: position) }
         try refresh(&row, key)
         try put(row, at: place)
     }
@@ -29,7 +29,7 @@ extension Fold {
         guard let key = event.key else { return }
         var row = try entity(key)
         for item in row.pending {
-            try settle(item.position, .discarded, proof: position, revision: nil)
+            try settle(item, of: key, .discarded, proof: position, revision: nil)
         }
         row.pending = []
         row.refusal = nil
@@ -40,15 +40,15 @@ extension Fold {
     func retry(_ event: Event) throws {
         guard let key = event.key else { return }
         var row = try entity(key)
-        try rearm(&row)
+        try rearm(&row, key)
         try put(row, key)
     }
 
-    private func rearm(_ row: inout EntityRow) throws {
+    private func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {
         row.refusal = nil
         for index in row.pending.indices where row.pending[index].isRefused {
             row.pending[index].isRefused = false
-            try updateMutation(row.pending[index].position) { mutation in
+            try updateMutation(row.pending[index], of: key) { mutation in
                 mutation.outcome = nil
                 mutation.proof = nil
                 mutation.revision = nil
@@ -57,12 +57,12 @@ extension Fold {
     }
 
     /// Made and deleted here, and the server never heard of it: nothing is left to send.
-    func annihilate(_ row: inout EntityRow, proof: Position) throws {
+    func annihilate(_ row: inout EntityRow, _ key: EntityKey, proof: Position) throws {
         guard row.baseState != .live, row.attempt == nil, row.pending.last?.kind == .delete else {
             return
         }
         for item in row.pending {
-            try settle(item.position, .annihilated, proof: proof, revision: nil)
+            try settle(item, of: key, .annihilated, proof: proof, revision: nil)
         }
         row.pending = []
     }

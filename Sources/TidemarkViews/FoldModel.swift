@@ -9,6 +9,7 @@ extension Fold {
     /// be sent. What other edits say of such a field is left out when they are sent.
     func register(_ event: Event, _ position: Position) throws {
         let before = try model()
+        replacedModel = before
         try keep("model", event, position)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
@@ -23,8 +24,10 @@ extension Fold {
             let row = try entity(key)
             // What is under way is judged by its answer.
             if let attempt = row.attempt, mutation <= attempt.covers { continue }
-            guard let item = row.pending.first(where: { $0.position == mutation }),
-                item.kind == .update
+            guard
+                let item = row.pending.first(where: {
+                    $0.position == mutation && !$0.isDerived
+                }), item.kind == .update
             else { continue }
             let patch = try Patch(parsing: item.payload)
             guard !patch.isEmpty, collection.migrated(patch).isEmpty else { continue }
@@ -32,12 +35,12 @@ extension Fold {
                 key: key, rule: "removedField", ruleVersion: 1, result: "superseded",
                 inputs: [mutation, position], fields: patch.fieldNames, base: row.basePosition)
             put(.decision(position, superseded.count), decision.encoded)
-            try settle(mutation, .superseded, proof: position, revision: nil)
+            try settle(item, of: key, .superseded, proof: position, revision: nil)
             superseded.append((key, mutation))
         }
         for (key, mutation) in superseded {
             var row = try entity(key)
-            row.pending.removeAll { $0.position == mutation }
+            row.pending.removeAll { $0.position == mutation && !$0.isDerived }
             if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
             try refresh(&row, key)
             try put(row, key)

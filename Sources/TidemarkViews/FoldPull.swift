@@ -4,8 +4,10 @@ package import TidemarkEvents
 
 extension Fold {
     func pulled(_ event: Event, _ position: Position) throws {
-        guard let collection = event.collection, let cursor = event.revision else { return }
+        guard let collection = event.collection else { return }
         let payload = PullCompletedPayload(event.payload)
+        try lose(payload.hidden, of: collection, position)
+        guard let cursor = event.revision else { return }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(cursor: cursor, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
@@ -71,13 +73,16 @@ package struct PullPagePayload: Sendable, Hashable {
     }
 }
 
-/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"held":[…],"of":…}`.
+/// `pull.completed`:
+/// `{"scope":…,"complete":true,"full":…,"epoch":…,"held":[…],"of":…,"hidden":[…]}`.
 package struct PullCompletedPayload: Sendable, Hashable {
     package var scope = ""
     package var isFull = false
     package var epoch: Revision?
     /// The entities that were not named and are not taken for deleted before the user says so.
     package var held: [String] = []
+    /// The entities that were not named and are out of reach.
+    package var hidden: [String] = []
     /// How many entities of the collection there were.
     package var knownCount = 0
 
@@ -87,6 +92,7 @@ package struct PullCompletedPayload: Sendable, Hashable {
         isFull = document.value("full") == .bool(true)
         epoch = document.value("epoch")?.stringValue.map { Revision($0) }
         held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
+        hidden = (document.value("hidden")?.array ?? []).compactMap(\.stringValue)
         knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
     }
 }

@@ -11,7 +11,7 @@ extension Fold {
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
         put(.attempt(key), position.bigEndianBytes)
         for item in row.pending where item.position <= covers {
-            try updateMutation(item.position) { mutation in
+            try updateMutation(item, of: key) { mutation in
                 mutation.attempts += 1
                 mutation.call = position
             }
@@ -32,7 +32,7 @@ extension Fold {
             if AttemptRule.mayHaveArrived(status: answer.status) { row.noteArrivalPossible() }
             endAttempt(&row, key)
             if !AttemptRule.tellsEntity(status: answer.status) {
-                try annihilate(&row, proof: position)
+                try annihilate(&row, key, proof: position)
             }
         } else if attempt.call == event.cause {
             // The server was asked how the entity stands: that settles the attempt by inference,
@@ -40,7 +40,7 @@ extension Fold {
             guard (200..<300).contains(answer.status) || answer.isGone else { return }
             row.noteArrivalPossible()
             endAttempt(&row, key)
-            if answer.isGone { try annihilate(&row, proof: position) }
+            if answer.isGone { try annihilate(&row, key, proof: position) }
         } else {
             return
         }
@@ -53,7 +53,7 @@ extension Fold {
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
         endAttempt(&row, key)
-        try annihilate(&row, proof: position)
+        try annihilate(&row, key, proof: position)
         try refresh(&row, key)
         try put(row, key)
     }
@@ -62,11 +62,12 @@ extension Fold {
         guard let key = event.key, let covers = event.mutation else { return }
         var row = try entity(key)
         let collection = try collection(key.collection)
-        let changes = try row.changes(in: collection).filter { $0.position <= covers }
+        let covered = row.pending.filter { $0.position <= covers }
+        let changes = try row.changes(covered, in: collection)
         let base = try row.baseValue(in: collection)
-        for (change, isOvertaken) in zip(changes, PendingChange.overtaken(changes)) {
+        for (item, isOvertaken) in zip(covered, PendingChange.overtaken(changes)) {
             try settle(
-                change.position, isOvertaken ? .coalesced : .accepted, proof: position,
+                item, of: key, isOvertaken ? .coalesced : .accepted, proof: position,
                 revision: event.revision)
         }
         let isFresh = row.asOf.map { known in event.call.map { $0 >= known } ?? false } ?? true
@@ -95,7 +96,7 @@ extension Fold {
         row.pending.removeAll { $0.position <= covers }
         endAttempt(&row, key)
         row.refusal = nil
-        try annihilate(&row, proof: position)
+        try annihilate(&row, key, proof: position)
         // Of what was never here an alias would name nothing.
         if row.baseState != .absent { try bind(key, event) }
         try refresh(&row, key)
@@ -117,7 +118,8 @@ extension Fold {
         let refusal = RefusalPayload(event.payload)
         for index in row.pending.indices where row.pending[index].position <= covers {
             row.pending[index].isRefused = true
-            try settle(row.pending[index].position, .rejected, proof: position, revision: nil)
+            try settle(
+                row.pending[index], of: key, .rejected, proof: position, revision: nil)
         }
         row.refusal = EntityRow.Refusal(
             position: position, status: refusal.status, message: refusal.message)

@@ -10,13 +10,18 @@ extension Fold {
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
+        let isGain = try isGain(event, at: position)
         var wasPlaceholder = false
-        let isDone = try changeUnpending(place) { row in
-            wasPlaceholder = row.isPlaceholder
-            return row.take(event, position, asOf, isDeletion)
-        }
-        if isDone {
+        if try !hidesAny(),
+            try changeUnpending(
+                place,
+                { row in
+                    wasPlaceholder = row.isPlaceholder
+                    return row.take(event, position, asOf, isDeletion)
+                })
+        {
             if wasPlaceholder { put(.placeholder(key), nil) }
+            if isGain { try gain(key, position) }
             return
         }
         var row = try entity(at: place)
@@ -29,7 +34,12 @@ extension Fold {
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row, key)
-        try put(row, at: place)
+        if row.isHidden, !isDeletion, try collection(key.collection).absence == .hides {
+            try find(key, row, position)
+        } else {
+            try put(row, at: place)
+        }
+        if isGain { try gain(key, position) }
     }
 
     /// The conflict that an event of the server would bring about, for a collection whose conflicts
@@ -51,7 +61,7 @@ extension Fold {
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
             !row.isOwnWrite(event), isDeletion || event.checked.isObject
         else { return nil }
-        let changes = try row.changes(in: collection)
+        let changes = try row.ownChanges(in: collection)
         let old = try row.baseValue(in: collection)
         let new = try Base(event, isDeletion).read(by: collection)
         let rebase = Rebase(
@@ -72,25 +82,27 @@ extension Fold {
         _ position: Position, _ ruled: RuledAnswer?
     ) throws {
         let collection = try collection(key.collection)
-        let changes = try row.changes(in: collection)
+        // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
+        let own = row.pending.filter { !$0.isDerived }
+        let changes = try row.ownChanges(in: collection)
         let new = try new.read(by: collection)
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
             serverFields: collection.serverFields, answer: ruled?.payload.answer)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
-            var item = row.pending[index]
+            var item = own[index]
             switch verdict {
             case .stays:
                 if let change = rebase.rewritten[index] { item.rewrite(as: change) }
                 kept.append(item)
             case .arrived:
                 let outcome: MutationOutcome = changes[index].mayHaveArrived ? .accepted : .merged
-                try settle(item.position, outcome, proof: position, revision: event.revision)
+                try settle(item, of: key, outcome, proof: position, revision: event.revision)
             case .coalesced:
-                try settle(item.position, .coalesced, proof: position, revision: event.revision)
+                try settle(item, of: key, .coalesced, proof: position, revision: event.revision)
             case .superseded:
-                try settle(item.position, .superseded, proof: position, revision: event.revision)
+                try settle(item, of: key, .superseded, proof: position, revision: event.revision)
             }
         }
         for (index, conflict) in rebase.conflicts.enumerated() {
@@ -106,15 +118,15 @@ extension Fold {
         }
         if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
             let sides = ConflictRow(
-                mine: row.document ?? [], base: row.isAssumed ? row.base : [])
+                mine: row.content ?? [], base: row.isAssumed ? row.base : [])
             put(.sides(position), sides.encoded)
         }
-        row.pending = kept
+        row.pending = (kept + row.pending.filter(\.isDerived)).sorted { $0.precedes($1) }
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
-        if let attempt = row.attempt, !kept.contains(where: { $0.position <= attempt.covers }) {
+        if !row.pending.contains(where: row.isCarried) {
             endAttempt(&row, key)
         }
-        if !kept.contains(where: \.isRefused) { row.refusal = nil }
+        if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
     }
 
     // MARK: What rules of the app answered
@@ -166,7 +178,7 @@ extension EntityRow {
     }
 
     /// Whether what a server said is to change what is known: it is not older than that.
-    fileprivate func isFresher(_ event: Event, _ asOf: Position) -> Bool {
+    func isFresher(_ event: Event, _ asOf: Position) -> Bool {
         if let known = self.asOf, asOf < known { return false }
         if asOf == self.asOf, let known = serverTime, let time = event.serverTime, time < known {
             return false

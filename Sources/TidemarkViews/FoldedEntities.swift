@@ -70,6 +70,18 @@ struct FoldedEntities {
             .sorted { ByteOrder.precedes($0.key.bytes, $1.key.bytes) }
     }
 
+    /// Whether an entity was written; `key` as it lies in its tree.
+    func isWritten(_ key: [UInt8]) -> Bool {
+        entries[HashedKey(RowKey(.rows, key))]?.isWritten ?? false
+    }
+
+    /// Walks over the entities written whose keys begin with some bytes, in no order of theirs.
+    func forEachWritten(_ prefix: [UInt8], _ body: (RowKey, EntityRow) throws -> Bool) rethrows {
+        for entry in written where entry.key.bytes.starts(with: prefix) {
+            guard try body(entry.key, entry.row) else { return }
+        }
+    }
+
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
         // Numbers are sorted, which are moved without counting references.

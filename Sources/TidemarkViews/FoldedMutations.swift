@@ -48,11 +48,16 @@ struct FoldedMutations {
         return low < made.count && made[low].position == position ? low : nil
     }
 
-    /// Walks over both rows of each, in the order of their keys; makes one at a time.
+    /// Walks over the first row of each, in the order of their keys; makes one at a time.
     func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
         let before = earlier.sorted { $0.key < $1.key }
         for (position, row) in before { try body(.mutation(position), row.encoded) }
         for (position, row) in made { try body(.mutation(position), row.encoded) }
+    }
+
+    /// The same with the other row of each.
+    func forEachOpen(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
+        let before = earlier.sorted { $0.key < $1.key }
         for (position, row) in before { try body(.open(position), row.openRow) }
         for (position, row) in made { try body(.open(position), row.openRow) }
     }

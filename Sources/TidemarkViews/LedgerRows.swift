@@ -57,6 +57,9 @@ package struct SyncRunRow: Sendable, Hashable {
     package var finishedAt: Timestamp?
     /// The payload of `sync.finished`.
     package var summary: [UInt8] = []
+    /// What the server's clock showed when it began, as far as the log knew then: "now" of
+    /// whatever is decided in it.
+    package var serverTime: Timestamp?
 
     package init(startedAt: Timestamp, started: [UInt8]) {
         self.startedAt = startedAt
@@ -70,6 +73,7 @@ package struct SyncRunRow: Sendable, Hashable {
         writer.position(3, finished)
         writer.signed(4, finishedAt?.rawValue ?? 0)
         writer.bytes(5, summary)
+        writer.signed(6, serverTime?.rawValue ?? 0)
         return writer.bytes
     }
 
@@ -83,6 +87,7 @@ package struct SyncRunRow: Sendable, Hashable {
             case 3: finished = try field.position()
             case 4: finishedAt = Timestamp(rawValue: try field.signed())
             case 5: summary = try field.bytes()
+            case 6: serverTime = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

@@ -18,6 +18,10 @@ package struct MutationRow: Sendable, Hashable {
     package var proof: Position?
     /// The server's version with which it was taken or met.
     package var revision: Revision?
+    /// The rule that it follows from; empty for what the user did.
+    package var rule = ""
+
+    package var isDerived: Bool { !rule.isEmpty }
 
     package init(key: EntityKey, kind: EventKind, recordedAt: Timestamp, fields: [String]) {
         self.key = key
@@ -37,6 +41,7 @@ package struct MutationRow: Sendable, Hashable {
         writer.varint(7, outcome?.number ?? 0)
         writer.position(8, proof)
         writer.bytes(9, revision?.rawValue ?? [])
+        writer.string(10, rule)
         return writer.bytes
     }
 
@@ -58,6 +63,7 @@ package struct MutationRow: Sendable, Hashable {
             case 7: outcome = MutationOutcome(number: try field.unsigned())
             case 8: proof = try field.position()
             case 9: revision = Revision(rawValue: try field.bytes())
+            case 10: rule = try field.string()
             default: continue
             }
         }

@@ -3,6 +3,7 @@
 //
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
+//   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'c' position                             issues (both sides of lost conflicts)
 //   ledger  'd' position, index (2 bytes)            decisions
@@ -45,6 +46,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case issues = 10
     case placeholders = 11
     case rivals = 12
+    case access = 13
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
@@ -53,9 +55,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .outbox: 5
         case .decisions: 5
         case .schedule, .watermarks: 4
-        case .bindings, .issues: 3
-        case .syncRuns: 2
-        case .store, .idempotencyKeys, .placeholders, .rivals: 1
+        case .bindings, .issues, .syncRuns: 3
+        case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
         }
     }
 }
@@ -123,6 +124,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func rival(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.rivals))
     }
+    /// How many entities are hidden for themselves; no row for none.
+    package static let hiddenCount = RowKey(.ledger, Ledger.hidden)
     package static func ruleAnswer(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.ruleAnswers))
     }
@@ -154,6 +157,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package var view: View {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
+        case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
@@ -189,6 +193,7 @@ package enum Ledger {
     package static let placeholders = Array("j".utf8)
     package static let rivals = Array("v".utf8)
     package static let gates = Array("g".utf8)
+    package static let hidden = Array("a".utf8)
     package static let held = Array("h".utf8)
     package static let keys = Array("k".utf8)
     package static let lost = Array("i".utf8)

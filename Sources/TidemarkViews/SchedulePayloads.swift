@@ -53,7 +53,8 @@ struct RunEndPayload {
         backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
         let wasSent = (document.value("requests")?.int64Value ?? 0) > 0
         switch outcome {
-        case "synced", "incomplete": effect = .clears
+        // Of one that missed something, every list was answered.
+        case "synced", "incomplete", "missing": effect = .clears
         case "unauthorized", "apiDeprecated", "clientDeprecated": effect = .freezes
         // A run that sent nothing was only told to wait.
         case "offline", "timeout", "server", "tooManyRequests", "foreign":

@@ -195,24 +195,62 @@ package final class ViewReader {
         try load(.mutation(position)).map { try MutationRow(parsing: $0) }
     }
 
+    /// The row of a pending mutation, which may be one that follows from a rule.
+    package func mutation(of item: EntityRow.Pending, _ key: EntityKey) throws -> MutationRow? {
+        guard item.isDerived else { return try mutation(item.position) }
+        return try load(.derived(item.position, key)).map { try MutationRow(parsing: $0) }
+    }
+
     /// Walks over mutations in order: all of them, or only those that wait for the server or,
     /// refused by it, for the user.
+    ///
+    /// What follows from an event by a rule comes at that event's position, after the event's own.
     package func forEachMutation(
         openOnly: Bool = false, _ body: (Position, MutationRow) throws -> Bool
     ) throws {
+        var derived = try derivedMutations(openOnly: openOnly)[...]
+        var goesOn = true
+        func visit(_ position: Position, _ row: MutationRow) throws -> Bool {
+            while let next = derived.first, next.position < position {
+                derived = derived.dropFirst()
+                goesOn = try body(next.position, next.row)
+                if !goesOn { return false }
+            }
+            goesOn = try body(position, row)
+            return goesOn
+        }
         if openOnly {
             try walk(.ledger, Ledger.open, nil, false) { key, _ in
                 guard let position = Position(bigEndianBytes: key.dropFirst()),
                     let row = try mutation(position)
                 else { return true }
-                return try body(position, row)
+                return try visit(position, row)
             }
         } else {
             try walk(.ledger, Ledger.mutations, nil, false) { key, value in
                 guard let position = Position(bigEndianBytes: key.dropFirst()) else { return true }
-                return try body(position, try MutationRow(parsing: value))
+                return try visit(position, try MutationRow(parsing: value))
             }
         }
+        guard goesOn else { return }
+        for next in derived where try !body(next.position, next.row) { return }
+    }
+
+    /// The mutations that follow from rules, by position and then by entity.
+    private func derivedMutations(
+        openOnly: Bool
+    ) throws -> [(position: Position, row: MutationRow)] {
+        var found: [(position: Position, row: MutationRow)] = []
+        let prefix = openOnly ? Ledger.openDerived : Ledger.derived
+        try walk(.ledger, prefix, nil, false) { bytes, value in
+            guard let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)),
+                let key = EntityKey(bytes: bytes.dropFirst(9)),
+                let row = openOnly ? try load(.derived(position, key)) : value
+            else { return true }
+            found.append((position, try MutationRow(parsing: row)))
+            return true
+        }
+        return found
     }
 
     /// Walks over decisions in order.

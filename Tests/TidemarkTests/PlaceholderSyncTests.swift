@@ -66,6 +66,7 @@ private struct HidingAdapter: ServerAdapter {
 @Suite(.serialized) struct `placeholders that are asked for` {
     private static let model: SyncModel = {
         var projects = CollectionModel("projects", lastChangeField: "last_modified")
+        projects.references = [Reference("workspace", to: "workspaces")]
         projects.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible project"], copies: ["workspace"], refetchHours: 24,
             together: "workspace")
@@ -73,20 +74,19 @@ private struct HidingAdapter: ServerAdapter {
             "entries", lastChangeField: "last_modified",
             references: [Reference("project", to: "projects", placeholder: .always)])
         return SyncModel(
-            name: "office", collections: [projects, entries], settings: SyncSettings(batchSize: 1))
+            name: "office", collections: [CollectionModel("workspaces"), projects, entries],
+            settings: SyncSettings(batchSize: 1))
     }()
 
     private let world = SyncWorld(model: model)
     private let adapter = HidingAdapter()
 
-    private func with(_ body: (SyncDevice) async throws -> Void) async throws {
-        try await SyncDevice.with(world, adapter: adapter) { device in
-            try await body(device)
-            try device.verify()
-            let before = try device.rows()
-            try device.replica.journal.rebuild(eventsPerStep: 7)
-            #expect(try device.rows() == before)
-        }
+    /// The store is whole, and a rebuild changes nothing.
+    private func expectWhole(_ device: SyncDevice) throws {
+        try device.verify()
+        let before = try device.rows()
+        try device.replica.journal.rebuild(eventsPerStep: 7)
+        #expect(try device.rows() == before)
     }
 
     /// An entry that another client made, of a project that is not listed.
@@ -104,7 +104,7 @@ private struct HidingAdapter: ServerAdapter {
         for (id, workspace) in [("10", "9"), ("2", "9"), ("5", "10"), ("x", "9"), ("1", "w")] {
             entry("e\(id)", of: id, in: workspace)
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             #expect(try await device.sync().isSynced)
 
             #expect(adapter.state.takeAsked() == ["9: 2 10 x", "10: 5", "w: 1"])
@@ -113,6 +113,7 @@ private struct HidingAdapter: ServerAdapter {
             #expect(
                 try device.document("projects/5")
                     == #"{"name":"Inaccessible project","workspace":"10"}"#)
+            try expectWhole(device)
         }
     }
 
@@ -120,7 +121,7 @@ private struct HidingAdapter: ServerAdapter {
         for (id, workspace) in [("1", "1"), ("2", "1"), ("3", "2"), ("4", "3")] {
             entry("e\(id)", of: id, in: workspace)
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1 2", "2: 3", "3: 4"])
 
@@ -141,6 +142,7 @@ private struct HidingAdapter: ServerAdapter {
             let events = try device.events().count
             #expect(try await !device.sync().counts.hasNews)
             #expect(try device.events().count == events + 1)
+            try expectWhole(device)
         }
     }
 
@@ -148,7 +150,7 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         entry("e2", of: "2", in: "1")
         world.rivalPuts("projects/1", #"{"name":"archived"}"#)
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             let outcome = try await device.sync()
 
             #expect(outcome.isSynced && outcome.counts.pulled == 3)
@@ -170,6 +172,7 @@ private struct HidingAdapter: ServerAdapter {
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1 2", "1: 2"])
             #expect(try placeholders(device) == [])
+            try expectWhole(device)
         }
     }
 
@@ -179,22 +182,24 @@ private struct HidingAdapter: ServerAdapter {
         adapter.state.found.withLock {
             $0 = [ServerRecord(id: "1", revision: nil, document: Array(document.utf8))]
         }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             #expect(try placeholders(device) == [])
             #expect(try device.status("projects/1") == .synced)
+            try expectWhole(device)
         }
     }
 
     @Test func `go when the server says that they are deleted`() async throws {
         entry("e1", of: "1", in: "1")
         adapter.state.found.withLock { $0 = [ServerRecord(id: "1", revision: nil, document: nil)] }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             #expect(try placeholders(device) == [])
             #expect(try device.document("projects/1") == nil)
+            try expectWhole(device)
         }
     }
 
@@ -202,7 +207,7 @@ private struct HidingAdapter: ServerAdapter {
         entry("e1", of: "1", in: "1")
         entry("e2", of: "2", in: "2")
         adapter.state.failure.withLock { $0 = .client(status: 0, "no such call") }
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try device.put("entries/mine", #"{"project":"1"}"#)
 
             #expect(try await device.sync().isSynced)
@@ -214,16 +219,17 @@ private struct HidingAdapter: ServerAdapter {
             adapter.state.failure.withLock { $0 = nil }
             try await device.sync()
             #expect(adapter.state.takeAsked() == ["1: 1", "2: 2"])
+            try expectWhole(device)
         }
     }
 
     @Test func `end the run where nothing else can be done`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try device.put("entries/mine", "{}")
-            // After both lists.
+            // After all lists.
             device.wire.tap { _, number, pass in
-                number == 3 ? .failure(TransportError(.offline)) : await pass()
+                number == 4 ? .failure(TransportError(.offline)) : await pass()
             }
 
             let outcome = try await device.sync()
@@ -231,14 +237,15 @@ private struct HidingAdapter: ServerAdapter {
             #expect(outcome.failure == .offline(""))
             #expect(world.record("entries/mine") == nil)
             #expect(try placeholders(device) == ["1"])
+            try expectWhole(device)
         }
     }
 
     @Test func `are asked for only once all collections were pulled`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             device.wire.tap { _, number, pass in
-                number == 1
+                number == 2
                     ? .success(TransportResponse(response: HTTPResponse(status: 403), body: []))
                     : await pass()
             }
@@ -247,32 +254,36 @@ private struct HidingAdapter: ServerAdapter {
 
             #expect(adapter.state.takeAsked() == [])
             #expect(try placeholders(device) == ["1"])
+            try expectWhole(device)
         }
     }
 
     @Test func `can't be edited here, and are never sent`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
             let position = try device.position()
 
-            func refused(_ edit: () throws -> Void) {
-                let error = #expect(throws: TidemarkError.self) { try edit() }
+            let edits: [(SyncDevice) throws -> Void] = [
+                { try $0.put("projects/1", #"{"name":"mine"}"#) },
+                { try $0.patch("projects/1", #"{"name":"mine"}"#) },
+                { try $0.delete("projects/1") },
+            ]
+            for edit in edits {
+                let error = #expect(throws: TidemarkError.self) { try edit(device) }
                 #expect(error?.code == .notFound && error?.key == EntityKey("projects/1"))
             }
-            refused { try device.put("projects/1", #"{"name":"mine"}"#) }
-            refused { try device.patch("projects/1", #"{"name":"mine"}"#) }
-            refused { try device.delete("projects/1") }
 
             #expect(try device.position() == position)
             #expect(try await device.sync().isSynced)
             #expect(world.writes == [])
+            try expectWhole(device)
         }
     }
 
     @Test func `are not taken for deleted by a list of everything`() async throws {
         entry("e1", of: "1", in: "1")
-        try await with { device in
+        try await SyncDevice.with(world, adapter: adapter) { device in
             try await device.sync()
 
             let outcome = try await device.engine.sync(full: true)
@@ -280,6 +291,7 @@ private struct HidingAdapter: ServerAdapter {
             #expect(outcome.isSynced && outcome.held.isEmpty && outcome.counts.readBack == 0)
             #expect(try placeholders(device) == ["1"])
             #expect(try device.kinds(of: "projects/1") == [])
+            try expectWhole(device)
         }
     }
 }

@@ -15,6 +15,7 @@ private enum Office {
         tags.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible tag"], copies: ["workspace_id"])
         var projects = numbered("projects")
+        projects.references = [Reference("workspace_id", to: "workspaces")]
         projects.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible project", "color": "#cecece", "active": false],
             copies: ["workspace_id", "nothing"], refetchHours: 24, together: "workspace_id")
@@ -27,7 +28,7 @@ private enum Office {
             Reference("project_id", to: "projects", placeholder: .always),
             Reference("task_id", to: "tasks", placeholder: .partial),
             Reference("tag_ids", to: "tags", placeholder: .partial),
-            Reference("client_id", to: "clients", placeholder: .always),
+            Reference("client_id", to: "clients"),
         ]
         return SyncModel(
             name: "office",
@@ -244,7 +245,7 @@ private struct RunMaker {
         #expect(try placeholders() == ["projects/3"])
     }
 
-    @Test func `are not made of what is no id, or where the model has no rule`() throws {
+    @Test func `are not made of what is no id, or where the model asks for none`() throws {
         let long = String(repeating: "7", count: 401)
         try pull(
             #"{"project_id":true}"#, #"{"project_id":{"id":3}}"#, #"{"project_id":""}"#,

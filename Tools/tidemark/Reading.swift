@@ -106,7 +106,8 @@ struct Outbox: ParsableCommand {
         abstract: "Prints the mutations that wait, or all there ever were.",
         discussion: """
             -o json prints one line a mutation: collection, id, position, fields, outcome,
-            the position that proves it, and the server's revision. The outcome is
+            the position that proves it, and the server's revision; of one that follows
+            from a rule of the model also the rule. The outcome is
             pending, unknown (sent, and never answered), blocked, or how it ended:
             accepted, merged, superseded, coalesced, annihilated, withdrawn, rejected,
             discarded.
@@ -141,6 +142,7 @@ extension OutboxEntry {
         object["proof"] = mutation.proof.map { .number(JSONNumber($0.rawValue)) } ?? .some(.null)
         object["revision"] = mutation.revision.map { .string("\($0)") } ?? .some(.null)
         object["attempts"] = .number(JSONNumber(mutation.attempts))
+        if mutation.isDerived { object["rule"] = .string(mutation.rule) }
         if !blockers.isEmpty {
             object["blockedBy"] = .array(blockers.map { .string("\($0)") })
         }
@@ -158,6 +160,7 @@ extension OutboxEntry {
         if !mutation.fields.isEmpty {
             line += "  (" + mutation.fields.joined(separator: ", ") + ")"
         }
+        if mutation.isDerived { line += " \(mutation.rule)" }
         return line
     }
 }

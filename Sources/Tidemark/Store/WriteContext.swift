@@ -199,10 +199,11 @@ public final class WriteContext {
 
     private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]
 
-    /// When an edit is made, by the server's clock; nil for a collection whose policy does not ask.
+    /// When an edit is made, by the server's clock; nil for a collection whose rules do not ask.
     private func serverTime(_ kind: EventKind, _ key: EntityKey) throws -> Timestamp? {
         guard Self.edits.contains(kind),
-            try draft.fold.knownCollection(key.collection)?.conflict.comparesTimes == true
+            let collection = try draft.fold.knownCollection(key.collection),
+            collection.conflict.comparesTimes || collection.rivals != nil
         else { return nil }
         let uptime = dependencies.uptime()
         return try draft.fold.serverNow(

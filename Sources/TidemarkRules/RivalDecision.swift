@@ -1,0 +1,112 @@
+// RivalDecision.swift — of entities that may not hold a state together: which one goes on, and when
+// the others stop.
+//
+// The largest time of change wins. A tie goes to the later start and then to the greater id, so that
+// the result is the same in whatever order they came; or, where the model asks for it, to the one
+// that was here first. A loser stops at the earliest later start of any, or now.
+
+package import TidemarkEvents
+
+/// An entity that holds the state.
+package struct RivalRunner: Sendable, Hashable {
+    package var id: String
+    package var start: Timestamp
+    /// When it was changed last.
+    package var at: Timestamp
+    /// The event that changed it last.
+    package var position: Position
+
+    package init(id: String, start: Timestamp, at: Timestamp, position: Position) {
+        self.id = id
+        self.start = start
+        self.at = at
+        self.position = position
+    }
+}
+
+/// When any entity started, whether it still holds the state or not.
+package struct RivalStart: Sendable, Hashable {
+    package var start: Timestamp
+    /// When it was changed last.
+    package var at: Timestamp
+
+    package init(start: Timestamp, at: Timestamp) {
+        self.start = start
+        self.at = at
+    }
+}
+
+/// When a loser stops, and why then.
+package struct RivalStop: Sendable, Hashable {
+    package enum Kind: UInt64, Sendable {
+        /// Another one started then.
+        case nextStart = 1
+        /// None started later.
+        case now = 2
+        /// It was overtaken by a start made here.
+        case startedHere = 3
+    }
+
+    package var kind: Kind
+    package var time: Timestamp
+
+    package init(_ kind: Kind, at time: Timestamp) {
+        self.kind = kind
+        self.time = time
+    }
+
+    /// Whole seconds since a start, truncated; never negative.
+    package func seconds(since start: Timestamp) -> Int64 {
+        let (microseconds, isTooLong) = time.rawValue.subtractingReportingOverflow(start.rawValue)
+        if isTooLong { return time < start ? 0 : .max / 1_000_000 }
+        return max(0, microseconds / 1_000_000)
+    }
+}
+
+/// The decision between rivals.
+package enum RivalDecision {
+    package static let version: UInt64 = 1
+
+    /// The one that goes on; nil of none.
+    package static func winner(
+        _ runners: [RivalRunner], ties: RivalRule.Ties
+    ) -> RivalRunner? {
+        runners.dropFirst().reduce(runners.first) { best, runner in
+            best.map { outranks(runner, $0, ties: ties) ? runner : $0 }
+        }
+    }
+
+    /// Whether one goes on rather than another one.
+    package static func outranks(
+        _ one: RivalRunner, _ other: RivalRunner, ties: RivalRule.Ties
+    ) -> Bool {
+        if one.at != other.at { return one.at > other.at }
+        if ties == .arrival, one.position != other.position {
+            return one.position < other.position
+        }
+        if one.start != other.start { return one.start > other.start }
+        return isGreater(one.id, other.id)
+    }
+
+    /// When a loser stops that was not overtaken by a start made here.
+    ///
+    /// - Parameters:
+    ///   - starts: those of all entities, the winner included.
+    ///   - now: the time to stop at where none of them is later.
+    package static func stop(
+        _ loser: RivalRunner, starts: some Sequence<RivalStart>, rule: RivalRule.Stop,
+        now: Timestamp
+    ) -> RivalStop {
+        guard rule != .now else { return RivalStop(.now, at: now) }
+        let next = starts.filter { other in
+            other.start > loser.start && (rule == .nextStart || other.at >= loser.at)
+        }.map(\.start).min()
+        return next.map { RivalStop(.nextStart, at: $0) } ?? RivalStop(.now, at: now)
+    }
+
+    /// Numbers are compared as such, anything else by its bytes.
+    private static func isGreater(_ id: String, _ other: String) -> Bool {
+        if let one = Int64(id), let two = Int64(other), one != two { return one > two }
+        return other.utf8.lexicographicallyPrecedes(id.utf8)
+    }
+}

@@ -1,0 +1,201 @@
+// FoldAccess.swift — what is out of reach, and what comes into reach.
+//
+//   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
+//            that belongs to it, what is here and what comes
+//   found    the server names it again: it is seen again, and so is what belongs to it
+//   gained   an entity that was not here, or not in reach, and has everything listed anew
+
+package import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// Whether any entity is hidden for itself, and so perhaps others with it.
+    func hidesAny() throws -> Bool {
+        if let knownHidden { return knownHidden }
+        let hidden = try get(.hiddenCount) != nil
+        knownHidden = hidden
+        return hidden
+    }
+
+    /// Takes note that more or fewer entities are hidden for themselves.
+    func countHidden(_ change: Int) throws {
+        let before = try get(.hiddenCount).flatMap { Position(bigEndianBytes: $0) }?.rawValue ?? 0
+        let after = change < 0 ? before - min(before, UInt64(-change)) : before + UInt64(change)
+        put(.hiddenCount, after == 0 ? nil : Position(after).bigEndianBytes)
+    }
+
+    // MARK: Lost
+
+    /// Hides entities that a list of everything did not name, and what belongs to them.
+    func lose(_ ids: [String], of name: CollectionName, _ position: Position) throws {
+        guard !ids.isEmpty, try collection(name).absence == .hides else { return }
+        var lost: [EntityKey] = []
+        for id in ids {
+            let key = try resolve(EntityKey(name, id))
+            if try entity(key).isInReach, !lost.contains(key) { lost.append(key) }
+        }
+        guard !lost.isEmpty else { return }
+        // Read before anything is written.
+        let owned = try owned(by: lost)
+        var index = try freeDecision(position)
+        try countHidden(lost.count)
+        for key in lost {
+            try decide(key, "hidden", position, index)
+            index += 1
+            var row = try entity(key)
+            row.isHidden = true
+            try put(row, key)
+        }
+        for key in owned {
+            let row = try entity(key)
+            try put(row, key)
+            // What is running where nobody can stop it is not worth keeping.
+            guard row.isInSync, try collection(key.collection).holdsState(row.base) else {
+                continue
+            }
+            try prune(key, .access, position, index)
+            index += 1
+        }
+    }
+
+    // MARK: Found
+
+    /// Shows an entity again that was hidden for itself, and what belongs to it.
+    ///
+    /// - Parameter row: what the entity's row is to be.
+    func find(_ key: EntityKey, _ row: EntityRow, _ position: Position) throws {
+        let owned = try owned(by: [key])
+        try decide(key, "shown", position, try freeDecision(position))
+        var row = row
+        row.isHidden = false
+        try put(row, key)
+        for key in owned {
+            var row = try entity(key)
+            row.isHidden = false
+            try put(row, key)
+        }
+        try countHidden(-1)
+    }
+
+    /// Takes note of what a page of a list names.
+    func named(_ event: Event, _ position: Position) throws {
+        guard try hidesAny(), let name = event.collection, try collection(name).absence == .hides,
+            let document = try? JSONDocument(parsing: event.payload)
+        else { return }
+        let ids = document.value("ids")?.array ?? []
+        for (id, place) in zip(ids, document.value("at")?.array ?? []) where place == "=" {
+            guard let id = id.stringValue else { continue }
+            let key = try resolve(EntityKey(name, id))
+            let row = try entity(key)
+            guard row.isHidden, row.baseState == .live else { continue }
+            try find(key, row, position)
+        }
+    }
+
+    // MARK: Gained
+
+    /// Whether with the server's word an entity comes into reach that has everything listed anew.
+    ///
+    /// Nothing is gained before anything was listed: then everything is listed anyway.
+    ///
+    /// - Parameter position: where the event will stand, at the earliest.
+    package func isGain(_ event: Event, at position: Position) throws -> Bool {
+        guard event.kind == .serverUpserted, event.mutation == nil, let named = event.key,
+            try collection(named.collection).restartsOnGain
+        else { return false }
+        let row = try entity(try resolve(named))
+        let isNew = row.baseState != .live && row.pending.isEmpty && row.attempt == nil
+        guard isNew || row.isHidden || row.isPlaceholder,
+            row.isFresher(event, event.asOf ?? position)
+        else { return false }
+        return try model().collections.contains {
+            guard $0.name != named.collection else { return false }
+            return try get(.watermark($0.name, scope: "")) != nil
+        }
+    }
+
+    /// Forgets how far the other collections were listed.
+    func gain(_ key: EntityKey, _ position: Position) throws {
+        for other in try model().collections where other.name != key.collection {
+            let mark = RowKey.watermark(other.name, scope: "")
+            if try get(mark) != nil { put(mark, nil) }
+        }
+        try decide(key, "gained", position, try freeDecision(position))
+    }
+
+    // MARK: What belongs to what
+
+    /// A row as it is to be written: hidden or not with what the entity belongs to.
+    func reached(_ row: EntityRow, at place: RowKey) throws -> EntityRow {
+        guard let key = EntityKey(bytes: place.bytes) else { return row }
+        let collection = try collection(key.collection)
+        guard let reference = collection.ownerReference,
+            let owner = try owner(of: row, reference, collection)
+        else { return row }
+        let isHidden = try owner != key && entity(owner).isHidden
+        var row = row
+        if collection.absence != .hides || isHidden { row.isHidden = isHidden }
+        return row
+    }
+
+    private func owner(
+        of row: EntityRow, _ reference: Reference, _ collection: CollectionModel
+    ) throws -> EntityKey? {
+        guard let document = row.documents(in: collection).first,
+            let id = document.ids(in: reference.field).first
+        else { return nil }
+        return try resolve(EntityKey(reference.collection, id))
+    }
+
+    /// The entities that belong to some, also by way of others, in the order of the model.
+    private func owned(by owners: [EntityKey]) throws -> [EntityKey] {
+        var owners = Set(owners)
+        var owned: [EntityKey] = []
+        for collection in try model().collections {
+            guard let reference = collection.ownerReference else { continue }
+            try forEachEntity(in: collection.name) { key, row in
+                if let owner = try owner(of: row, reference, collection), owners.contains(owner),
+                    owners.insert(key).inserted
+                {
+                    owned.append(key)
+                }
+                return true
+            }
+        }
+        return owned
+    }
+
+    private func decide(
+        _ key: EntityKey, _ result: String, _ position: Position, _ index: Int
+    ) throws {
+        let decision = DecisionRow(
+            key: key, rule: PruneDecision.Rule.access.rawValue,
+            ruleVersion: PruneDecision.version, result: result, inputs: [position], fields: [],
+            base: try entity(key).basePosition)
+        put(.decision(position, index), decision.encoded)
+    }
+
+    /// The first place for a decision that the event in hand has left.
+    private func freeDecision(_ position: Position) throws -> Int {
+        var index = 0
+        while try get(.decision(position, index)) != nil { index += 1 }
+        return index
+    }
+}
+
+extension ViewReader {
+    /// Whether there is an entity of a collection in reach.
+    package func hasInReach(_ collection: CollectionName) throws -> Bool {
+        try countInReach(collection, upTo: 1) > 0
+    }
+
+    /// How many entities of a collection are in reach; counts so many at most.
+    package func countInReach(_ collection: CollectionName, upTo limit: Int) throws -> Int {
+        var count = 0
+        try forEachEntity(in: collection) { _, row in
+            if row.isInReach { count += 1 }
+            return count < limit
+        }
+        return count
+    }
+}

@@ -1,0 +1,86 @@
+// FoldChoices.swift — fields that must name one of the entities of a collection: where they name
+// none and there is just one, it is that one.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    private static let version: UInt64 = 1
+
+    /// Makes the choices of a collection's entities that are open, and takes back those that are
+    /// none any more.
+    func choose(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position
+    ) throws {
+        let keys = try undecided(collection).sorted()
+        guard !keys.isEmpty else { return }
+        let only = try collection.choices.map { try onlyEntity(of: $0.collection) }
+        let now = try ruleTime(event)
+        for key in keys {
+            var row = try entity(key)
+            guard let own = try? row.ownDocument(in: collection) else { continue }
+            var patch = Patch()
+            var inputs = [row.basePosition].compactMap(\.self)
+            for (choice, only) in zip(collection.choices, only) {
+                guard let only, choice.isOpen(in: own) else { continue }
+                let value = model[choice.collection].value(naming: only.key)
+                patch.set.append(Patch.Field(choice.field, value.encoded()))
+                inputs += [only.row.basePosition].compactMap(\.self)
+            }
+            let known = row.pending.last { $0.rule == ChoiceRule.name }
+            if let known, row.isCarried(known) { continue }
+            guard (known?.payload ?? []) != (patch.isEmpty ? [] : patch.encoded) else { continue }
+            if let known { try withdraw(known, from: &row, key, proof: position) }
+            // One event makes one change of an entity at most.
+            guard !patch.isEmpty,
+                !row.pending.contains(where: { $0.isDerived && $0.position == position })
+            else { continue }
+            let decision = DecisionRow(
+                key: key, rule: ChoiceRule.name, ruleVersion: Self.version, result: "chosen",
+                inputs: inputs, fields: patch.fieldNames, base: row.basePosition)
+            try note(decision, position)
+            try derive(ChoiceRule.name, patch, on: &row, key, event, position, now: now)
+        }
+    }
+
+    /// The entities of a collection with a choice that is open.
+    private func undecided(_ collection: CollectionModel) throws -> Set<EntityKey> {
+        if let known = standing.undecided[collection.name] { return known }
+        var keys: Set<EntityKey> = []
+        try forEachRow(in: collection.name) { key, value in
+            let own = try? EntityRow(parsing: value).ownDocument(in: collection)
+            if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
+            return true
+        }
+        standing.undecided[collection.name] = keys
+        return keys
+    }
+
+    /// The entity of a collection that the server has and that is seen, where there is just one.
+    private func onlyEntity(
+        of collection: CollectionName
+    ) throws -> (key: EntityKey, row: EntityRow)? {
+        var found: (key: EntityKey, row: EntityRow)?
+        var count = 0
+        try forEachRow(in: collection) { key, value in
+            let row = try EntityRow(parsing: value)
+            guard row.baseState == .live, !row.isPlaceholder, row.document != nil else {
+                return true
+            }
+            found = (key, row)
+            count += 1
+            return count < 2
+        }
+        return count == 1 ? found : nil
+    }
+}
+
+extension CollectionModel? {
+    /// What names an entity of the collection in a document.
+    fileprivate func value(naming key: EntityKey) -> JSONValue {
+        if self?.ids == .serverNumber, let number = Int64(key.id), String(number) == key.id {
+            return .number(JSONNumber(Int(number)))
+        }
+        return .string(key.id)
+    }
+}

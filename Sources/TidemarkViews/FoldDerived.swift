@@ -1,0 +1,153 @@
+// FoldDerived.swift — mutations that follow from a rule and not from an event of their own.
+//
+// One is known by its rule, its entity and the event that made it follow. It gives values to fields
+// that are null without it, and is pending like any other: pushed, accepted, refused. Its ground is
+// gone when a field is not null any more without it, or when its rule says something else.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    func derivedMutation(_ position: Position, _ key: EntityKey) throws -> MutationRow? {
+        try get(.derived(position, key)).map { try MutationRow(parsing: $0) }
+    }
+
+    func updateDerived(
+        _ position: Position, _ key: EntityKey, _ change: (inout MutationRow) -> Void
+    ) throws {
+        guard var row = try derivedMutation(position, key) else { return }
+        change(&row)
+        putDerived(row, at: position)
+    }
+
+    private func putDerived(_ row: MutationRow, at position: Position) {
+        put(.derived(position, row.key), row.encoded)
+        put(.openDerived(position, row.key), row.isOpen ? Array(row.rule.utf8) : nil)
+    }
+
+    /// Makes a change of an entity pending that follows from a rule.
+    ///
+    /// - Parameter now: when it is made, by the server's clock.
+    func derive(
+        _ rule: String, _ patch: Patch, on row: inout EntityRow, _ key: EntityKey, _ event: Event,
+        _ position: Position, now: Timestamp
+    ) throws {
+        var mutation = MutationRow(
+            key: key, kind: .localUpdated, recordedAt: event.recordedAt, fields: patch.fieldNames)
+        mutation.rule = rule
+        putDerived(mutation, at: position)
+        row.pending.append(
+            EntityRow.Pending(
+                position: position, kind: .update, payload: patch.encoded, editedAt: now,
+                rule: rule))
+        try refresh(&row, key)
+        try put(row, key)
+    }
+
+    /// Takes back a change that follows no more and is not under way.
+    func withdraw(
+        _ item: EntityRow.Pending, from row: inout EntityRow, _ key: EntityKey, proof: Position
+    ) throws {
+        // What may be on the server was overtaken there.
+        let outcome: MutationOutcome = item.mayHaveArrived ? .superseded : .withdrawn
+        try settle(item, of: key, outcome, proof: proof, revision: nil)
+        row.pending.removeAll { $0 == item }
+        if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+        try refresh(&row, key)
+        try put(row, key)
+    }
+
+    /// Writes down a decision that the event in hand brought about.
+    func note(_ decision: DecisionRow, _ position: Position) throws {
+        var index = 0
+        while try get(.decision(position, index)) != nil { index += 1 }
+        put(.decision(position, index), decision.encoded)
+    }
+
+    /// Settles what follows from rules and has arrived, or has lost its ground, with the event in
+    /// hand.
+    ///
+    /// - Parameter own: the entity without what follows from rules.
+    func settleDerived(
+        _ row: inout EntityRow, _ key: EntityKey, _ collection: CollectionModel,
+        _ own: JSONDocument?, _ event: Event, _ position: Position
+    ) throws {
+        let base = try? row.baseValue(in: collection).document
+        for item in row.pending where item.isDerived {
+            let patch = (try? Patch(parsing: item.payload)) ?? Patch()
+            let isThere = patch.set.allSatisfy { field in
+                guard let own, let value = try? JSONValue(parsing: field.value) else {
+                    return false
+                }
+                return base?.value(field.name) == value && own.value(field.name) == value
+            }
+            if isThere, !patch.isEmpty {
+                let wasSent = item.mayHaveArrived || row.isCarried(item)
+                try settle(
+                    item, of: key, wasSent ? .accepted : .merged, proof: position,
+                    revision: event.kind == .serverUpserted ? event.revision : nil)
+                row.pending.removeAll { $0 == item }
+                if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+                // Of an attempt that carried nothing else, nothing is left to learn.
+                if !row.pending.contains(where: row.isCarried) { endAttempt(&row, key) }
+                try refresh(&row, key)
+                try put(row, key)
+                continue
+            }
+            if row.isCarried(item) { continue }
+            let hasGround = own.map { collection.leavesOpen(patch, in: $0) } ?? false
+            if !hasGround { try withdraw(item, from: &row, key, proof: position) }
+        }
+    }
+}
+
+extension CollectionModel {
+    /// Whether the fields of a derived change are without a value in a document.
+    fileprivate func leavesOpen(_ patch: Patch, in document: JSONDocument) -> Bool {
+        patch.set.allSatisfy { field in
+            if let choice = choices.first(where: { $0.field == field.name }) {
+                return choice.isOpen(in: document)
+            }
+            return document.value(field.name) == .null
+        }
+    }
+}
+
+extension EntityRow {
+    /// The entity without what follows from rules; nil where it is not there, not seen, or made up.
+    func ownDocument(in collection: CollectionModel) throws(JSONError) -> JSONDocument? {
+        if isHidden || isPlaceholder { return nil }
+        let base = try baseValue(in: collection)
+        let own = pending.filter { !$0.isDerived }
+        if own.isEmpty { return base.document }
+        guard case .document(let bytes) = try Current(changes(own, in: collection), on: base)
+        else { return nil }
+        return try JSONDocument(parsing: bytes)
+    }
+
+    /// The pending mutations of the user as a collection's model of today reads them.
+    ///
+    /// What followed from a rule and may have reached the server with one of them is a part of it
+    /// where both are about the same field: that is what the server may have.
+    func ownChanges(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
+        var changes = try changes(pending.filter { !$0.isDerived }, in: collection)
+        for item in pending where item.isDerived && (item.mayHaveArrived || isCarried(item)) {
+            let patch = try Patch(parsing: item.payload)
+            let fields = Set(patch.fieldNames.map(ExactString.init))
+            let last = changes.lastIndex { change in
+                guard change.mayHaveArrived, change.position <= item.position else { return false }
+                let touched = change.patch(except: [])?.fieldNames ?? []
+                return touched.contains { fields.contains(ExactString($0)) }
+            }
+            guard let last else { continue }
+            switch changes[last].change {
+            case .create(let document):
+                changes[last].change = .create(
+                    try JSONDocument(parsing: patch.applied(to: document)))
+            case .update(let known): changes[last].change = .update(known.followed(by: patch))
+            case .delete, .carried: continue
+            }
+        }
+        return changes
+    }
+}

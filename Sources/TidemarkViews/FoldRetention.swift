@@ -1,0 +1,80 @@
+// FoldRetention.swift — clean-ups: what is pruned leaves a stub, by which it is known again.
+
+package import TidemarkEvents
+import TidemarkRules
+import TidemarkStore
+
+/// `timer.fired`: `{"timer":"cleanUp","now":…}`.
+package struct TimerPayload: Sendable, Hashable {
+    /// What a clean-up is called.
+    package static let cleanUp = "cleanUp"
+
+    package var timer: String
+    /// The server's time, by which it went off.
+    package var now: Timestamp
+
+    package init(_ timer: String, now: Timestamp) {
+        self.timer = timer
+        self.now = now
+    }
+
+    package init?(_ payload: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: payload),
+            let timer = document.value("timer")?.stringValue
+        else { return nil }
+        self.timer = timer
+        now = Timestamp(rawValue: document.value("now")?.int64Value ?? 0)
+    }
+
+    package var encoded: [UInt8] {
+        let object: JSONObject = [
+            "timer": .string(timer), "now": .number(JSONNumber(Int(now.rawValue))),
+        ]
+        return JSONValue.object(object).encoded()
+    }
+}
+
+extension Fold {
+    func fired(_ event: Event, _ position: Position) throws {
+        guard let payload = TimerPayload(event.payload), payload.timer == TimerPayload.cleanUp
+        else { return }
+        let decision = try pruneDecision(at: payload.now)
+        for (index, item) in decision.items.enumerated() {
+            try prune(item.key, item.rule, position, index)
+        }
+    }
+
+    /// Prunes an entity; `index` is the place of the decision among those of the event.
+    func prune(
+        _ key: EntityKey, _ rule: PruneDecision.Rule, _ position: Position, _ index: Int
+    ) throws {
+        var row = try entity(key)
+        let inputs = [row.basePosition, position].compactMap(\.self)
+        let decision = DecisionRow(
+            key: key, rule: rule.rawValue, ruleVersion: PruneDecision.version, result: "pruned",
+            inputs: inputs, fields: [], base: row.basePosition)
+        put(.decision(position, index), decision.encoded)
+        if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
+        if row.isHidden, try collection(key.collection).absence == .hides { try countHidden(-1) }
+        row.prune()
+        try put(row, key)
+    }
+}
+
+extension EntityRow {
+    /// Leaves a stub of it: what the document hashes to, and how fresh it was.
+    fileprivate mutating func prune() {
+        isHidden = false
+        guard baseState == .live else { return }
+        prunedDigest = isPlaceholder ? [] : EntityRow.digest(of: base)
+        baseState = .absent
+        base = []
+        current = []
+        isAssumed = false
+        isPlaceholder = false
+        triedAt = nil
+    }
+
+    /// What ``prunedDigest`` of an entity is that was pruned with that document.
+    package static func digest(of document: [UInt8]) -> [UInt8] { SHA256Digest.of(document) }
+}

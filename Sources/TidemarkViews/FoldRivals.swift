@@ -1,0 +1,265 @@
+// FoldRivals.swift — entities that may not hold a state together: who holds it, who goes on, and
+// what follows for the others.
+//
+// Judged without what follows from the rule itself: what the server says and what the user did. A
+// loser stays one while whoever overtook it is there and it is not taken up again: that the winner
+// has come to its end in the meantime does not set it going.
+
+import TidemarkEvents
+import TidemarkRules
+
+/// One that holds the state.
+private struct Rival {
+    var key: EntityKey
+    var row: EntityRow
+    var standing: RivalRow
+    var runner: RivalRunner
+    /// The values of the fields that are equal among rivals.
+    var group: [JSONValue?]
+}
+
+/// What is needed to judge a group.
+private struct Contest {
+    var collection: CollectionModel
+    var rule: RivalRule
+    var event: Event
+    var position: Position
+    var now: Timestamp
+    /// The rivals of the group, in the order of their keys.
+    var rivals: [Rival]
+
+    func runs(_ key: EntityKey) -> Rival? { rivals.first { $0.key == key } }
+}
+
+extension Fold {
+    /// The entities of a collection that hold the state.
+    func runners(_ collection: CollectionName) throws -> [EntityKey: RivalRow] {
+        if let known = standing.runners[collection] { return known }
+        var rows: [EntityKey: RivalRow] = [:]
+        let prefix = Ledger.rivals + EntityKey.prefix(of: collection)
+        for (place, value) in try ledgerRows(prefix) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst()) else { continue }
+            rows[key] = try RivalRow(parsing: value)
+        }
+        standing.set(rows, of: collection)
+        return rows
+    }
+
+    /// Notes whether an entity holds the state.
+    ///
+    /// - Parameters:
+    ///   - own: the entity without what follows from rules.
+    ///   - isAnew: whether nothing that was noted before holds.
+    func noteRunner(
+        _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ own: JSONDocument?,
+        _ event: Event, _ position: Position, isAnew: Bool = false
+    ) throws {
+        guard let rule = collection.rivals else { return }
+        let before = try runners(collection.name)[key]
+        guard let own, own.value(rule.field) == .null,
+            PreferNewer.time(own, field: rule.start) != nil
+        else {
+            if before != nil { put(.rival(key), nil) }
+            return
+        }
+        var now = isAnew ? nil : before
+        let at = try changedAt(row, collection, rule, now, event, position)
+        now = RivalRow(at: at, loss: now?.loss)
+        if let now, now != before { put(.rival(key), now.encoded) }
+    }
+
+    /// When an entity was changed last: by the server's word, or by an edit made here.
+    private func changedAt(
+        _ row: EntityRow, _ collection: CollectionModel, _ rule: RivalRule, _ before: RivalRow?,
+        _ event: Event? = nil, _ position: Position = .start
+    ) throws -> Timestamp {
+        var at = Timestamp(rawValue: 0)
+        if row.baseState == .live {
+            var time = row.serverTime
+            if time == nil, let field = collection.lastChangeField {
+                time = (try? row.baseValue(in: collection).document)
+                    .flatMap { PreferNewer.time($0, field: field) }
+            }
+            at = max(at, time ?? at)
+            // What the server took, and has not said yet how it is, is as new as what was sent.
+            if row.isAssumed, let before { at = max(at, before.at) }
+        }
+        for item in row.pending where !item.isDerived {
+            if let loss = before?.loss, item.position > loss.position,
+                (try? item.touches(rule.field)) != true
+            {
+                continue
+            }
+            var time = item.editedAt
+            if time == nil, item.position == position { time = event?.recordedAt }
+            if time == nil { time = try mutation(item.position)?.recordedAt }
+            at = max(at, time ?? at)
+        }
+        return at
+    }
+
+    /// Decides who goes on among the rivals of a collection, and what follows for the others.
+    func judgeRivals(
+        _ collection: CollectionModel, _ rule: RivalRule, _ event: Event, _ position: Position
+    ) throws {
+        let standings = try runners(collection.name)
+        guard standings.count > 1 || standings.values.contains(where: { $0.loss != nil }) else {
+            return
+        }
+        var groups: [[Rival]] = []
+        for key in standings.keys.sorted() {
+            let row = try entity(key)
+            guard let standing = standings[key], let own = try? row.ownDocument(in: collection),
+                let start = PreferNewer.time(own, field: rule.start)
+            else { continue }
+            let last = row.pending.last { !$0.isDerived }?.position
+            let runner = RivalRunner(
+                id: key.id, start: start, at: standing.at,
+                position: max(row.basePosition ?? .start, last ?? .start))
+            let rival = Rival(
+                key: key, row: row, standing: standing, runner: runner,
+                group: rule.among.map { own.value($0) })
+            if let index = groups.firstIndex(where: { $0[0].group == rival.group }) {
+                groups[index].append(rival)
+            } else {
+                groups.append([rival])
+            }
+        }
+        let now = try ruleTime(event)
+        for rivals in groups {
+            try judge(
+                Contest(
+                    collection: collection, rule: rule, event: event, position: position, now: now,
+                    rivals: rivals))
+        }
+    }
+
+    private func judge(_ contest: Contest) throws {
+        let runners = contest.rivals.map(\.runner)
+        guard let winner = RivalDecision.winner(runners, ties: contest.rule.ties),
+            let first = contest.rivals.first(where: { $0.runner == winner })
+        else { return }
+        var starts: [RivalStart]?
+        for rival in contest.rivals {
+            var loss = rival.standing.loss
+            if rival.key == first.key {
+                if let known = loss, try !holds(known, rival, contest) { loss = nil }
+            } else if let known = loss, known.stop.kind == .startedHere,
+                try holds(known, rival, contest)
+            {
+                loss?.at = rival.runner.at
+            } else if contest.isStart(of: first.key), loss?.winner != first.key {
+                let stop = RivalStop(.startedHere, at: contest.now)
+                loss = contest.loss(of: rival, to: first.key, stop)
+            } else {
+                loss = contest.loss(of: rival, to: first.key, RivalStop(.now, at: contest.now))
+            }
+            if var known = loss, known.stop.kind != .startedHere {
+                if starts == nil { starts = try self.starts(contest) }
+                let before = rival.standing.loss?.stop
+                known.stop = RivalDecision.stop(
+                    rival.runner, starts: starts ?? [], rule: contest.rule.stop,
+                    now: before?.kind == .now ? before?.time ?? contest.now : contest.now)
+                loss = known
+            }
+            try settle(rival, loss, first, contest)
+        }
+    }
+
+    /// Whether one that lost is to stay so, whoever else there is: who overtook it is ahead of it
+    /// still, or has come to its end and is there, and nothing has changed here since.
+    private func holds(
+        _ loss: RivalRow.Loss, _ rival: Rival, _ contest: Contest
+    ) throws -> Bool {
+        if let winner = contest.runs(loss.winner) {
+            return RivalDecision.outranks(winner.runner, rival.runner, ties: contest.rule.ties)
+        }
+        return try rival.runner.at == loss.at && entity(loss.winner).document != nil
+    }
+
+    /// When the entities of a collection started that are seen and of the same group, as far as
+    /// that is later than the first of the rivals.
+    private func starts(_ contest: Contest) throws -> [RivalStart] {
+        let (rule, collection) = (contest.rule, contest.collection)
+        guard rule.stop != .now, let first = contest.rivals.map(\.runner.start).min(),
+            let group = contest.rivals.first?.group
+        else { return [] }
+        let fields = ([rule.start] + rule.among).map { Array($0.utf8) }
+        var starts: [RivalStart] = []
+        try forEachRow(in: collection.name) { key, value in
+            guard var document = try EntityRow.visibleDocument(in: value) else { return true }
+            if !collection.migrations.isEmpty {
+                document = (try? collection.migrated(Array(document)))?[...] ?? document
+            }
+            let values = JSON.members(fields, of: document).map { raw in
+                raw.flatMap { try? JSONValue(parsing: $0) }
+            }
+            guard let start = PreferNewer.time(values[0]), start > first,
+                Array(values.dropFirst()) == group
+            else { return true }
+            var at = Timestamp(rawValue: 0)
+            if rule.stop == .nextStartNotOlder {
+                at = try changedAt(try EntityRow(parsing: value), collection, rule, nil)
+            }
+            starts.append(RivalStart(start: start, at: at))
+            return true
+        }
+        return starts
+    }
+
+    /// Makes the rows say what was decided of one rival.
+    private func settle(
+        _ rival: Rival, _ loss: RivalRow.Loss?, _ first: Rival, _ contest: Contest
+    ) throws {
+        var row = rival.row
+        let derived = row.pending.last { $0.rule == RivalRule.name }
+        // What is under way is judged by its answer first.
+        if let derived, row.isCarried(derived) { return }
+        if loss != rival.standing.loss {
+            put(.rival(rival.key), RivalRow(at: rival.standing.at, loss: loss).encoded)
+        }
+        let patch = loss.map { loss in
+            let seconds = loss.stop.seconds(since: rival.runner.start)
+            return Patch(set: [Patch.Field(contest.rule.field, Array(String(seconds).utf8))])
+        }
+        guard derived?.payload != patch?.encoded else { return }
+        if let derived { try withdraw(derived, from: &row, rival.key, proof: contest.position) }
+        var decision = DecisionRow(
+            key: rival.key, rule: RivalRule.name, ruleVersion: RivalDecision.version,
+            result: loss == nil ? "kept" : "stopped", inputs: [rival.runner.position],
+            fields: [contest.rule.field], base: row.basePosition)
+        if let loss {
+            let winner = contest.runs(loss.winner) ?? first
+            if winner.key != rival.key { decision.inputs.append(winner.runner.position) }
+        }
+        try note(decision, contest.position)
+        guard let patch else { return }
+        try derive(
+            RivalRule.name, patch, on: &row, rival.key, contest.event, contest.position,
+            now: contest.now)
+    }
+}
+
+extension Contest {
+    /// Whether the event is the edit by which that one has come to be ahead.
+    fileprivate func isStart(of key: EntityKey) -> Bool {
+        (event.kind == .localCreated || event.kind == .localUpdated) && event.key == key
+    }
+
+    fileprivate func loss(
+        of rival: Rival, to winner: EntityKey, _ stop: RivalStop
+    ) -> RivalRow.Loss {
+        RivalRow.Loss(
+            winner: winner, stop: stop, at: rival.runner.at,
+            position: rival.standing.loss?.position ?? position)
+    }
+}
+
+extension EntityRow.Pending {
+    /// Whether it says what a field is.
+    fileprivate func touches(_ field: String) throws(JSONError) -> Bool {
+        guard kind == .update else { return true }
+        let exact = ExactString(field)
+        return try Patch(parsing: payload).fieldNames.contains { ExactString($0) == exact }
+    }
+}

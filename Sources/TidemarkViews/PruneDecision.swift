@@ -1,0 +1,186 @@
+// PruneDecision.swift — what a clean-up prunes.
+//
+//   retention      entities whose time lies back too long
+//   unreferenced   placeholders that nothing refers to any more
+//   access         what is out of reach, what refers first, as far as nothing that stays refers to it
+//
+// What is not synced stays, and so does what it refers to.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// What a clean-up prunes, in the order in which it does.
+package struct PruneDecision: Sendable, Hashable {
+    package enum Rule: String, Sendable {
+        case retention, unreferenced, access
+    }
+
+    package struct Item: Sendable, Hashable {
+        package var key: EntityKey
+        package var rule: Rule
+    }
+
+    package static let version: UInt64 = 1
+    /// How many entities one clean-up prunes; the next one goes on.
+    package static let itemsMax = 10_000
+
+    package private(set) var items: [Item] = []
+
+    package var isEmpty: Bool { items.isEmpty }
+
+    /// - Parameter now: the server's time.
+    init(_ rows: some RowReading, at now: Timestamp) throws {
+        let model = try rows.model()
+        for collection in model.collections {
+            guard let rule = collection.retention else { continue }
+            try rows.forEachRow(of: collection.name) { key, row in
+                let isOver =
+                    row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
+                if isOver { items.append(Item(key: key, rule: .retention)) }
+                return items.count < Self.itemsMax
+            }
+        }
+        let pruned = Set(items.map(\.key))
+        var graph = try ReferenceGraph(rows, model, without: pruned)
+        guard !graph.isEmpty else { return }
+        // What refers stands after what it refers to in a model, and goes first.
+        for collection in model.collections.reversed() {
+            add(graph.release(graph.placeholders[collection.name] ?? []), .unreferenced)
+        }
+        for collection in model.collections.reversed() {
+            add(graph.release(graph.hidden[collection.name] ?? []), .access)
+        }
+    }
+
+    private mutating func add(_ keys: [EntityKey], _ rule: Rule) {
+        items += keys.prefix(Self.itemsMax - items.count).map { Item(key: $0, rule: rule) }
+    }
+}
+
+extension CollectionModel {
+    /// Whether an entity with that document, of which nothing is pending, is kept no longer.
+    package func isPast(_ document: [UInt8], at now: Timestamp) -> Bool {
+        retention.map { isPast(document, $0, at: now) } ?? false
+    }
+
+    fileprivate func isPast(_ bytes: [UInt8], _ rule: RetentionRule, at now: Timestamp) -> Bool {
+        guard let bytes = try? migrated(bytes) else { return false }
+        let fields = [rule.field, rivals?.field ?? rule.field].map { Array($0.utf8) }
+        let found = JSON.members(Array(fields.prefix(rivals == nil ? 1 : 2)), of: bytes[...])
+        guard let raw = found[0], let time = dates.timestamp(raw), rule.isOver(time, at: now)
+        else { return false }
+        // What holds a state has not ended yet.
+        return rivals == nil || !isNull(found[1])
+    }
+
+    /// Whether an entity with that document holds the state of which one may.
+    func holdsState(_ bytes: [UInt8]) -> Bool {
+        guard let rivals, let bytes = try? migrated(bytes) else { return false }
+        return isNull(JSON.members([Array(rivals.field.utf8)], of: bytes[...])[0])
+    }
+
+    private func isNull(_ raw: ArraySlice<UInt8>?) -> Bool {
+        raw?.elementsEqual("null".utf8) ?? true
+    }
+}
+
+/// How often what may be pruned is referred to by what stays.
+private struct ReferenceGraph {
+    /// By collection, in the order of ids.
+    private(set) var placeholders: [CollectionName: [EntityKey]] = [:]
+    private(set) var hidden: [CollectionName: [EntityKey]] = [:]
+    private var candidates: Set<EntityKey> = []
+    private var counts: [EntityKey: Int] = [:]
+    /// What candidates refer to.
+    private var targets: [EntityKey: [EntityKey]] = [:]
+
+    var isEmpty: Bool { candidates.isEmpty }
+
+    init(_ rows: some RowReading, _ model: SyncModel, without pruned: Set<EntityKey>) throws {
+        let hidesAny = try rows.hidesAny()
+        for collection in model.collections {
+            let mayHide = hidesAny && (collection.absence == .hides || collection.owner != nil)
+            guard mayHide || collection.placeholder != nil else { continue }
+            try rows.forEachRow(of: collection.name) { key, row in
+                if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
+                    placeholders[collection.name, default: []].append(key)
+                    candidates.insert(key)
+                } else if row.isHidden, row.mayGo(from: collection) {
+                    hidden[collection.name, default: []].append(key)
+                    candidates.insert(key)
+                }
+                return true
+            }
+        }
+        guard !candidates.isEmpty else { return }
+        let goals = Set(candidates.map(\.collection))
+        for collection in model.collections {
+            let references = collection.references.filter { goals.contains($0.collection) }
+            guard !references.isEmpty else { continue }
+            try rows.forEachRow(of: collection.name) { key, row in
+                if !pruned.contains(key) {
+                    try link(key, row, collection, references, rows)
+                }
+                return true
+            }
+        }
+    }
+
+    private mutating func link(
+        _ key: EntityKey, _ row: EntityRow, _ collection: CollectionModel,
+        _ references: [Reference], _ rows: some RowReading
+    ) throws {
+        var named: [EntityKey] = []
+        for document in row.documents(in: collection) {
+            for reference in references {
+                for id in document.ids(in: reference.field) {
+                    let target = try rows.lasting(EntityKey(reference.collection, id))
+                    if target != key, candidates.contains(target), !named.contains(target) {
+                        named.append(target)
+                    }
+                }
+            }
+        }
+        for target in named { counts[target, default: 0] += 1 }
+        if candidates.contains(key) { targets[key] = named }
+    }
+
+    /// Those of some candidates that nothing refers to, once the others of them are gone.
+    mutating func release(_ keys: [EntityKey]) -> [EntityKey] {
+        var released: [EntityKey] = []
+        var left = keys
+        while true {
+            let free = left.filter { counts[$0, default: 0] == 0 }
+            guard !free.isEmpty else { return released }
+            released += free
+            left.removeAll { counts[$0, default: 0] == 0 }
+            for key in free {
+                for target in targets[key] ?? [] { counts[target]? -= 1 }
+            }
+        }
+    }
+}
+
+extension EntityRow {
+    /// Whether it is let go of when it is out of reach.
+    fileprivate func mayGo(from collection: CollectionModel) -> Bool {
+        if isInSync { return true }
+        // What hides others and was deleted hides them until they are gone.
+        return collection.absence == .hides && baseState == .deleted && pending.isEmpty
+            && attempt == nil
+    }
+}
+
+extension Fold {
+    /// What a clean-up prunes now; not to be called while an event is folded that wrote something.
+    package func pruneDecision(at now: Timestamp) throws -> PruneDecision {
+        try PruneDecision(self, at: now)
+    }
+}
+
+extension ViewReader {
+    /// What a clean-up prunes now.
+    package func pruneDecision(at now: Timestamp) throws -> PruneDecision {
+        try PruneDecision(self, at: now)
+    }
+}
