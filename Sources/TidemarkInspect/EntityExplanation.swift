@@ -2,7 +2,7 @@
 // events, with which result.
 
 package import TidemarkEvents
-import TidemarkViews
+package import TidemarkViews
 
 /// What was decided about one entity, and how it stands.
 package struct EntityExplanation: Sendable {
