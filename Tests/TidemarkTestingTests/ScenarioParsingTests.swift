@@ -9,7 +9,7 @@ import TidemarkTesting
         return #"{"id":"a","title":"t","model":\#(model),"server":\#(server)}"#
     }
 
-    private func error(_ text: String) -> String? {
+    private func problem(_ text: String) -> String? {
         do throws(ScenarioError) {
             _ = try ScenarioFile(parsing: Array(text.utf8), name: "file.json")
             return nil
@@ -67,7 +67,7 @@ import TidemarkTesting
     func `the error names the file, the member and what is needed`(
         members: String, expected: String
     ) throws {
-        let error = try #require(error(scenarioText(members)))
+        let error = try #require(problem(scenarioText(members)))
 
         #expect(error.hasPrefix("file.json: " + expected), "\(error)")
     }
@@ -100,7 +100,7 @@ import TidemarkTesting
         ),
     ])
     func `a file that is no scenario is refused`(text: String, expected: String) throws {
-        let error = try #require(error(text))
+        let error = try #require(problem(text))
 
         #expect(error.hasPrefix("file.json: " + expected), "\(error)")
     }
@@ -114,7 +114,7 @@ import TidemarkTesting
         #expect(read.map(\.id) == ["s", "t"])
         #expect(read.map(\.source) == ["", "a page"])
         #expect(
-            error(#"{"scenarios":[\#(one),\#(one)]}"#)
+            problem(#"{"scenarios":[\#(one),\#(one)]}"#)
                 == #"file.json: scenarios[1].id: "s" is there twice"#)
     }
 }

@@ -91,7 +91,8 @@ enum ScenarioModel {
         guard let patch = patch.object else { return patch }
         var object = value?.object ?? [:]
         for (name, change) in patch {
-            object[name] = change == .null ? nil : merged(object[name], change)
+            let value: JSONValue? = change == .null ? .none : .some(merged(object[name], change))
+            object[name] = value
         }
         return .object(object)
     }
