@@ -119,6 +119,8 @@ struct RowReferences {
             let isThere = try row(RowKey(.rows, value)) != nil
             expect(
                 isThere, nil, "\(RowKey(.ledger, Ledger.bindings + bytes)) names no entity")
+            let isListed = try row(RowKey(.ledger, Ledger.aliases + value)) != nil
+            expect(isListed, nil, "an entity does not know of an id that is its alias")
         }
         return findings
     }

@@ -21,4 +21,11 @@ package enum AttemptRule {
 
     /// Whether the answer comes with the server's word on how the entity stands.
     package static func tellsEntity(status: Int) -> Bool { status == 404 || status == 412 }
+
+    /// Whether an entity may have been made all the same, where the server names entities, so that
+    /// making it again would make another one.
+    ///
+    /// Of a creation, unlike other writes, 404 and 412 are answers to what was sent, not to its
+    /// traces.
+    package static func mayHaveMade(status: Int) -> Bool { [408, 503].contains(status) }
 }

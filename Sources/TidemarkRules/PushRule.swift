@@ -14,33 +14,90 @@ package enum PushWrite: Sendable, Hashable {
     /// Raised whenever the same entity would be sent differently.
     package static let version = 1
 
+    /// What stands for the version where the server has none: whatever the entity has become, it
+    /// is written.
+    package static let noRevision = Revision(rawValue: [])
+
     /// Decides; nil when there is nothing to send.
     ///
-    /// The server's last-change field is left out of a body; the id stays in, and is added where
-    /// the document lacks it.
+    /// The server's last-change field is left out of a body. The id stays in, and is added where
+    /// the document lacks it, but for a creation where the server names entities: then it is left
+    /// out.
+    ///
+    /// - Parameters:
+    ///   - id: the id that the server uses.
+    ///   - isVersioned: whether the server has versions; where it has none, an entity without one
+    ///     is sent without one.
     package init?(
         _ pending: [PendingChange], on base: Base, revision: Revision?, id: String,
-        collection: CollectionModel
+        collection: CollectionModel, isVersioned: Bool = true
     ) throws(JSONError) {
         guard !pending.isEmpty else { return nil }
+        let revision = revision ?? (isVersioned ? nil : Self.noRevision)
         guard case .document(let bytes) = try Current(pending, on: base) else {
             guard base.isLive, let revision else { return nil }
             self = .delete(revision: revision)
             return
         }
+        let isUpdate = base.isLive && revision != nil
         var document = try JSONDocument(parsing: bytes)
         var patch = Patch()
         if let field = collection.lastChangeField, document.rawValue(field) != nil {
             patch.unset = [field]
         }
-        if document.value(collection.idField) != .string(id) {
-            patch.set = [Patch.Field(collection.idField, JSONValue.string(id).encoded())]
+        if isUpdate || collection.ids == .client {
+            let name = collection.ids == .serverNumber ? JSONValue(wholeNumber: id) : nil
+            let value = name ?? .string(id)
+            if document.value(collection.idField) != value {
+                patch.set = [Patch.Field(collection.idField, value.encoded())]
+            }
+        } else if document.rawValue(collection.idField) != nil {
+            patch.unset.append(collection.idField)
         }
         if !patch.isEmpty { document = try JSONDocument(parsing: patch.applied(to: document)) }
         if base.isLive, let revision {
             self = .update(body: document.bytes, revision: revision)
         } else {
             self = .create(body: document.bytes)
+        }
+    }
+
+    /// The same with references as the server reads them.
+    package func naming(_ names: ReferenceNames) throws -> PushWrite {
+        switch self {
+        case .create(let body): .create(body: try names.named(body))
+        case .update(let body, let revision):
+            .update(body: try names.named(body), revision: revision)
+        case .delete: self
+        }
+    }
+
+    package var operation: PushOperation {
+        switch self {
+        case .create: .create
+        case .update: .update
+        case .delete: .delete
+        }
+    }
+}
+
+extension CollectionModel {
+    /// Why an operation is not sent; nil where it is.
+    package func refusal(of operation: PushOperation) -> String? {
+        guard !pushes.contains(operation) else { return nil }
+        let allowed = PushOperation.allCases.filter(pushes.contains).map(\.participle)
+        let rest = "not \(operation.participle) here"
+        guard !allowed.isEmpty else { return "the model lets \(name) only be read, \(rest)" }
+        return "the model lets \(name) only be \(allowed.joined(separator: " and ")), \(rest)"
+    }
+}
+
+extension PushOperation {
+    fileprivate var participle: String {
+        switch self {
+        case .create: "created"
+        case .update: "updated"
+        case .delete: "deleted"
         }
     }
 }

@@ -44,6 +44,8 @@ package struct Listing: Sendable, Hashable {
     package let knownCount: Int
     /// The server's clock when the list began, where it is known.
     package var serverTime: Timestamp?
+    /// Whether its end says what became of writes without an answer.
+    package var settles = false
     /// Whether what was not named was asked after one by one, so that nothing is left to conclude.
     package var isReadBack = false
     /// Whether it holds records without an id, so that what it does not name may be there.
@@ -89,7 +91,7 @@ package struct Listing: Sendable, Hashable {
 
     /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
     package var movesCursor: Bool {
-        cursor != nil && (isWhole || wasAhead || cursor != began)
+        cursor != nil && (isWhole || wasAhead || settles || cursor != began)
     }
 
     /// Takes a page; false when the list leads in a circle.

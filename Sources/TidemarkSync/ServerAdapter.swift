@@ -15,16 +15,23 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// What was learned of an entity since the cursor is then asked after, unless a list names it.
     public var cursorIsState: Bool
+    /// Whether a write names the version that the entity must still be of.
+    ///
+    /// Without versions what is pending is sent whatever the entity has become, and nobody asks
+    /// for one first. Nor where the server names entities: there a version is named where one is
+    /// known.
+    public var hasVersions: Bool
 
     /// The traits of a server that can do none of it.
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
-        writesPerRequestMax: Int = 1, cursorIsState: Bool = false
+        writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true
     ) {
         self.describesCollections = describesCollections
         self.entitiesPerFetchMax = entitiesPerFetchMax
         self.writesPerRequestMax = writesPerRequestMax
         self.cursorIsState = cursorIsState
+        self.hasVersions = hasVersions
     }
 }
 

@@ -20,11 +20,12 @@ public enum ServerCall: Sendable, Hashable {
     case read(CollectionModel, id: String)
     /// Several entities as they are now, at most ``ServerTraits/entitiesPerFetchMax``.
     case fetch(CollectionModel, ids: [String])
-    /// Make an entity that must not exist yet.
+    /// Make an entity that must not exist yet; where the server names entities, `id` is that which
+    /// it goes by here, and is not in the body.
     case create(CollectionModel, id: String, body: [UInt8])
-    /// Replace an entity that must still be of a version.
+    /// Replace an entity that must still be of a version; an empty one says nothing of it.
     case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
-    /// Delete an entity that must still be of a version.
+    /// Delete an entity that must still be of a version; an empty one says nothing of it.
     case delete(CollectionModel, id: String, revision: Revision)
     /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``, each with an
     /// outcome of its own.

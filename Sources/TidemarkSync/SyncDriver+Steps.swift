@@ -52,7 +52,7 @@ extension SyncDriver {
     ) async throws -> Bool {
         var sendable: [PushItem] = []
         for item in items {
-            guard let refusal = adapter.refusal(of: item.call) else {
+            guard let refusal = item.refusal ?? adapter.refusal(of: item.call) else {
                 sendable.append(item)
                 continue
             }

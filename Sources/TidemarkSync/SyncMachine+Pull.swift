@@ -13,6 +13,7 @@ extension SyncMachine {
             known: after == nil ? try known(collection, views) : [],
             ahead: try ahead(collection.name, views), asOf: views.last)
         list.serverTime = serverTime
+        list.settles = try views.hasUnanswered(in: collection.name)
         return list
     }
 
@@ -26,7 +27,10 @@ extension SyncMachine {
         var ids: [String] = []
         try views.forEachEntity(in: collection) { key, row in
             let isAhead = row.basePosition.map { $0 > mark.position } ?? false
-            if row.isAssumed || (isAhead && !row.isPlaceholder) { ids.append(key.id) }
+            if row.isAssumed || (isAhead && !row.isPlaceholder) {
+                ids.append(
+                    try views.serverID(of: key, row, idField: model[collection]?.idField) ?? key.id)
+            }
             return true
         }
         return ids

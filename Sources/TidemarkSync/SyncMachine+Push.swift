@@ -35,13 +35,13 @@ extension SyncMachine {
             if let row, let collection = model[candidate.key.collection],
                 isReady(candidate.key, row)
             {
-                if row.baseState == .live, row.revision == nil {
+                if row.baseState == .live, row.revision == nil, isVersioned(collection) {
                     // Without a version there is no precondition: how it stands is asked first.
                     guard items.isEmpty else { break }
                     round?.removeFirst()
                     conflicts[candidate.key, default: 0] += 1
-                    return .readBack(
-                        candidate.key, .read(collection, id: candidate.key.id), attempt: nil)
+                    let id = try views.serverID(of: candidate.key)
+                    return .readBack(candidate.key, .read(collection, id: id), attempt: nil)
                 }
                 if let item = try item(candidate.key, row, collection, views) {
                     let isAlike = items.first.map { $0.isLike(item) } ?? true
@@ -61,23 +61,36 @@ extension SyncMachine {
             && row.attempt == nil && !row.isPlaceholder && !row.isHidden && row.status != .error
     }
 
+    /// Whether a write names the version that the entity must still be of.
+    private func isVersioned(_ collection: CollectionModel) -> Bool {
+        traits.hasVersions && collection.ids == .client
+    }
+
     /// The write for an entity, or nil when it has to wait.
     private func item(
         _ key: EntityKey, _ row: EntityRow, _ collection: CollectionModel, _ views: ViewReader
     ) throws -> PushItem? {
-        guard try views.missingReferences(of: key, row, model).isEmpty,
-            let write = try PushWrite(
-                try row.changes(in: collection), on: try row.baseValue(in: collection),
-                revision: row.revision, id: key.id, collection: collection)
-        else { return nil }
+        let id = try views.serverID(of: key, row, idField: collection.idField) ?? key.id
+        let write = try PushWrite(
+            try row.changes(in: collection), on: try row.baseValue(in: collection),
+            revision: row.revision, id: id, collection: collection,
+            isVersioned: isVersioned(collection))
+        guard let write else { return nil }
+        let refusal = collection.refusal(of: write.operation)
+        // What is not sent at all waits for nothing.
+        guard try refusal != nil || views.missingReferences(of: key, row, model).isEmpty else {
+            return nil
+        }
         let call: ServerCall =
-            switch write {
-            case .create(let body): .create(collection, id: key.id, body: body)
+            switch try write.naming(views.referenceNames(collection, model)) {
+            case .create(let body): .create(collection, id: id, body: body)
             case .update(let body, let revision):
-                .update(collection, id: key.id, body: body, revision: revision)
-            case .delete(let revision): .delete(collection, id: key.id, revision: revision)
+                .update(collection, id: id, body: body, revision: revision)
+            case .delete(let revision): .delete(collection, id: id, revision: revision)
             }
-        return PushItem(key: key, call: call, covers: row.pending.map(\.position))
+        var item = PushItem(key: key, call: call, covers: row.pending.map(\.position))
+        item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
+        return item
     }
 
     /// Takes note that the last step was overtaken by an edit, and nothing was sent.

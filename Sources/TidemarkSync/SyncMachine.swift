@@ -95,17 +95,27 @@ package struct SyncMachine: Sendable {
         if unread == nil { unread = try views.unknownAttempts().reversed() }
         while let key = unread?.popLast() {
             guard let attempt = try views.entity(key)?.attempt else { continue }
-            if let step = readBack(key, attempt) { return step }
+            if let step = try readBack(key, attempt, views) { return step }
         }
-        while let key = asked.popLast() { if let step = readBack(key, nil) { return step } }
+        while let key = asked.popLast() {
+            if let step = try readBack(key, nil, views) { return step }
+        }
         return nil
     }
 
-    private func readBack(_ key: EntityKey, _ attempt: EntityRow.Attempt?) -> SyncStep? {
+    private func readBack(
+        _ key: EntityKey, _ attempt: EntityRow.Attempt?, _ views: ViewReader
+    ) throws -> SyncStep? {
         guard let collection = model[key.collection], outcome.paused[key.collection] == nil else {
             return nil
         }
-        return .readBack(key, .read(collection, id: key.id), attempt: attempt)
+        if collection.ids != .client {
+            // Who names entities can't be asked for one that it has not named: the list tells of
+            // all that was sent.
+            guard attempt == nil, try views.entity(key)?.baseState != .absent else { return nil }
+        }
+        let id = try views.serverID(of: key)
+        return .readBack(key, .read(collection, id: id), attempt: attempt)
     }
 
     // MARK: What came of it

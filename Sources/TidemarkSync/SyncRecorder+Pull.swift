@@ -24,6 +24,7 @@ extension SyncRecorder {
         for id in ids {
             let key = try draft.fold.resolve(EntityKey(collection, id))
             news.named.insert(ExactString(key.id))
+            news.named.insert(ExactString(id))
         }
         news.isComplete = list.isLast(page, news)
         var list = list

@@ -26,7 +26,8 @@ extension SyncRecorder {
             let row = try draft.fold.entity(item.key)
             guard row.attempt == nil, row.isPending(item.covers),
                 row.baseState == .live
-                    ? row.revision == item.call.revision : item.call.revision == nil
+                    ? row.revision ?? PushWrite.noRevision == item.call.revision
+                    : item.call.revision == nil
             else { return nil }
         }
         let start = try begin(draft)

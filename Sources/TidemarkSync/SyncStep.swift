@@ -44,4 +44,6 @@ package struct PushItem: Sendable, Hashable {
     package var call: ServerCall
     /// The mutations that the write carries, in order.
     package var covers: [Position]
+    /// Why it is not sent at all; nil where it is.
+    package var refusal: ServerRefusal?
 }

@@ -2,68 +2,113 @@
 // server's, where the server gave it one of its own.
 
 package import TidemarkEvents
-
-/// Walks over the ledger's rows under a prefix.
-private typealias LedgerWalk = (
-    _ prefix: [UInt8], _ visit: ([UInt8], [UInt8]) throws -> Void
-) throws -> Void
+package import TidemarkRules
 
 extension ViewReader {
     /// All ids that other entities may name an entity by, that of its key first; of an id that
     /// names none, only that one.
     package func ids(of key: EntityKey) throws -> [String] {
         guard let (key, row) = try found(key) else { return [key.id] }
-        let idField = try model()[key.collection]?.idField
-        return try row.ids(key, idField: idField) { try forEachRow($0, $1) }
+        return row.ids(key, idField: try model()[key.collection]?.idField, try aliases(key))
     }
 
     /// The id that the server uses for the entity of a row; nil when it is that of the key.
     package func serverID(
         of key: EntityKey, _ row: EntityRow, idField: String?
     ) throws -> String? {
-        let ids = try row.ids(key, idField: idField) { try forEachRow($0, $1) }
-        return ids.count > 1 ? ids.last : nil
+        try row.serverID(key, idField: idField, aliases(key))
+    }
+
+    /// The id that the server uses for an entity; of an id that names none, that one.
+    package func serverID(of key: EntityKey) throws -> String {
+        guard let (key, row) = try found(key) else { return key.id }
+        let idField = try model()[key.collection]?.idField
+        return try serverID(of: key, row, idField: idField) ?? key.id
+    }
+
+    /// How references are written in what is sent.
+    package func referenceNames(
+        _ collection: CollectionModel, _ model: SyncModel
+    ) -> ReferenceNames {
+        ReferenceNames(collection, model) { try self.serverID(of: $0) }
+    }
+
+    private func aliases(_ key: EntityKey) throws -> [String] {
+        try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
     }
 }
 
 extension Fold {
     /// All ids that other entities may name an entity by, that of its key first.
-    ///
-    /// Not to be called while an event is folded.
     package func ids(of key: EntityKey) throws -> [String] {
         let key = try resolve(key)
         let idField = try knownCollection(key.collection)?.idField
-        return try entity(key).ids(key, idField: idField) { try forEachBinding($0, $1) }
+        return try entity(key).ids(key, idField: idField, aliases(key))
+    }
+
+    /// The id that the server uses for an entity; of an id that names none, that one.
+    func serverID(of key: EntityKey) throws -> String {
+        let key = try resolve(key)
+        let idField = try model()[key.collection]?.idField
+        return try entity(key).serverID(key, idField: idField, aliases(key)) ?? key.id
+    }
+
+    func aliases(_ key: EntityKey) throws -> [String] {
+        guard hasBindings else { return [] }
+        return try get(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
+    }
+}
+
+/// The ids that an entity goes by beside that of its key, the one that the server uses last.
+struct AliasesRow: Sendable, Hashable {
+    var ids: [String]
+
+    init(ids: [String]) { self.ids = ids }
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for id in ids { writer.message(1, id.utf8) }
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        ids = []
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            if field.number == 1 { ids.append(try field.string()) }
+        }
     }
 }
 
 extension EntityRow {
     fileprivate func ids(
-        _ key: EntityKey, idField: String?, _ walk: LedgerWalk
-    ) throws -> [String] {
+        _ key: EntityKey, idField: String?, _ aliases: [String]
+    ) -> [String] {
         // What was never on the server has no other id.
         guard baseState != .absent else { return [key.id] }
-        if let id = serverID(idField) {
-            return ExactString(id) == ExactString(key.id) ? [id] : [key.id, id]
-        }
-        // Until the server says the entity, only its answer to the creation names it.
-        var ids = [key.id]
-        try walk(Ledger.bindings + EntityKey.prefix(of: key.collection)) { alias, target in
-            guard EntityKey(bytes: target) == key else { return }
-            if let id = EntityKey(bytes: alias.dropFirst())?.id { ids.append(id) }
+        var ids: [String] = []
+        for id in [key.id] + aliases + [idOfBase(idField)].compactMap({ $0 })
+        where !ids.contains(where: { ExactString($0) == ExactString(id) }) {
+            ids.append(id)
         }
         return ids
     }
 
+    /// The id that the server uses; nil when it is that of the key.
+    fileprivate func serverID(
+        _ key: EntityKey, idField: String?, _ aliases: @autoclosure () throws -> [String]
+    ) rethrows -> String? {
+        guard baseState != .absent else { return nil }
+        // Until the server says the entity, only its answer to the creation names it.
+        guard let id = try idOfBase(idField) ?? aliases().last else { return nil }
+        return ExactString(id) == ExactString(key.id) ? nil : id
+    }
+
     /// The id in what the server said, a text or a number; nil where it has not said the entity.
-    private func serverID(_ idField: String?) -> String? {
+    private func idOfBase(_ idField: String?) -> String? {
         guard !isAssumed, let idField,
             let raw = JSON.members([Array(idField.utf8)], of: base[...])[0]
         else { return nil }
-        switch try? JSONValue(parsing: raw) {
-        case .string(let id): return id
-        case .number(let number): return number.text
-        default: return nil
-        }
+        return (try? JSONValue(parsing: raw))?.idText
     }
 }

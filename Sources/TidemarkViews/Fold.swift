@@ -160,7 +160,9 @@ package final class Fold {
         case .pullPage:
             try named(event, position)
             try page(event, position)
-        case .pullCompleted: try pulled(event, position)
+        case .pullCompleted:
+            try pulled(event, position)
+            try settleUnanswered(event, position)
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
         default: break  // kept in the log; no view of this version reads it
@@ -286,14 +288,6 @@ package final class Fold {
     package func resolve(_ key: EntityKey) throws -> EntityKey {
         guard hasBindings, let bytes = try get(.binding(key)) else { return key }
         return EntityKey(bytes: bytes) ?? key
-    }
-
-    /// Walks over the bindings under a prefix that were there before; no edit makes any.
-    func forEachBinding(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws {
-        try walk(.ledger, prefix) { key, value in
-            try body(key, value)
-            return true
-        }
     }
 
     func put(_ row: MutationRow, at position: Position) {

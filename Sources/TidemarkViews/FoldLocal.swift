@@ -44,7 +44,7 @@ extension Fold {
         try put(row, key)
     }
 
-    private func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {
+    func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {
         row.refusal = nil
         for index in row.pending.indices where row.pending[index].isRefused {
             row.pending[index].isRefused = false

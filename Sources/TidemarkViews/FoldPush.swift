@@ -6,8 +6,10 @@ import TidemarkRules
 extension Fold {
     func sent(_ event: Event, _ position: Position) throws {
         try noteRequest(event)
-        guard let key = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation else { return }
+        let key = try resolve(named)
         var row = try entity(key)
+        try noteUnanswered(key)
         row.attempt = EntityRow.Attempt(call: position, covers: covers)
         put(.attempt(key), position.bigEndianBytes)
         for item in row.pending where item.position <= covers {
@@ -23,12 +25,19 @@ extension Fold {
         let answer = AnswerPayload(event.payload)
         try noteGates(event, answer, position)
         try noteClock(event, answer)
-        guard let key = event.key else { return }
+        guard let named = event.key else { return }
+        let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt else { return }
         if attempt.call == event.call {
             // A success is settled by the event that says what was accepted.
             guard AttemptRule.provesNoEffect(status: answer.status) else { return }
+            if row.baseState != .live, try namesEntities(key.collection),
+                AttemptRule.mayHaveMade(status: answer.status)
+            {
+                // Sent again it would be made twice: the next list tells.
+                return
+            }
             if AttemptRule.mayHaveArrived(status: answer.status) { row.noteArrivalPossible() }
             endAttempt(&row, key)
             if !AttemptRule.tellsEntity(status: answer.status) {
@@ -44,22 +53,26 @@ extension Fold {
         } else {
             return
         }
+        try forgetAnswered(key, row)
         try refresh(&row, key)
         try put(row, key)
     }
 
     func failed(_ event: Event, _ position: Position) throws {
-        guard let key = event.key, FailurePayload(event.payload).neverArrived else { return }
+        guard let named = event.key, FailurePayload(event.payload).neverArrived else { return }
+        let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
         endAttempt(&row, key)
         try annihilate(&row, key, proof: position)
+        try forgetAnswered(key, row)
         try refresh(&row, key)
         try put(row, key)
     }
 
     func accepted(_ event: Event, _ position: Position) throws {
-        guard let key = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation else { return }
+        let key = try resolve(named)
         var row = try entity(key)
         let collection = try collection(key.collection)
         let covered = row.pending.filter { $0.position <= covers }
@@ -75,7 +88,7 @@ extension Fold {
             // Until the server's own words follow, its entity is what we sent.
             if case .document(let bytes) = try Current(changes, on: base) {
                 row.baseState = .live
-                row.base = bytes
+                row.base = try referenceNames(collection).named(bytes)
                 row.revision = event.revision
             } else {
                 row.baseState = .deleted
@@ -97,16 +110,22 @@ extension Fold {
         endAttempt(&row, key)
         row.refusal = nil
         try annihilate(&row, key, proof: position)
-        // Of what was never here an alias would name nothing.
-        if row.baseState != .absent { try bind(key, event) }
+        try forgetUnanswered(key)
+        // A server that names what it took differently. Of what was never here an alias would name
+        // nothing.
+        if row.baseState != .absent, let id = BindingPayload(event.payload).serverID {
+            try bind(id, to: key, &row, proof: position)
+        }
         try refresh(&row, key)
         try put(row, key)
     }
 
     func rejected(_ event: Event, _ position: Position) throws {
-        guard let key = event.key, let covers = event.mutation else { return }
+        guard let named = event.key, let covers = event.mutation else { return }
+        let key = try resolve(named)
         var row = try entity(key)
         endAttempt(&row, key)
+        try forgetAnswered(key, row)
         // Who edited meanwhile has mended it, perhaps: all of it goes again.
         // And what was given up meanwhile is not refused any more.
         guard row.pending.contains(where: { $0.position <= covers }),
@@ -127,17 +146,6 @@ extension Fold {
         try put(row, key)
     }
 
-    /// A server that names what it took differently: the entity keeps its key, the name is an
-    /// alias.
-    private func bind(_ key: EntityKey, _ event: Event) throws {
-        guard let id = BindingPayload(event.payload).serverID,
-            ExactString(id) != ExactString(key.id)
-        else { return }
-        let alias = EntityKey(key.collection, id)
-        try dropPlaceholder(alias)
-        put(.binding(alias), key.bytes)
-    }
-
     /// Forgets the attempt whose outcome is known.
     func endAttempt(_ row: inout EntityRow, _ key: EntityKey) {
         guard row.attempt != nil else { return }
@@ -148,7 +156,7 @@ extension Fold {
 
 extension EntityRow {
     /// Remembers of what the attempt carried that it may be on the server.
-    fileprivate mutating func noteArrivalPossible() {
+    mutating func noteArrivalPossible() {
         guard let attempt else { return }
         for index in pending.indices where pending[index].position <= attempt.covers {
             pending[index].mayHaveArrived = true

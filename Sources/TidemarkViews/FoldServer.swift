@@ -7,6 +7,7 @@ extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
         guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
+        if !isDeletion, try claim(key, event, position) { return }
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
@@ -61,7 +62,7 @@ extension Fold {
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),
             !row.isOwnWrite(event), isDeletion || event.checked.isObject
         else { return nil }
-        let changes = try row.ownChanges(in: collection)
+        let changes = try namedChanges(row, collection)
         let old = try row.baseValue(in: collection)
         let new = try Base(event, isDeletion).read(by: collection)
         let rebase = Rebase(
@@ -84,7 +85,7 @@ extension Fold {
         let collection = try collection(key.collection)
         // What follows from a rule meets the server's word afterwards: FoldDerived.swift.
         let own = row.pending.filter { !$0.isDerived }
-        let changes = try row.ownChanges(in: collection)
+        let changes = try namedChanges(row, collection)
         let new = try new.read(by: collection)
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
@@ -127,6 +128,21 @@ extension Fold {
             endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
+    }
+
+    /// What the user left pending, its references by the ids that the server uses: so they are compared.
+    private func namedChanges(
+        _ row: EntityRow, _ collection: CollectionModel
+    ) throws -> [PendingChange] {
+        let changes = try row.ownChanges(in: collection)
+        guard !collection.references.isEmpty else { return changes }
+        let names = try referenceNames(collection)
+        return try changes.map { try names.named($0) }
+    }
+
+    /// How references are written in what is sent.
+    func referenceNames(_ collection: CollectionModel) throws -> ReferenceNames {
+        ReferenceNames(collection, try model()) { try self.serverID(of: $0) }
     }
 
     // MARK: What rules of the app answered
@@ -187,7 +203,7 @@ extension EntityRow {
     }
 
     /// Makes what the server said the base.
-    fileprivate mutating func set(
+    mutating func set(
         _ event: Event, _ position: Position, _ asOf: Position, _ isDeletion: Bool
     ) {
         if isDeletion {

@@ -10,12 +10,16 @@ package struct PushCandidate: Sendable, Hashable {
     package var isDeletion: Bool
     /// How often its first mutation was sent in vain.
     package var attempts: UInt64
+
+    /// Whether it was sent so often in vain that it goes after everything else: one entity that the
+    /// server chokes on must not keep other collections waiting for ever.
+    var isInVain: Bool { attempts >= 2 }
 }
 
 extension ViewReader {
     /// The entities with open mutations: creations and updates in the model's order, what is
-    /// referred to first, then deletions in the opposite order; within a collection
-    /// what was sent in vain least often, then what is oldest.
+    /// referred to first, then deletions in the opposite order; within a collection what was sent
+    /// in vain least often, then what is oldest; at last what was sent in vain too often.
     package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
         var found: [EntityKey: PushCandidate] = [:]
         try forEachMutation(openOnly: true) { position, mutation in
@@ -33,6 +37,7 @@ extension ViewReader {
             order[collection.name] = index
         }
         return found.values.sorted { left, right in
+            if left.isInVain != right.isInVain { return right.isInVain }
             if left.isDeletion != right.isDeletion { return right.isDeletion }
             let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
             if a != b { return left.isDeletion ? a > b : a < b }
@@ -56,15 +61,29 @@ extension ViewReader {
         else { return [] }
         let document = try JSONDocument(parsing: bytes)
         var missing: [EntityKey] = []
-        for reference in collection.references {
-            guard let id = document.value(reference.field)?.stringValue else { continue }
-            let target = EntityKey(reference.collection, id)
-            guard target != key, let other = try entity(target), other.baseState != .live,
-                !other.pending.isEmpty, try !leads(from: target, to: key, model)
+        for (target, other) in try targets(of: document, in: collection) {
+            guard target != key, other.baseState != .live, !other.pending.isEmpty,
+                !missing.contains(target), try !leads(from: target, to: key, model)
             else { continue }
             missing.append(target)
         }
         return missing
+    }
+
+    /// The entities that a document refers to and that are here, in the order of the references.
+    private func targets(
+        of document: JSONDocument, in collection: CollectionModel
+    ) throws -> [(key: EntityKey, row: EntityRow)] {
+        try collection.references.flatMap { reference in
+            try document.ids(in: reference.field).compactMap {
+                try found(EntityKey(reference.collection, $0))
+            }
+        }
+    }
+
+    /// Whether a list of a collection says what became of writes without an answer.
+    package func hasUnanswered(in collection: CollectionName) throws -> Bool {
+        try row(.unanswered(collection)) != nil
     }
 
     /// Whether the references of unsent entities lead from one to another.
@@ -79,9 +98,7 @@ extension ViewReader {
                 let bytes = try row.document(in: collection)
             else { continue }
             let document = try JSONDocument(parsing: bytes)
-            for reference in collection.references {
-                guard let id = document.value(reference.field)?.stringValue else { continue }
-                let target = EntityKey(reference.collection, id)
+            for (target, _) in try targets(of: document, in: collection) {
                 if target == end { return true }
                 if seen.insert(target).inserted { waiting.append(target) }
             }

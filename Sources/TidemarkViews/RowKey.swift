@@ -7,6 +7,7 @@
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'c' position                             issues (both sides of lost conflicts)
 //   ledger  'd' position, index (2 bytes)            decisions
+//   ledger  'e' collection                           outbox (writes that may be there unanswered)
 //   ledger  'g' name                                 schedule (gates, clock, requests)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
@@ -22,6 +23,7 @@
 //   ledger  'v' collection 0 id                      rivals (those that hold the state)
 //   ledger  'w' collection 0 scope                   watermarks
 //   ledger  'x' name                                 store (registered model, what opened it)
+//   ledger  'y' collection 0 id                      bindings (an entity's aliases)
 
 package import TidemarkEvents
 import TidemarkStore
@@ -83,6 +85,14 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func entity(_ key: EntityKey) -> RowKey { RowKey(.rows, key.bytes) }
     package static func binding(_ alias: EntityKey) -> RowKey {
         RowKey(.ledger, alias.bytes(after: Ledger.bindings))
+    }
+    /// The ids that an entity goes by beside that of its key.
+    package static func aliases(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.aliases))
+    }
+    /// The entities of a collection with a write that may be on the server without our knowing.
+    package static func unanswered(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, Ledger.unanswered + collection.rawValue.utf8)
     }
     package static func decision(_ position: Position, _ index: Int) -> RowKey {
         RowKey(.ledger, Ledger.decisions + place(position, index))
@@ -158,7 +168,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
         case UInt8(ascii: "a"): return .access
-        case UInt8(ascii: "b"): return .bindings
+        case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
         case UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "j"): return .placeholders
@@ -185,6 +195,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
 /// The first byte of a ledger key, by what the row is about.
 package enum Ledger {
+    package static let aliases = Array("y".utf8)
     package static let attempts = Array("u".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
@@ -199,6 +210,7 @@ package enum Ledger {
     package static let lost = Array("i".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)
+    package static let unanswered = Array("e".utf8)
     package static let unreadable = Array("q".utf8)
     package static let ruleAnswers = Array("r".utf8)
     package static let sides = Array("c".utf8)

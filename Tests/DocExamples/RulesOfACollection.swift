@@ -1,6 +1,6 @@
 // RulesOfACollection.swift — what the article of that name shows of the rules; they are built here.
 
-import Tidemark
+package import Tidemark
 
 package enum RulesOfACollection {
     static func firstRules() -> CollectionModel {
@@ -38,10 +38,5 @@ package enum RulesOfACollection {
 
         entries.retention = RetentionRule(field: "start", months: 2)
         return [teams, projects, entries]
-    }
-
-    static func runs(of engine: SyncEngine) async throws {
-        try await engine.sync(.remoteChange, scope: .pull(["entries"]))
-        try await engine.sync(.timer, scope: .cleanUp)
     }
 }

@@ -135,6 +135,9 @@ final class MemoryFold {
         return fold.sortedChanges
     }
 
+    /// Sets a row past the fold.
+    func set(_ key: RowKey, _ value: [UInt8]) { rows[key] = value }
+
     func entity(_ key: EntityKey) throws -> EntityRow? {
         try rows[.entity(key)].map { try EntityRow(parsing: $0) }
     }

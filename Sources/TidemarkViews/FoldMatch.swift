@@ -1,0 +1,227 @@
+// FoldMatch.swift — writes that were sent to a server that names entities itself, and never
+// answered: nobody can ask after an entity without an id, so the next lists tell what became of it.
+//
+//   sent → answered                    nothing is left to find out
+//        → a list names a new entity   it is the creation, where all fields of `match` agree
+//        → a list ends without it      not there as far as can be known: it is sent again, and
+//                                      lists are still looked through for it
+//
+// Updates and deletions are settled by lists in the same way.
+
+import TidemarkEvents
+import TidemarkRules
+
+/// The entities of a collection with a write that may be on the server without our knowing, in the
+/// order in which they were sent.
+struct UnansweredRow: Sendable, Hashable {
+    var ids: [String] = []
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for id in ids { writer.message(1, id.utf8) }
+        return writer.bytes
+    }
+
+    init() {}
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            if field.number == 1 { ids.append(try field.string()) }
+        }
+    }
+}
+
+extension Fold {
+    // MARK: Which there are
+
+    private func unanswered(_ collection: CollectionName) throws -> UnansweredRow? {
+        try get(.unanswered(collection)).map { try UnansweredRow(parsing: $0) }
+    }
+
+    private func set(_ row: UnansweredRow, _ collection: CollectionName) {
+        put(.unanswered(collection), row.ids.isEmpty ? nil : row.encoded)
+    }
+
+    /// Remembers that a write of an entity was sent, where the server names entities.
+    func noteUnanswered(_ key: EntityKey) throws {
+        guard try namesEntities(key.collection) else { return }
+        var list = try unanswered(key.collection) ?? UnansweredRow()
+        guard !list.ids.contains(where: { ExactString($0) == ExactString(key.id) }) else { return }
+        list.ids.append(key.id)
+        set(list, key.collection)
+    }
+
+    /// Forgets an entity of which nothing is left to find out.
+    func forgetUnanswered(_ key: EntityKey) throws {
+        guard var list = try unanswered(key.collection),
+            let index = list.ids.firstIndex(where: { ExactString($0) == ExactString(key.id) })
+        else { return }
+        list.ids.remove(at: index)
+        set(list, key.collection)
+    }
+
+    /// Forgets an entity unless a write of it may be on the server still.
+    func forgetAnswered(_ key: EntityKey, _ row: EntityRow) throws {
+        if !row.isUnanswered { try forgetUnanswered(key) }
+    }
+
+    /// Whether the server names the entities of a collection.
+    func namesEntities(_ collection: CollectionName) throws -> Bool {
+        let ids = try knownCollection(collection)?.ids ?? .client
+        return ids != .client
+    }
+
+    // MARK: Lists that ended
+
+    /// A list that began after writes were sent, and has ended, says of those that it did not show
+    /// that they are not there as far as can be known: they are sent again.
+    func settleUnanswered(_ event: Event, _ position: Position) throws {
+        guard let collection = event.collection, let asOf = event.asOf,
+            var list = try unanswered(collection)
+        else { return }
+        var kept: [String] = []
+        for id in list.ids {
+            let key = EntityKey(collection, id)
+            var row = try entity(key)
+            if let attempt = row.attempt, attempt.call <= asOf {
+                row.noteArrivalPossible()
+                endAttempt(&row, key)
+                try annihilate(&row, key, proof: position)
+                try refresh(&row, key)
+                try put(row, key)
+            }
+            if row.isUnanswered { kept.append(id) }
+        }
+        guard kept != list.ids else { return }
+        list.ids = kept
+        set(list, collection)
+    }
+
+    // MARK: Entities that lists name
+
+    /// Recognises an entity that is new here as one that was made here and sent without an answer.
+    ///
+    /// - Returns: whether it is one; then the event is folded.
+    func claim(_ named: EntityKey, _ event: Event, _ position: Position) throws -> Bool {
+        guard event.mutation == nil, try namesEntities(named.collection),
+            let list = try unanswered(named.collection)
+        else { return false }
+        let collection = try collection(named.collection)
+        let known = try entity(named)
+        guard !collection.match.isEmpty, known.pending.isEmpty,
+            known.baseState == .absent || known.isPlaceholder, known.prunedDigest.isEmpty
+        else { return false }
+        let record = try JSONDocument(parsing: event.payload)
+        let asOf = event.asOf ?? position
+        var candidates: [(key: EntityKey, row: EntityRow)] = []
+        for id in list.ids {
+            let key = EntityKey(named.collection, id)
+            let row = try entity(key)
+            if row.isUnansweredCreation { candidates.append((key, row)) }
+        }
+        candidates.sort { $0.row.pending[0].position < $1.row.pending[0].position }
+        for (key, row) in candidates where row.isOlder(than: asOf) {
+            for count in row.sentCounts {
+                let changes = try row.changes(in: collection).prefix(count)
+                guard case .document(let bytes) = try Current(changes, on: .absent) else {
+                    continue
+                }
+                let sent = try JSONDocument(parsing: bytes)
+                if try isMatch(record, sent, collection) {
+                    try adopt(named, as: key, row, sent: count, event, position)
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    /// Makes what a list named the entity that was sent.
+    private func adopt(
+        _ named: EntityKey, as key: EntityKey, _ old: EntityRow, sent count: Int, _ event: Event,
+        _ position: Position
+    ) throws {
+        var row = old
+        let sent = Array(row.pending.prefix(count))
+        let changes = try row.changes(sent, in: try collection(key.collection))
+        for (item, isOvertaken) in zip(sent, PendingChange.overtaken(changes)) {
+            try settle(
+                item, of: key, isOvertaken ? .coalesced : .accepted, proof: position,
+                revision: event.revision)
+        }
+        row.pending.removeFirst(count)
+        // What comes after was made on top of it, and was not refused for what it is.
+        try rearm(&row, key)
+        endAttempt(&row, key)
+        try forgetUnanswered(key)
+        row.set(event, position, event.asOf ?? position, false)
+        try bind(named.id, to: key, &row, proof: position)
+        try refresh(&row, key)
+        try put(row, key)
+    }
+
+    /// Whether a record is what was sent, by the fields of `match`.
+    private func isMatch(
+        _ record: JSONDocument, _ sent: JSONDocument, _ collection: CollectionModel
+    ) throws -> Bool {
+        for field in collection.match {
+            if let reference = collection.references.first(where: { $0.field == field }) {
+                let theirs = try record.ids(in: field).map {
+                    try resolve(EntityKey(reference.collection, $0))
+                }
+                let ours = try sent.ids(in: field).map {
+                    try resolve(EntityKey(reference.collection, $0))
+                }
+                if theirs != ours { return false }
+            } else if !record.means(sent, in: field, collection.dates) {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension EntityRow {
+    /// Whether a write of it may be on the server without our knowing.
+    fileprivate var isUnanswered: Bool { attempt != nil || isUnansweredCreation }
+
+    /// Whether it was made here and sent, and is not known to be on the server.
+    fileprivate var isUnansweredCreation: Bool {
+        guard baseState == .absent, let first = pending.first, first.kind == .create else {
+            return false
+        }
+        return first.mayHaveArrived || attempt.map { first.position <= $0.covers } ?? false
+    }
+
+    /// Whether it was sent before the server was asked for something.
+    fileprivate func isOlder(than asOf: Position) -> Bool {
+        attempt.map { $0.call <= asOf } ?? true
+    }
+
+    /// How many of its first changes may have been sent together, the most first.
+    fileprivate var sentCounts: [Int] {
+        let attempted = attempt.map { attempt in
+            pending.count { $0.position <= attempt.covers }
+        }
+        let before = pending.prefix { $0.mayHaveArrived }.count
+        return Set([attempted ?? 0, before]).filter { $0 > 0 }.sorted(by: >)
+    }
+}
+
+extension JSONDocument {
+    /// Whether a field means the same in both: the same value, the same moment, or nothing.
+    fileprivate func means(_ other: JSONDocument, in field: String, _ dates: DateFormat) -> Bool {
+        let (left, right) = (value(field), other.value(field))
+        if left == right || (left.isNothing && right.isNothing) { return true }
+        guard let mine = rawValue(field).flatMap({ dates.timestamp($0) }),
+            let others = other.rawValue(field).flatMap({ dates.timestamp($0) })
+        else { return false }
+        return mine == others
+    }
+}
+
+extension JSONValue? {
+    /// What is not there, null and the empty text say the same.
+    fileprivate var isNothing: Bool { self == nil || self == .null || self == .string("") }
+}

@@ -1,0 +1,139 @@
+// CreateMatchTests.swift — a creation that was sent and never answered is recognised in a list.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@Suite struct `an unanswered creation` {
+    private let entry = #"{"id":"e","name":"tea","project":"p","n":1}"#
+
+    /// A fold in which entry `e` of project `p`, which is 13, was sent.
+    private func sent() throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
+        let fold = try NumberedFold()
+        let project = try fold.apply(.about(.localCreated, "projects/p", #"{"name":"p"}"#))
+        try fold.accept(
+            "projects/p", project, call: try fold.send("projects/p", project), id: "13")
+        let made = try fold.apply(.about(.localCreated, "entries/e", entry))
+        return (fold, made, try fold.send("entries/e", made))
+    }
+
+    @Test func `is what a list names with equal fields, references by any id`() throws {
+        let (fold, made, call) = try sent()
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"m":2}"#,
+                asOf: call))
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(text(row.document) == #"{"id":20,"name":"tea","project":13,"m":2}"#)
+        #expect(row.pending == [] && row.attempt == nil)
+        #expect(try fold.row("entries/20") == nil)
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        let mutation = try #require(try fold.memory.mutation(made))
+        #expect(mutation.outcome == .accepted && mutation.proof == fold.memory.last)
+        #expect(fold.ledger("e") == 0 && fold.ledger("u") == 0)
+    }
+
+    @Test(arguments: [
+        #"{"id":20,"name":"milk","project":13}"#, #"{"id":20,"name":"tea","project":14}"#,
+        #"{"id":20,"name":"tea"}"#,
+    ])
+    func `is nothing that differs in a field`(_ record: String) throws {
+        let (fold, _, call) = try sent()
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.row("entries/20")?.baseState == .live)
+        #expect(try fold.row("entries/e")?.attempt != nil)
+    }
+
+    @Test func `is nothing that was asked for before it was sent, and nothing that is known`()
+        throws
+    {
+        let (fold, _, call) = try sent()
+        let record = #"{"id":20,"name":"tea","project":13}"#
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call - 1))
+        #expect(try fold.row("entries/20")?.baseState == .live)
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.row("entries/e")?.attempt != nil)
+    }
+
+    @Test func `keeps what was done since, and an edit is no conflict`() throws {
+        let (fold, _, call) = try sent()
+        try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"name":"milk"},"unset":[]}"#))
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.pending.count == 1 && row.pending[0].kind == .update)
+        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13}"#)
+        #expect(fold.ledger("d") == 0)
+    }
+
+    @Test func `is not there when a list ends without it, and is recognised later all the same`()
+        throws
+    {
+        let (fold, _, call) = try sent()
+
+        try fold.end("entries", asOf: call - 1)
+        #expect(try fold.row("entries/e")?.attempt != nil)
+        try fold.end("entries", asOf: call)
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.attempt == nil && row.pending[0].mayHaveArrived)
+        #expect(fold.ledger("u") == 0 && fold.ledger("e") == 1)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+        #expect(try fold.row("entries/e")?.pending == [])
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        #expect(fold.ledger("e") == 0)
+    }
+
+    @Test func `that was deleted since is nothing when a list ends without it`() throws {
+        let (fold, made, call) = try sent()
+        try fold.apply(.about(.localDeleted, "entries/e"))
+
+        try fold.end("entries", asOf: call)
+
+        #expect(try fold.row("entries/e") == nil)
+        #expect(try fold.memory.mutation(made)?.outcome == .annihilated)
+        #expect(fold.ledger("e") == 0)
+    }
+
+    @Test func `takes the place of a placeholder`() throws {
+        let (fold, _, call) = try sent()
+        var stub = EntityRow()
+        stub.baseState = .live
+        stub.isPlaceholder = true
+        stub.base = Array(#"{"id":20}"#.utf8)
+        fold.memory.set(.entity(try "entries/20".key), stub.encoded)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+
+        #expect(try fold.row("entries/20") == nil)
+        #expect(try fold.row("entries/e")?.isPlaceholder == false)
+    }
+
+    @Test func `by time is recognised however the time is written`() throws {
+        let fold = try NumberedFold()
+        let made = try fold.apply(
+            .about(.localCreated, "entries/e", #"{"name":"2020-01-01T10:00:00Z"}"#))
+        let call = try fold.send("entries/e", made)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20",
+                #"{"id":20,"name":"2020-01-01T11:00:00+01:00","project":null}"#, asOf: call))
+
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+    }
+}
