@@ -42,8 +42,9 @@ let modules: [String: Module] = [
         onlyIn: ["Foundation": ["ScratchDirectory.swift"]]),
     "Sources/TidemarkTesting": Module(
         imports: [
-            "Tidemark", "TidemarkSync", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
-            "Foundation", "Synchronization", "Crypto",
+            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
+            "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks", "Foundation",
+            "Synchronization", "Crypto",
         ]),
     "Tools/Benchmarks": Module(
         imports: ["Tidemark", "TidemarkInspect", "GRDB", "CFloor", "Foundation"]),

@@ -23,7 +23,7 @@ struct Tool: AsyncParsableCommand {
             Sync.self, Status.self, Outbox.self, Why.self, Issues.self, Answer.self, Dump.self,
             Show.self,
             Verify.self,
-            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self,
+            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, ScenarioCommand.self,
         ])
 }
 

@@ -1,0 +1,110 @@
+// Scenario.swift — one scenario: a model, a server, what is done, and what must then hold.
+
+import TidemarkEvents
+
+/// Something that happens between a replica and a server, and what must then hold; read from JSON
+/// and run on virtual time.
+///
+/// Log, views and engine are the real ones; the server is one in memory, and waiting moves the
+/// clock.
+public struct Scenario: Sendable {
+    /// What it is called: the words before the title.
+    public let id: String
+    /// What it shows, in a sentence.
+    public let title: String
+    /// Where the behaviour is written down; may be empty.
+    public let source: String
+    let model: SyncModel
+    let server: ScenarioServerKind
+    let setup: ScenarioSetup
+    let clock: Timestamp
+    let seed: UInt64
+    let given: [ScenarioStep]
+    let steps: [ScenarioStep]
+    let expectation: ScenarioExpectation
+
+    private static let members = [
+        "$schema", "id", "title", "source", "note", "model", "clock", "seed", "server", "given",
+        "steps", "expect",
+    ]
+
+    init(_ value: JSONValue, at path: String) throws(ScenarioError) {
+        let members = try ScenarioMembers(value, at: path, Self.members)
+        id = try members.neededText("id")
+        title = try members.neededText("title")
+        source = try members.text("source") ?? ""
+        _ = try members.text("note")
+        clock = try members.time("clock") ?? ManualClock().start
+        seed = UInt64(try members.integer("seed", in: 0...Int64(UInt32.max)) ?? 1)
+        let server = try ScenarioMembers(
+            try members.needed("server"), at: members.path("server"), ScenarioSetup.members)
+        guard let kind = try server.word("kind", ScenarioServerKind.self) else {
+            throw ScenarioError(server.path("kind"), "is needed")
+        }
+        self.server = kind
+        model = try ScenarioModel.read(
+            try members.needed("model"), at: members.path("model"), kind.remote)
+        setup = try ScenarioSetup(server, kind, model)
+        let reader = ScenarioReader(server: kind, model: model)
+        given = try reader.steps(try members.list("given"))
+        steps = try reader.steps(try members.list("steps"))
+        expectation = try ScenarioExpectation(
+            members["expect"] ?? [:], at: members.path("expect"))
+    }
+
+    /// Runs the scenario on a temporary store, which is deleted afterwards.
+    ///
+    /// In the end the store is verified, too: the views must be what a new fold of the log makes.
+    ///
+    /// - Returns: what is otherwise than expected; nothing when it passed.
+    /// - Throws: when the temporary store can't be made or deleted.
+    public func run() async throws -> ScenarioResult {
+        try await ScenarioRun(self).run()
+    }
+}
+
+/// What the server holds when the scenario begins.
+struct ScenarioSetup: Sendable {
+    static let members = ["kind", "rows", "nextID", "limit"]
+
+    var rows: [(key: EntityKey, document: JSONValue)] = []
+    /// Where the server begins to count ids up.
+    var nextID: Int?
+    /// How many requests the server takes within how many seconds.
+    var limit: RequestLimit?
+
+    init(
+        _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel
+    ) throws(ScenarioError) {
+        for (name, path, list) in try server.members("rows") {
+            guard let collection = model[CollectionName(name)] else {
+                throw ScenarioError(path, "the model has no such collection")
+            }
+            for (path, row) in try ScenarioMembers.list(list, at: path) {
+                guard row.object != nil else { throw ScenarioError(path, "an object is needed") }
+                guard let id = row[collection.idField]?.idText ?? kind.id(of: collection.name)
+                else {
+                    throw ScenarioError(
+                        "\(path).\(collection.idField)", "a text or a whole number is needed")
+                }
+                let key = EntityKey(collection.name, id)
+                if let problem = kind.problem(with: key) { throw ScenarioError(path, problem) }
+                rows.append((key, row))
+            }
+        }
+        nextID = try server.integer("nextID", in: 1...Int64(Int32.max))
+        if nextID != nil, !kind.isToggl {
+            throw ScenarioError(server.path("nextID"), "such a server does not number entities")
+        }
+        guard let value = server["limit"] else { return }
+        let members = try ScenarioMembers(
+            value, at: server.path("limit"), ["requests", "seconds"])
+        guard let requests = try members.integer("requests", in: 1...10_000),
+            let seconds = try members.integer("seconds", in: 1...86_400)
+        else { throw ScenarioError(members.path, "requests and seconds are needed") }
+        guard kind.isToggl else {
+            throw ScenarioError(members.path, "such a server limits nothing")
+        }
+        limit = RequestLimit(requests: requests, seconds: seconds)
+    }
+}

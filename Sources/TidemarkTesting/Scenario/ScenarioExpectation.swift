@@ -1,0 +1,165 @@
+// ScenarioExpectation.swift — what must hold at a point of a scenario; all of it is optional.
+
+import TidemarkEvents
+
+/// What must hold at a point of a scenario.
+struct ScenarioExpectation: Sendable {
+    /// The lists that something may be expected of.
+    enum List: String, Sendable, CaseIterable {
+        /// What was sent since `given`, in order.
+        case requests
+        /// What was logged since `given`: `push.accepted tasks/t1`.
+        case log
+        /// The mutations that wait for the server or for the user.
+        case outbox
+        /// All mutations that there ever were.
+        case mutations
+        /// What was decided since `given`.
+        case decisions
+        /// What is left for a person to decide.
+        case issues
+        /// How many seconds the engine slept, each time since `given`.
+        case waits
+        /// What the engine said that it was doing since `given`, and how each run ended.
+        case progress
+    }
+
+    var path: String
+    /// What entities must be; null for those that must not be there.
+    var rows: [(key: EntityKey, row: JSONValue)] = []
+    /// All that is to be seen of a collection.
+    var collections: [(name: CollectionName, ids: [String])] = []
+    /// What the server must hold; null for what it must not.
+    var server: [(key: EntityKey, document: JSONValue)] = []
+    /// How far collections were pulled; null for not at all.
+    var watermarks: [(name: CollectionName, value: JSONValue)] = []
+    /// Which entity an id names; null for none.
+    var bindings: [(alias: EntityKey, key: EntityKey?)] = []
+    /// How the last run ended.
+    var outcome: JSONValue?
+    var lists: [(list: List, expected: ScenarioSequence)] = []
+
+    private static let rowMembers = ["document", "status", "error", "placeholder", "hidden"]
+    private static let outcomeMembers = [
+        "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
+        "rejected", "readBack", "requests",
+    ]
+
+    init(_ value: JSONValue, at path: String) throws(ScenarioError) {
+        self.path = path
+        let members = try ScenarioMembers(
+            value, at: path,
+            ["rows", "collections", "server", "watermarks", "bindings", "outcome"]
+                + List.allCases.map(\.rawValue))
+        for (name, path, value) in try members.members("rows") {
+            let key = try ScenarioMembers.key(name, at: path)
+            if value != .null {
+                _ = try ScenarioMembers(value, at: path, Self.rowMembers)
+                try ScenarioMatch.check(value, at: path)
+            }
+            rows.append((key, value))
+        }
+        for (name, path, value) in try members.members("collections") {
+            var ids: [String] = []
+            for (path, item) in try ScenarioMembers.list(value, at: path) {
+                guard let id = item.idText else { throw ScenarioError(path, "an id is needed") }
+                ids.append(id)
+            }
+            collections.append((CollectionName(name), ids))
+        }
+        for (name, path, value) in try members.members("server") {
+            try ScenarioMatch.check(value, at: path)
+            server.append((try ScenarioMembers.key(name, at: path), value))
+        }
+        for (name, path, value) in try members.members("watermarks") {
+            try ScenarioMatch.check(value, at: path)
+            watermarks.append((CollectionName(name), value))
+        }
+        for (name, path, value) in try members.members("bindings") {
+            let alias = try ScenarioMembers.key(name, at: path)
+            guard value != .null else {
+                bindings.append((alias, nil))
+                continue
+            }
+            let target = try ScenarioMembers.key(value.stringValue ?? "", at: path)
+            bindings.append((alias, target))
+        }
+        if let value = members["outcome"] {
+            let path = members.path("outcome")
+            let whole = value.stringValue == nil ? value : ["result": value]
+            _ = try ScenarioMembers(whole, at: path, Self.outcomeMembers)
+            try ScenarioMatch.check(whole, at: path)
+            outcome = whole
+        }
+        for list in List.allCases {
+            guard let value = members[list.rawValue] else { continue }
+            let expected = try ScenarioSequence(
+                value, at: members.path(list.rawValue)
+            ) { (value, path) throws(ScenarioError) in try list.read(value, at: path) }
+            lists.append((list, expected))
+        }
+    }
+}
+
+extension ScenarioExpectation.List {
+    /// The members of an item that is an object.
+    private var members: [String] {
+        switch self {
+        case .requests: ["request", "body", "status"]
+        case .outbox, .mutations: ["entity", "kind", "state", "fields", "rule"]
+        case .decisions: ["entity", "rule", "result", "fields"]
+        case .issues: ["kind", "entity", "collection", "fields", "message"]
+        case .log, .waits, .progress: []
+        }
+    }
+
+    /// Reads what is expected of an item.
+    fileprivate func read(_ value: JSONValue, at path: String) throws(ScenarioError) -> JSONValue {
+        switch self {
+        case .waits:
+            guard case .number = value else {
+                throw ScenarioError(path, "a number of seconds is needed")
+            }
+            return value
+        case .log, .progress:
+            guard value.stringValue != nil else { throw ScenarioError(path, "a text is needed") }
+            return value
+        case .requests where value.stringValue != nil: return ["request": value]
+        case .requests, .outbox, .mutations, .decisions, .issues:
+            let item = try ScenarioMembers(value, at: path, members)
+            if self == .requests { _ = try item.neededText("request") }
+            if item["entity"] != nil { _ = try item.key("entity") }
+            try ScenarioMatch.check(value, at: path)
+            return value
+        }
+    }
+
+    /// An item as a report has it.
+    func text(_ item: JSONValue) -> String {
+        if let text = item.stringValue { return text }
+        guard let request = item["request"]?.stringValue else { return item.description }
+        let status = item["status"].map { $0 == .null ? " (no answer)" : " \($0)" } ?? ""
+        return request + status + (item["body"].map { " \($0)" } ?? "")
+    }
+
+    func matches(_ expected: JSONValue, _ actual: JSONValue) -> Bool {
+        switch self {
+        case .waits: return expected == actual
+        case .log, .progress:
+            guard let pattern = expected.stringValue, let line = actual.stringValue else {
+                return false
+            }
+            return ScenarioPattern.isLike(pattern, line)
+        case .requests:
+            guard let pattern = expected["request"]?.stringValue,
+                let line = actual["request"]?.stringValue
+            else { return false }
+            var rest = expected.object ?? [:]
+            rest["request"] = nil
+            return ScenarioPattern(text: pattern).matches(line)
+                && ScenarioMatch.matches(.object(rest), actual)
+        case .outbox, .mutations, .decisions, .issues:
+            return ScenarioMatch.matches(expected, actual)
+        }
+    }
+}

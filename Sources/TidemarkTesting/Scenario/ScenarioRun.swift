@@ -1,0 +1,243 @@
+// ScenarioRun.swift — a scenario as it runs: a store, its engine and a server on virtual time. What
+// must hold is checked in ScenarioRun+Check.swift.
+
+import Synchronization
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkSync
+import TidemarkViews
+
+/// One run of a scenario.
+actor ScenarioRun {
+    let scenario: Scenario
+    let server: any ScenarioServer
+    let wire: ScenarioWire
+    var replica: Replica
+    var mismatches: [ScenarioMismatch] = []
+    /// The log's end when what was given was done.
+    var mark = Position.start
+    var outcome: SyncOutcome?
+    var progress: [JSONValue] = []
+    let device: ScenarioDevice
+    private let clock: ManualClock
+    private var engine: SyncEngine
+
+    init(_ scenario: Scenario) throws {
+        let clock = ManualClock(start: scenario.clock)
+        let server = scenario.server.make(scenario.model, scenario.setup, clock)
+        let wire = ScenarioWire(server, clock)
+        let device = ScenarioDevice(clock, seed: scenario.seed)
+        let replica = try Replica.temporary(
+            model: scenario.model, remote: scenario.server.remote,
+            dependencies: device.dependencies)
+        do {
+            engine = try Self.engine(replica, scenario, wire)
+        } catch {
+            try replica.deleteTemporary()
+            throw error
+        }
+        self.scenario = scenario
+        self.clock = clock
+        self.server = server
+        self.wire = wire
+        self.device = device
+        self.replica = replica
+        for row in scenario.setup.rows { server.apply(.put(row.key, row.document)) }
+    }
+
+    private static func engine(
+        _ replica: Replica, _ scenario: Scenario, _ wire: ScenarioWire
+    ) throws -> SyncEngine {
+        try SyncEngine(replica, remote: scenario.server.remote, transport: wire) {
+            .basic(user: "me", password: "secret")
+        }
+    }
+
+    func run() async throws -> ScenarioResult {
+        wire.connect { steps in await self.performInFlight(steps) }
+        do throws(ScenarioStop) {
+            try await perform(scenario.given)
+            try note { mark = try replica.read(\.position) }
+            wire.clearRequests()
+            device.clearWaits()
+            progress = []
+            try await perform(scenario.steps)
+            try check(scenario.expectation)
+            try checkWhole()
+        } catch {
+            mismatches.append(error.mismatch)
+        }
+        wire.connect(nil)
+        await engine.stop()
+        try replica.deleteTemporary()
+        return ScenarioResult(scenario, mismatches)
+    }
+
+    /// What is only known in the end: nothing was waited for in vain, and the store is whole.
+    private func checkWhole() throws(ScenarioStop) {
+        for hook in wire.waitingHooks {
+            mismatches.append(
+                ScenarioMismatch(
+                    hook.path, "\(hook.request.text), \(hook.nth)×", "(no such request)"))
+        }
+        for line in wire.stuck {
+            mismatches.append(
+                ScenarioMismatch("answers", "an answer before that to\n\(line)", "(never came)"))
+        }
+        try note {
+            for finding in try replica.journal.verify(.deep).findings {
+                mismatches.append(
+                    ScenarioMismatch("rebuild", "what a new fold of the log makes", finding))
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    private func performInFlight(_ steps: [ScenarioStep]) async {
+        do throws(ScenarioStop) { try await perform(steps) } catch {
+            mismatches.append(error.mismatch)
+        }
+    }
+
+    private func perform(_ steps: [ScenarioStep]) async throws(ScenarioStop) {
+        for step in steps { try await perform(step) }
+    }
+
+    private func perform(_ step: ScenarioStep) async throws(ScenarioStop) {
+        do {
+            try await act(step)
+        } catch let stop as ScenarioStop {
+            throw stop
+        } catch {
+            let code = (error as? TidemarkError)?.code
+            if let code, code == step.refused { return }
+            let expected = step.refused.map { "refused: \($0.rawValue)" } ?? "done"
+            let actual = (code.map { "\($0.rawValue): " } ?? "") + "\(error)"
+            throw ScenarioStop(mismatch: ScenarioMismatch(step.path, expected, actual))
+        }
+        if let refused = step.refused {
+            mismatches.append(
+                ScenarioMismatch(step.path, "refused: \(refused.rawValue)", "done"))
+        }
+    }
+
+    private func act(_ step: ScenarioStep) async throws {
+        switch step.action {
+        case .create(let key, let document):
+            try await replica.write { tx in _ = try tx.create(key, document) }
+        case .edit(let key, let patch):
+            try await replica.write { tx in _ = try tx.patch(key, patch) }
+        case .delete(let key): try await replica.write { tx in _ = try tx.delete(key) }
+        case .retry(let key): try await replica.write { tx in try tx.retry(key) }
+        case .discard(let key): try await replica.write { tx in try tx.discard(key) }
+        case .answer(let name, let answer): try self.answer(name, answer)
+        case .server(let edit): server.apply(edit)
+        case .advance(let duration): clock.advance(by: duration)
+        case .deviceClock(let duration): device.ahead = duration
+        case .fault(let fault): wire.add(fault)
+        case .answers(let patterns): wire.order(patterns)
+        case .sync(let sync): try await self.sync(sync)
+        case .restart:
+            await engine.stop()
+            try replica.close()
+            replica = try Replica.open(
+                existing: replica.directory, dependencies: device.dependencies)
+            engine = try Self.engine(replica, scenario, wire)
+        case .during(let hook): wire.add(hook)
+        case .expect(let expectation): try check(expectation)
+        }
+    }
+
+    private func answer(_ name: String, _ answer: IssueAnswer) throws {
+        let issues = try replica.issues().filter { issue in
+            guard let key = issue.key else { return issue.collection.rawValue == name }
+            return key.description == name
+        }
+        guard !issues.isEmpty else {
+            throw TidemarkError(.notFound, "there is no open issue about \(name)")
+        }
+        for issue in issues { try replica.answer(issue.id, answer) }
+    }
+
+    private func sync(_ sync: ScenarioSync) async throws {
+        guard sync.scope == .all else {
+            throw TidemarkError(.storage, "runs of another scope are not known here")
+        }
+        let statuses = engine.status
+        let outcome = try await engine.sync(
+            sync.trigger, deadline: sync.deadline, full: sync.isFull)
+        // Everything is in the stream already; one who is cancelled gets just that.
+        let reader = Task {
+            var phases: [SyncProgress.Phase] = []
+            for await case let progress? in statuses.map(\.progress)
+            where phases.last != progress.phase {
+                phases.append(progress.phase)
+            }
+            return phases
+        }
+        reader.cancel()
+        progress += await reader.value.map { .string($0.rawValue) } + [.string(outcome.word)]
+        self.outcome = outcome
+    }
+
+    /// Runs what may throw, and stops the scenario when it does.
+    func note(_ body: () throws -> Void) throws(ScenarioStop) {
+        do { try body() } catch {
+            throw ScenarioStop(mismatch: ScenarioMismatch("", "done", "\(error)"))
+        }
+    }
+}
+
+/// Why a scenario does not go on.
+struct ScenarioStop: Error {
+    var mismatch: ScenarioMismatch
+}
+
+/// The device: its clock, and how long the engine slept.
+final class ScenarioDevice: Sendable {
+    private struct State {
+        var ahead = Duration.zero
+        var waits: [Int64] = []
+    }
+    private let state = Mutex(State())
+    private let clock: ManualClock
+    private let seeded: Dependencies
+
+    init(_ clock: ManualClock, seed: UInt64) {
+        self.clock = clock
+        seeded = .seeded(seed, clock: clock)
+    }
+
+    /// How far the device's clock goes before the server's.
+    var ahead: Duration {
+        get { state.withLock(\.ahead) }
+        set { state.withLock { $0.ahead = newValue } }
+    }
+
+    /// How long the engine slept, each time, in microseconds.
+    var waits: [Int64] { state.withLock(\.waits) }
+
+    func clearWaits() { state.withLock { $0.waits = [] } }
+
+    var dependencies: Dependencies {
+        var dependencies = seeded
+        dependencies.now = {
+            let ahead = self.ahead.wholeMicroseconds
+            return Timestamp(microseconds: self.clock.now.rawValue + ahead)
+        }
+        let sleep = seeded.sleep
+        dependencies.sleep = { duration in
+            self.state.withLock { $0.waits.append(duration.wholeMicroseconds) }
+            try await sleep(duration)
+        }
+        return dependencies
+    }
+}
+
+extension SyncOutcome {
+    /// How the run ended, in one word.
+    var word: String { failure?.name ?? (isSynced ? "synced" : "incomplete") }
+}

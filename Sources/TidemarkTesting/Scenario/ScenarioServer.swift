@@ -1,0 +1,132 @@
+// ScenarioServer.swift — the servers that a scenario can name, each with its adapter.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+
+/// The kinds of servers.
+enum ScenarioServerKind: String, Sendable, CaseIterable {
+    case kinto
+    case toggl
+
+    /// Where it is, and what it speaks.
+    var remote: Remote {
+        switch self {
+        case .kinto: .kinto(origin: "http://server.test", bucket: KintoScenarioServer.bucket)
+        case .toggl: .toggl(origin: "http://server.test")
+        }
+    }
+
+    /// The edits of other clients that it knows beside `put`.
+    var edits: [String] {
+        switch self {
+        case .kinto: ["delete", "forget"]
+        case .toggl: ["delete", "forget", "archive"]
+        }
+    }
+
+    /// Whether it gives new entities their numbers, and may be told to refuse too many requests.
+    var isToggl: Bool { self == .toggl }
+
+    /// The id of the one entity of a collection whose rows carry none.
+    func id(of collection: CollectionName) -> String? {
+        isToggl && collection.rawValue == TogglRowType.preferences.rawValue
+            ? collection.rawValue : nil
+    }
+
+    /// What is wrong with the name of a record; nil where it can have one of that name.
+    func problem(with key: EntityKey) -> String? {
+        guard isToggl else { return nil }
+        guard let type = TogglRowType(rawValue: key.collection.rawValue) else {
+            return "such a server has no \(key.collection)"
+        }
+        return type == .preferences || Int64(key.id) != nil ? nil : "a number as id is needed"
+    }
+
+    /// A server of the kind.
+    func make(
+        _ model: SyncModel, _ setup: ScenarioSetup, _ clock: ManualClock
+    ) -> any ScenarioServer {
+        switch self {
+        case .kinto: KintoScenarioServer(model, clock)
+        case .toggl: TogglScenarioServer(setup, clock)
+        }
+    }
+}
+
+/// What a scenario asks of a server in memory.
+protocol ScenarioServer: Sendable {
+    var transport: any Transport { get }
+    /// What another client does.
+    func apply(_ edit: ScenarioServerEdit)
+    /// An entity as the server has it; nil when it has none.
+    func record(_ key: EntityKey) -> JSONValue?
+    /// The answer that says that something is wrong, as such a server writes it.
+    func failure(status: Int) -> TransportResponse
+}
+
+/// A server that speaks Kinto.
+struct KintoScenarioServer: ScenarioServer {
+    static let bucket = "b"
+    private let server: InMemoryServer
+
+    init(_ model: SyncModel, _ clock: ManualClock) {
+        server = InMemoryServer(bucket: Self.bucket, model: model, clock: clock)
+    }
+
+    var transport: any Transport { server }
+
+    func apply(_ edit: ScenarioServerEdit) {
+        switch edit {
+        case .put(let key, let document): server.put(key.description, document.description)
+        case .delete(let key), .archive(let key): server.delete(key.description)
+        case .forget(let key):
+            server.delete(key.description)
+            server.withModel { $0.purgeTombstones() }
+        }
+    }
+
+    func record(_ key: EntityKey) -> JSONValue? {
+        server.record(key.description).flatMap { try? JSONValue(parsing: Array($0.utf8)) }
+    }
+
+    func failure(status: Int) -> TransportResponse {
+        KintoRefusal(status, KintoAnswer.errno(status)).answer
+    }
+}
+
+/// A server that speaks as Toggl does.
+struct TogglScenarioServer: ScenarioServer {
+    private let server: TogglServer
+
+    init(_ setup: ScenarioSetup, _ clock: ManualClock) {
+        let model = TogglServerModel(
+            nextID: Int64(setup.nextID ?? TogglScenarioServer.nextID), limit: setup.limit)
+        server = TogglServer(model, clock: clock)
+    }
+
+    /// The first id unless a scenario says another.
+    private static let nextID = 1000
+
+    var transport: any Transport { server }
+
+    func apply(_ edit: ScenarioServerEdit) {
+        switch edit {
+        case .put(let key, let document): server.put(key.description, document.description)
+        case .delete(let key): server.delete(key.description)
+        case .forget(let key): server.forget(key.description)
+        case .archive(let key): server.archive(key.description)
+        }
+    }
+
+    func record(_ key: EntityKey) -> JSONValue? {
+        guard let type = TogglRowType(rawValue: key.collection.rawValue) else { return nil }
+        let row = server.withModel { $0.live(type, key.id) }
+        return row.flatMap { try? JSONValue(parsing: $0.document.bytes) }
+    }
+
+    func failure(status: Int) -> TransportResponse {
+        TogglRefusal(status, KintoAnswer.reason(status)).answer
+    }
+}

@@ -1,0 +1,169 @@
+// ScenarioWire.swift — what lies between the engine and the server: it notes each request, loses
+// some, has steps done while one is on its way, and puts answers in an order.
+
+import HTTPTypes
+import Synchronization
+import TidemarkEvents
+import TidemarkSync
+
+/// The way to the server.
+final class ScenarioWire: Transport, Sendable {
+    fileprivate struct State {
+        var requests: [JSONValue] = []
+        var faults: [(fault: ScenarioFault, seen: Int)] = []
+        var hooks: [(hook: ScenarioHook, seen: Int)] = []
+        /// Which answers come in which order, and which of them have come.
+        var order: [(pattern: ScenarioPattern, isAnswered: Bool)] = []
+        /// Requests that waited for others' answers in vain.
+        var stuck: [String] = []
+        var perform: (@Sendable ([ScenarioStep]) async -> Void)?
+    }
+    private let state = Mutex(State())
+    private let server: any ScenarioServer
+    private let clock: ManualClock
+
+    init(_ server: any ScenarioServer, _ clock: ManualClock) {
+        self.server = server
+        self.clock = clock
+    }
+
+    /// Who does the steps of hooks; nil for nobody any more.
+    func connect(_ perform: (@Sendable ([ScenarioStep]) async -> Void)?) {
+        state.withLock { $0.perform = perform }
+    }
+
+    func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0)) } }
+
+    func add(_ hook: ScenarioHook) { state.withLock { $0.hooks.append((hook, 0)) } }
+
+    func order(_ patterns: [ScenarioPattern]) {
+        state.withLock { $0.order = patterns.map { ($0, false) } }
+    }
+
+    /// What was sent, in order: `{"request", "body", "status"}`.
+    var requests: [JSONValue] { state.withLock(\.requests) }
+
+    func clearRequests() { state.withLock { $0.requests = [] } }
+
+    /// The hooks that nothing has come for.
+    var waitingHooks: [ScenarioHook] {
+        state.withLock { state in state.hooks.filter { $0.seen < $0.hook.nth }.map(\.hook) }
+    }
+
+    /// The requests whose turn to be answered never came.
+    var stuck: [String] { state.withLock(\.stuck) }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let line = "\(request.method.rawValue) \(request.path ?? "/")"
+        let (number, fault, hooks, perform) = state.withLock { state in
+            state.requests.append(Self.note(line, body))
+            return (
+                state.requests.count - 1, state.fault(line), state.hooks(line), state.perform
+            )
+        }
+        for hook in hooks where hook.isBefore { await perform?(hook.steps) }
+        let answer = try await exchange(request, body, limits, fault)
+        for hook in hooks where !hook.isBefore { await perform?(hook.steps) }
+        await waitForTurn(line)
+        state.withLock { state in
+            guard state.requests.indices.contains(number),
+                var note = state.requests[number].object
+            else { return }
+            note["status"] = .number(JSONNumber(answer.response.status.code))
+            state.requests[number] = .object(note)
+        }
+        return answer
+    }
+
+    private static func note(_ line: String, _ body: [UInt8]?) -> JSONValue {
+        var note: JSONObject = ["request": .string(line), "status": .null]
+        if let body {
+            let text = JSONValue.string(String(decoding: body, as: UTF8.self))
+            note["body"] = (try? JSONValue(parsing: body)) ?? text
+        }
+        return .object(note)
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ body: [UInt8]?, _ limits: TransportLimits,
+        _ fault: ScenarioFault?
+    ) async throws(TransportError) -> TransportResponse {
+        guard let fault else {
+            return try await server.transport.send(request, body: body, limits: limits)
+        }
+        switch fault.drop {
+        case .before: throw TransportError(.connectionLost, detail: "before the server got it")
+        case .after:
+            _ = try await server.transport.send(request, body: body, limits: limits)
+            throw TransportError(.connectionLost, detail: "after the server got it")
+        case nil:
+            var answer = server.failure(status: fault.status)
+            let date = KintoAnswer.date(milliseconds: clock.now.milliseconds)
+            answer.response.headerFields[.date] = date
+            answer.response.headerFields[.retryAfter] = fault.retryAfter.map(String.init)
+            if let body = fault.body {
+                answer.body = body.stringValue.map { Array($0.utf8) } ?? body.encoded()
+            }
+            return answer
+        }
+    }
+
+    /// Waits until the answers have come that come before this one.
+    private func waitForTurn(_ line: String) async {
+        let clock = ContinuousClock()
+        let end = clock.now.advanced(by: Self.turnMax)
+        while true {
+            let isMine = state.withLock { state in
+                guard
+                    let place = state.order.firstIndex(where: {
+                        !$0.isAnswered && $0.pattern.matches(line)
+                    }), state.order[..<place].contains(where: { !$0.isAnswered })
+                else {
+                    state.answered(line)
+                    return true
+                }
+                // Never to be reached by a scenario that can be fulfilled.
+                guard clock.now > end else { return false }
+                state.stuck.append(line)
+                state.answered(line)
+                return true
+            }
+            if isMine { return }
+            await Task.yield()
+        }
+    }
+
+    /// How long an answer is held back, by a real clock: what it waits for is never asked then.
+    private static let turnMax = Duration.seconds(5)
+}
+
+extension ScenarioWire.State {
+    /// What goes wrong with a request: of the faults that it is like the first that acts.
+    fileprivate mutating func fault(_ line: String) -> ScenarioFault? {
+        var found: ScenarioFault?
+        for index in faults.indices where faults[index].fault.request.matches(line) {
+            faults[index].seen += 1
+            let fault = faults[index].fault
+            let number = faults[index].seen - fault.skip
+            if found == nil, number >= 1, number <= fault.times { found = fault }
+        }
+        return found
+    }
+
+    /// The hooks whose time has come with a request.
+    fileprivate mutating func hooks(_ line: String) -> [ScenarioHook] {
+        var found: [ScenarioHook] = []
+        for index in hooks.indices where hooks[index].hook.request.matches(line) {
+            hooks[index].seen += 1
+            if hooks[index].seen == hooks[index].hook.nth { found.append(hooks[index].hook) }
+        }
+        return found
+    }
+
+    fileprivate mutating func answered(_ line: String) {
+        let place = order.firstIndex { !$0.isAnswered && $0.pattern.matches(line) }
+        if let place { order[place].isAnswered = true }
+    }
+}

@@ -1,0 +1,128 @@
+// ScenarioSchemaTests.swift — Schemas/scenario.schema.json says what the tool takes, and no more;
+// the examples of Schemas/SCENARIOS.md are scenarios that pass.
+
+import Foundation
+import Testing
+
+@Suite(
+    .enabled(
+        if: !Outside.python.isEmpty && !Outside.programs.isEmpty,
+        "TIDEMARK_PYTHON and TIDEMARK_BIN are not set; Tools/test sets them"))
+struct `the schema of scenarios` {
+    let workshop: ReaderWorkshop
+
+    init() throws { workshop = try ReaderWorkshop() }
+
+    @Test func `every file of scenarios conforms, and so do the examples of the page, which pass`()
+        throws
+    {
+        let ended = try workshop.python(Self.validating + Self.good)
+
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    @Test func `what does not conform is refused by the tool, which names the place`() throws {
+        let ended = try workshop.python(Self.validating + Self.bad)
+
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    private static let validating = #"""
+        import glob, json, re, subprocess
+        from jsonschema import Draft202012Validator
+        from referencing import Registry, Resource
+
+        def schema(name):
+            with open(f"{root}/Schemas/{name}.schema.json", encoding="utf-8") as file:
+                value = json.load(file)
+            Draft202012Validator.check_schema(value)
+            return value
+
+        registry = Registry().with_resource(
+            "model.schema.json", Resource.from_contents(schema("model")))
+        scenarios = Draft202012Validator(schema("scenario"), registry=registry)
+
+        def run(value):
+            with open("scenario.json", "w", encoding="utf-8") as file:
+                json.dump(value, file)
+            ended = subprocess.run(
+                [tool, "scenario", "scenario.json"], capture_output=True, encoding="utf-8")
+            return ended.returncode, ended.stdout + ended.stderr
+
+        """#
+
+    private static let good = #"""
+        names = glob.glob(root + "/Tests/Scenarios/**/*.json", recursive=True)
+        assert len(names) >= 10, names
+        for name in names:
+            value = json.load(open(name, encoding="utf-8"))
+            errors = [error.message for error in scenarios.iter_errors(value)]
+            assert not errors, (name, errors)
+        page = open(root + "/Schemas/SCENARIOS.md", encoding="utf-8").read()
+        blocks = re.findall(r"^```json\n(.*?)^```$", page, re.M | re.S)
+        assert len(blocks) == 2, len(blocks)
+        for block in blocks:
+            value = json.loads(block)
+            errors = [error.message for error in scenarios.iter_errors(value)]
+            assert not errors, (block, errors)
+            status, said = run(value)
+            assert status == 0 and "1 passed, 0 failed" in said, said
+        """#
+
+    private static let bad = #"""
+        def scenario(**members):
+            usual = {"id": "s", "title": "t", "model": {"collections": [{"name": "tasks"}]},
+                     "server": {"kind": "kinto"}}
+            given = {**usual, **members}
+            return {name: value for name, value in given.items() if value is not ...}
+
+        def step(**members):
+            return scenario(steps=[members])
+
+        def expect(**members):
+            return scenario(expect=members)
+
+        assert scenarios.is_valid(scenario()) and run(scenario())[0] == 0
+        place = "steps[0]"
+        for path, value in [
+            ("object", []), ("id", scenario(id=...)), ("title", scenario(title="")),
+            ("model", scenario(model=...)), ("model", scenario(model="other")),
+            ("model.remote", scenario(model={
+                "collections": [{"name": "a"}],
+                "remote": {"origin": "http://a", "adapter": "kinto", "bucket": "b"}})),
+            ("model.change.x", scenario(model={"base": "toggl", "change": {"x": 1}})),
+            ("server", scenario(server=...)), ("server.kind", scenario(server={"kind": "x"})),
+            ("server.rows", scenario(server={"kind": "kinto", "rows": []})),
+            ("server.nextID", scenario(server={"kind": "kinto", "nextID": 1})),
+            ("scenarios", {"scenarios": []}), ("x", scenario(x=1)), ("seed", scenario(seed=1.5)),
+            ("clock", scenario(clock="today")), ("given", scenario(given={})),
+            (place, step()), (place, step(x=1)), (place, step(advance=1, sync="all")),
+            (place + ".create", step(create="tasks")),
+            (place + ".set", step(edit="tasks/1", set=1)),
+            (place, step(edit="tasks/1")), (place + ".with", step(answer="tasks/1")),
+            (place + ".refused", step(delete="tasks/1", refused="gone")),
+            (place + ".server", step(server={"delete": "tasks/1", "forget": "tasks/1"})),
+            (place + ".server.document", step(server={"put": "tasks/1"})),
+            (place + ".advance", step(advance="1 h")),
+            (place + ".fault", step(fault={"request": "*"})),
+            (place + ".fault.status", step(fault={"request": "*", "status": 99})),
+            (place + ".sync", step(sync="none")),
+            (place + ".trigger", step(sync="all", trigger="x")),
+            (place + ".restart", step(restart=1)), (place + ".do", step(during={"request": "*"})),
+            (place + ".do[0].sync", step(during={"request": "*"}, do=[{"sync": "all"}])),
+            ("expect.rows.tasks", expect(rows={"tasks": None})),
+            ("expect.rows.tasks/1", expect(rows={"tasks/1": {"state": "x"}})),
+            ("expect.rows.tasks/1.document.n", expect(rows={"tasks/1": {
+                "document": {"n": {"$absent": False}}}})),
+            ("expect.collections.tasks", expect(collections={"tasks": 1})),
+            ("expect.outcome", expect(outcome={"x": 1})), ("expect.requests", expect(requests={})),
+            ("expect.requests", expect(requests=[{"status": 1}])),
+            ("expect.outbox[0]", expect(outbox=[{"x": 1}])),
+            ("expect.waits[0]", expect(waits=["1"])),
+            ("expect.log[0]", expect(log=[1])), ("expect.x", expect(x=[])),
+        ]:
+            assert not scenarios.is_valid(value), value
+            status, said = run(value)
+            assert status == 2 and path in said and said.count("\n") == 1, (value, status, said)
+        """#
+}

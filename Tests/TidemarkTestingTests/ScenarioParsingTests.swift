@@ -1,0 +1,120 @@
+// ScenarioParsingTests.swift — what is wrong with a scenario's file, and where.
+
+import Testing
+import TidemarkTesting
+
+@Suite struct `reading scenarios` {
+    private static func toggl(_ model: String, _ rows: String) -> String {
+        let server = #"{"kind":"toggl","rows":\#(rows)}"#
+        return #"{"id":"a","title":"t","model":\#(model),"server":\#(server)}"#
+    }
+
+    private func problem(_ text: String) -> String? {
+        do throws(ScenarioError) {
+            _ = try ScenarioFile(parsing: Array(text.utf8), name: "file.json")
+            return nil
+        } catch { return error.description }
+    }
+
+    @Test(arguments: [
+        (#""x":1"#, "x: not known here; known are "),
+        (#""clock":"noon""#, "clock: a time is needed"),
+        (#""seed":-1"#, "seed: a whole number from 0 to "),
+        (#""given":{}"#, "given: a list is needed"),
+        (#""steps":[1]"#, "steps[0]: an object is needed"),
+        (#""steps":[{"x":1}]"#, "steps[0]: a step is needed, one of create, edit, "),
+        (#""steps":[{"create":"tasks"}]"#, "steps[0].create: an entity is needed"),
+        (#""steps":[{"create":"x/1"}]"#, "steps[0].create: the model has no collection x"),
+        (#""steps":[{"create":"tasks/1","document":[]}]"#, "steps[0].document: an object is"),
+        (#""steps":[{"create":"tasks/1","set":{}}]"#, "steps[0].set: not known here"),
+        (#""steps":[{"create":"tasks/1","refused":"no"}]"#, "steps[0].refused: one of noStore"),
+        (#""steps":[{"edit":"tasks/1"}]"#, "steps[0]: set or unset is needed"),
+        (#""steps":[{"edit":"tasks/1","unset":[1]}]"#, "steps[0].unset[0]: a field's name"),
+        (#""steps":[{"answer":"tasks/1"}]"#, "steps[0].with: is needed"),
+        (#""steps":[{"server":{}}]"#, "steps[0].server: one of put, delete, forget and archive"),
+        (#""steps":[{"server":{"put":"tasks/1"}}]"#, "steps[0].server.document: an object is"),
+        (#""steps":[{"server":{"archive":"tasks/1"}}]"#, "steps[0].server.archive: such a server"),
+        (#""steps":[{"advance":"24 hours"}]"#, "steps[0].advance: a number of seconds, or a text"),
+        (#""steps":[{"fault":{"request":"*"}}]"#, "steps[0].fault: either status or drop"),
+        (
+            #""steps":[{"fault":{"request":"*","status":503,"drop":"after"}}]"#,
+            "steps[0].fault: either status or drop"
+        ),
+        (#""steps":[{"sync":"some"}]"#, #"steps[0].sync: "all", "push", "cleanUp" or "#),
+        (#""steps":[{"sync":{"pull":["x"]}}]"#, "steps[0].sync.pull[0]: the name of a collection"),
+        (#""steps":[{"restart":false}]"#, "steps[0].restart: true is needed"),
+        (#""steps":[{"during":{"request":"*"}}]"#, "steps[0].do: steps are needed"),
+        (
+            #""steps":[{"during":{"request":"*"},"do":[{"sync":"all"}]}]"#,
+            "steps[0].do[0].sync: can't happen while a request is on its way"
+        ),
+        (#""steps":[{"expect":{"row":{}}}]"#, "steps[0].expect.row: not known here"),
+        (#""expect":{"rows":{"tasks":{}}}"#, "expect.rows.tasks: an entity is needed"),
+        (#""expect":{"rows":{"tasks/1":{"state":1}}}"#, "expect.rows.tasks/1.state: not known"),
+        (
+            #""expect":{"server":{"tasks/1":{"n":{"$none":1}}}}"#,
+            "expect.server.tasks/1.n.$none: alone and with its value, one of "
+        ),
+        (#""expect":{"collections":{"tasks":[{}]}}"#, "expect.collections.tasks[0]: an id"),
+        (#""expect":{"requests":1}"#, "expect.requests: a list, or an object with unordered"),
+        (#""expect":{"requests":{}}"#, "expect.requests: one of unordered, including"),
+        (#""expect":{"requests":[{"body":{}}]}"#, "expect.requests[0].request: is needed"),
+        (#""expect":{"outbox":[{"x":1}]}"#, "expect.outbox[0].x: not known here"),
+        (#""expect":{"waits":["1s"]}"#, "expect.waits[0]: a number of seconds is needed"),
+        (#""expect":{"outcome":{"word":"synced"}}"#, "expect.outcome.word: not known here"),
+        (#""expect":{"bindings":{"tasks/1":2}}"#, "expect.bindings.tasks/1: an entity is needed"),
+    ])
+    func `the error names the file, the member and what is needed`(
+        members: String, expected: String
+    ) throws {
+        let error = try #require(problem(scenarioText(members)))
+
+        #expect(error.hasPrefix("file.json: " + expected), "\(error)")
+    }
+
+    @Test(arguments: [
+        ("", "not a JSON document: "), ("{}", "id: is needed"), ("[]", "an object is needed"),
+        (#"{"scenarios":[]}"#, "scenarios: at least one scenario is needed"),
+        (#"{"scenarios":[{"id":"a"}]}"#, "scenarios[0].title: is needed"),
+        (#"{"id":"a","title":"t","model":"toggl"}"#, "server: is needed"),
+        (#"{"id":"a","title":"t","model":"x","server":{"kind":"kinto"}}"#, "model: no such model"),
+        (
+            #"{"id":"a","title":"t","model":"toggl","server":{"kind":"x"}}"#,
+            "server.kind: one of kinto, toggl is needed"
+        ),
+        (
+            #"{"id":"a","title":"t","model":{"collections":[]},"server":{"kind":"kinto"}}"#,
+            "model.collections: a list of at least one"
+        ),
+        (
+            toggl(#"{"base":"toggl","change":{"collections":{"tags":{"ids":1}}}}"#, "{}"),
+            "model.change.collections[4].ids: "
+        ),
+        (
+            toggl(#""toggl""#, #"{"tags":[{}]}"#),
+            "server.rows.tags[0].id: a text or a whole number is needed"
+        ),
+        (
+            toggl(#""toggl""#, #"{"tags":[{"id":"x"}]}"#),
+            "server.rows.tags[0]: a number as id is needed"
+        ),
+    ])
+    func `a file that is no scenario is refused`(text: String, expected: String) throws {
+        let error = try #require(problem(text))
+
+        #expect(error.hasPrefix("file.json: " + expected), "\(error)")
+    }
+
+    @Test func `a file holds several scenarios, each with an id of its own`() throws {
+        let one = scenarioText("")
+        let other = one.replacing(#""id":"s""#, with: #""id":"t","source":"a page""#)
+
+        let read = try scenarios(#"{"scenarios":[\#(one),\#(other)]}"#)
+
+        #expect(read.map(\.id) == ["s", "t"])
+        #expect(read.map(\.source) == ["", "a page"])
+        #expect(
+            problem(#"{"scenarios":[\#(one),\#(one)]}"#)
+                == #"file.json: scenarios[1].id: "s" is there twice"#)
+    }
+}
