@@ -111,7 +111,9 @@ extension ScenarioRun {
     ) throws {
         for (name, wanted) in expected.watermarks {
             let path = "\(expected.path).watermarks.\(name)"
-            let actual = try store.views.watermark(name).map { $0.cursor.description }
+            let actual = try store.views.watermark(name).flatMap { row in
+                row.since?.description ?? row.cursor?.description
+            }
             if wanted == .null {
                 if let actual { note(path, "(none)", actual) }
             } else if let time = wanted.time, let actual, JSONValue.string(actual).time == time {

@@ -163,12 +163,9 @@ actor ScenarioRun {
     }
 
     private func sync(_ sync: ScenarioSync) async throws {
-        guard sync.scope == .all else {
-            throw TidemarkError(.storage, "runs of another scope are not known here")
-        }
         let statuses = engine.status
         let outcome = try await engine.sync(
-            sync.trigger, deadline: sync.deadline, full: sync.isFull)
+            sync.trigger, scope: sync.scope, deadline: sync.deadline, full: sync.isFull)
         // Everything is in the stream already; one who is cancelled gets just that.
         let reader = Task {
             var phases: [SyncProgress.Phase] = []
