@@ -81,7 +81,10 @@ let package = Package(
             ]),
         module(
             "TidemarkTesting",
-            ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, flyingFox, flyingSocks]),
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
+                "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
+            ]),
         .executableTarget(
             name: "tidemark",
             dependencies: [
@@ -124,7 +127,9 @@ let package = Package(
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(
             "TidemarkTestingTests",
-            ["TidemarkTesting", "TidemarkHTTP", "TidemarkSync", httpTypes]),
+            [
+                "TidemarkTesting", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+            ]),
         tests(
             "TidemarkTests",
             [
