@@ -62,16 +62,25 @@ extension Fold {
             if before != nil { put(.rival(key), nil) }
             return
         }
-        var now = isAnew ? nil : before
-        let at = try changedAt(row, collection, rule, now, event, position)
-        now = RivalRow(at: at, loss: now?.loss)
-        if let now, now != before { put(.rival(key), now.encoded) }
+        var now = (isAnew ? nil : before) ?? RivalRow(at: Timestamp(rawValue: 0))
+        now.ignored = row.pending.filter { item in
+            if item.isDerived { return false }
+            if now.ignored.contains(item.position) { return true }
+            return item.position == position && now.loss != nil
+                && (try? item.touches(rule.field)) != true
+        }.map(\.position)
+        let at = try changedAt(row, collection, rule, now.ignored, event, position)
+        // What the server took, and has not said yet how it is, is as new as what was sent; and a
+        // word from a list makes nothing older.
+        let isOlder = row.isAssumed || (event.kind == .serverUpserted && event.mutation == nil)
+        now.at = isOlder ? max(at, now.at) : at
+        if now != before { put(.rival(key), now.encoded) }
     }
 
     /// When an entity was changed last: by the server's word, or by an edit made here.
     private func changedAt(
-        _ row: EntityRow, _ collection: CollectionModel, _ rule: RivalRule, _ before: RivalRow?,
-        _ event: Event? = nil, _ position: Position = .start
+        _ row: EntityRow, _ collection: CollectionModel, _ rule: RivalRule,
+        _ ignored: [Position] = [], _ event: Event? = nil, _ position: Position = .start
     ) throws -> Timestamp {
         var at = Timestamp(rawValue: 0)
         if row.baseState == .live {
@@ -81,15 +90,8 @@ extension Fold {
                     .flatMap { PreferNewer.time($0, field: field) }
             }
             at = max(at, time ?? at)
-            // What the server took, and has not said yet how it is, is as new as what was sent.
-            if row.isAssumed, let before { at = max(at, before.at) }
         }
-        for item in row.pending where !item.isDerived {
-            if let loss = before?.loss, item.position > loss.position,
-                (try? item.touches(rule.field)) != true
-            {
-                continue
-            }
+        for item in row.pending where !item.isDerived && !ignored.contains(item.position) {
             var time = item.editedAt
             if time == nil, item.position == position { time = event?.recordedAt }
             if time == nil { time = try mutation(item.position)?.recordedAt }
@@ -139,15 +141,21 @@ extension Fold {
         guard let winner = RivalDecision.winner(runners, ties: contest.rule.ties),
             let first = contest.rivals.first(where: { $0.runner == winner })
         else { return }
+        let goesOn = try first.standing.loss.map { try !holds($0, first, contest) } ?? true
         var starts: [RivalStart]?
         for rival in contest.rivals {
             let before = rival.standing.loss
             var loss = try before.flatMap { try holds($0, rival, contest) ? $0 : nil }
-            if rival.key != first.key, loss?.stop.kind != .startedHere {
+            // Whoever overtook a loser is replaced by who is ahead of all, as long as that goes on;
+            // but not where it was overtaken by a start made here.
+            if rival.key != first.key, loss == nil || goesOn, loss?.stop.kind != .startedHere {
                 let isStart = contest.isStart(of: first.key) && before?.winner != first.key
                 loss = contest.loss(of: rival, to: first, isStart ? .startedHere : .now)
             }
-            if let winner = loss.flatMap({ contest.runs($0.winner) }) {
+            // What a start made here has to be measured by stays as the user left it.
+            if let winner = loss.flatMap({ contest.runs($0.winner) }),
+                loss?.stop.kind != .startedHere || contest.event.sync == nil
+            {
                 loss?.winnerAt = winner.runner.at
             }
             loss?.at = rival.runner.at
@@ -155,7 +163,7 @@ extension Fold {
                 if starts == nil { starts = try self.starts(contest) }
                 known.stop = RivalDecision.stop(
                     rival.runner, starts: starts ?? [], rule: contest.rule.stop,
-                    now: contest.now(of: known, before))
+                    now: contest.now(of: rival, known))
                 loss = known
             }
             try settle(rival, loss, first, contest)
@@ -170,7 +178,12 @@ extension Fold {
         if let winner = contest.runs(loss.winner) {
             return RivalDecision.outranks(winner.runner, rival.runner, ties: contest.rule.ties)
         }
-        return try rival.runner.at <= loss.winnerAt && entity(loss.winner).document != nil
+        let winner = try entity(loss.winner)
+        guard rival.runner.at <= loss.winnerAt, winner.document != nil else { return false }
+        // Who was ahead only because its end was not listed yet in this run never was.
+        guard loss.stop.kind != .startedHere, let run = contest.event.sync, loss.decided > run
+        else { return true }
+        return try winner.pending.contains { try $0.touches(contest.rule.field) }
     }
 
     /// When the entities of a collection started that are seen and of the same group, as far as
@@ -195,7 +208,7 @@ extension Fold {
             else { return true }
             var at = Timestamp(rawValue: 0)
             if rule.stop == .nextStartNotOlder {
-                at = try changedAt(try EntityRow(parsing: value), collection, rule, nil)
+                at = try changedAt(try EntityRow(parsing: value), collection, rule)
             }
             starts.append(RivalStart(start: start, at: at))
             return true
@@ -212,13 +225,19 @@ extension Fold {
         // What is under way is judged by its answer first.
         if let derived, row.isCarried(derived) { return }
         if loss != rival.standing.loss {
-            put(.rival(rival.key), RivalRow(at: rival.standing.at, loss: loss).encoded)
+            var standing = rival.standing
+            standing.loss = loss
+            put(.rival(rival.key), standing.encoded)
         }
         let patch = loss.map { loss in
             let seconds = loss.stop.seconds(since: rival.runner.start)
             return Patch(set: [Patch.Field(contest.rule.field, Array(String(seconds).utf8))])
         }
-        guard derived?.payload != patch?.encoded else { return }
+        // The same again is what there is, unless the user has said something else since.
+        let isOverwritten = try row.pending.contains { item in
+            try derived.map { try $0.precedes(item) && item.touches(contest.rule.field) } ?? false
+        }
+        guard isOverwritten || derived?.payload != patch?.encoded else { return }
         if let derived { try withdraw(derived, from: &row, rival.key, proof: contest.position) }
         var decision = DecisionRow(
             key: rival.key, rule: RivalRule.name, ruleVersion: RivalDecision.version,
@@ -247,18 +266,25 @@ extension Contest {
     ) -> RivalRow.Loss {
         RivalRow.Loss(
             winner: winner.key, winnerAt: winner.runner.at, stop: RivalStop(kind, at: now),
-            at: rival.runner.at, position: rival.standing.loss?.position ?? position)
+            at: rival.runner.at,
+            decided: rival.standing.loss.flatMap { $0.winner == winner.key ? $0.decided : nil }
+                ?? position)
     }
 
     /// The time to stop at where nothing else says when: the same as before as long as the same one
     /// is ahead.
     ///
-    /// With a page of a list only while nothing of either has changed, so that the result does not
-    /// depend on the order of pages.
-    fileprivate func now(of loss: RivalRow.Loss, _ before: RivalRow.Loss?) -> Timestamp {
-        guard let before, before.stop.kind == .now, before.winner == loss.winner else { return now }
+    /// With a page of a list only where the server has said nothing of either in this run, so that
+    /// the result does not depend on the order of pages.
+    fileprivate func now(of rival: Rival, _ loss: RivalRow.Loss) -> Timestamp {
+        guard let before = rival.standing.loss, before.stop.kind == .now,
+            before.winner == loss.winner
+        else { return now }
         let isPull = event.kind == .pullPage || event.kind == .pullCompleted
-        if isPull, before.at != loss.at || before.winnerAt != loss.winnerAt { return now }
+        if isPull, let run = event.sync {
+            let said = [rival.row.basePosition, runs(loss.winner)?.row.basePosition]
+            if said.contains(where: { $0.map { $0 > run } ?? false }) { return now }
+        }
         return before.stop.time
     }
 }

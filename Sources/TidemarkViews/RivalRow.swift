@@ -15,12 +15,14 @@ package struct RivalRow: Sendable, Hashable {
         package var stop: RivalStop
         /// When the loser itself had been changed last, when that was decided.
         package var at: Timestamp
-        /// The event since which it does not go on.
-        package var position: Position
+        /// The event since which this winner is ahead.
+        package var decided: Position
     }
 
-    /// When it was changed last; an edit of a loser counts only where it is about the state.
+    /// When it was changed last, but for what is ``ignored``.
     package var at: Timestamp
+    /// The pending edits that were made while it was a loser and are not about the state.
+    package var ignored: [Position] = []
     package var loss: Loss?
 
     package init(at: Timestamp, loss: Loss? = nil) {
@@ -37,9 +39,10 @@ package struct RivalRow: Sendable, Hashable {
             writer.varint(4, loss.stop.kind.rawValue)
             writer.signed(5, loss.stop.time.rawValue)
             writer.signed(6, loss.at.rawValue)
-            writer.position(7, loss.position)
-            writer.signed(8, loss.winnerAt.rawValue)
+            writer.signed(7, loss.winnerAt.rawValue)
+            writer.position(8, loss.decided)
         }
+        for position in ignored { writer.position(9, position) }
         return writer.bytes
     }
 
@@ -54,12 +57,13 @@ package struct RivalRow: Sendable, Hashable {
                 guard let key = EntityKey(bytes: try field.bytes()) else { throw .invalidUTF8(3) }
                 loss = Loss(
                     winner: key, winnerAt: unknown, stop: RivalStop(.now, at: unknown),
-                    at: unknown, position: .start)
+                    at: unknown, decided: .start)
             case 4: loss?.stop.kind = RivalStop.Kind(rawValue: try field.unsigned()) ?? .now
             case 5: loss?.stop.time = Timestamp(rawValue: try field.signed())
             case 6: loss?.at = Timestamp(rawValue: try field.signed())
-            case 7: loss?.position = try field.position()
-            case 8: loss?.winnerAt = Timestamp(rawValue: try field.signed())
+            case 7: loss?.winnerAt = Timestamp(rawValue: try field.signed())
+            case 8: loss?.decided = try field.position()
+            case 9: ignored.append(try field.position())
             default: continue
             }
         }

@@ -27,6 +27,7 @@ struct LogMaker {
     private var calls: [Call] = []
     private var server: [EntityKey: Record] = [:]
     private var run: Position?
+    private var hasModel = false
     private let keys = ["lists/1", "lists/2", "tasks/1", "tasks/2", "tasks/a/b", "other/é"]
         .compactMap { EntityKey($0) }
 
@@ -37,6 +38,14 @@ struct LogMaker {
 
     /// Writes about `count` events in commits of random sizes.
     mutating func write(about count: Int, to journal: Journal) throws {
+        if !hasModel {
+            hasModel = true
+            var random = random
+            let rules = random.pick(Self.rules)
+            let model = Event.model(
+                random.pick(ConflictPolicy.examples), rivals: rules.0, choices: rules.1)
+            try journal.write(at: Timestamp(rawValue: 1)) { draft in try draft.append(model) }
+        }
         var written = 0
         while written < count {
             let steps = 1 + random.below(random.once(in: 3) ? 12 : 3)

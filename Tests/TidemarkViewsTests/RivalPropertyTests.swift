@@ -64,7 +64,9 @@ import TidemarkViews
                     ? Event.about(
                         .localCreated, "entries/\(id)", Timers.entry("\(id)", time(&random)))
                     : .about(.localUpdated, "entries/\(id)", #"{"set":{\#(fields)}}"#)
-                before.append(try edit.at("12:\(number + 1)0"))
+                var made = try edit.at("12:\(number + 1)0")
+                made.serverTime = made.recordedAt
+                before.append(made)
             }
             before.append(try Timers.run(at: "13:00"))
 
