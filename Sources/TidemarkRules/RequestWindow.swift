@@ -74,6 +74,6 @@ package struct RequestWindow: Sendable, Hashable {
 }
 
 extension RequestLimit {
-    /// How many requests it looks at.
-    fileprivate var timesMax: Int { requests + (burst.map { $0 + 1 } ?? 0) }
+    /// How many requests it looks at; of one with a burst, more than may come early.
+    fileprivate var timesMax: Int { requests + (burst.map { 2 * ($0 + 1) } ?? 0) }
 }

@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkRules
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -28,7 +29,7 @@ import TidemarkViews
     @Test func `pull some collections and send nothing`() async throws {
         let server = DatedServer(ManualClock())
         server.put("tasks/1")
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
             let outcome = try await device.sync(.pull(["tasks"]))
             #expect(outcome.failure == nil && outcome.pending == 1)
@@ -40,7 +41,7 @@ import TidemarkViews
 
     @Test func `push and list nothing`() async throws {
         let server = DatedServer(ManualClock())
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
             #expect(try await device.sync(.push).isSynced)
             #expect(server.requests == ["PUT tasks/2"])
@@ -52,7 +53,7 @@ import TidemarkViews
 
     @Test func `clean up and ask for nothing`() async throws {
         let server = DatedServer(ManualClock())
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
             #expect(try await device.sync(.cleanUp).failure == nil)
             #expect(server.requests == [])
@@ -72,7 +73,7 @@ import TidemarkViews
             }
             tasks.value = begun
         }
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             box.value = device
             defer { box.value = nil }
             try await device.sync()
@@ -115,7 +116,7 @@ import TidemarkViews
             await yieldForLong()
         }
         server.answer("lists", with: ending.status)
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
             box.value = device
             defer { box.value = nil }
@@ -145,7 +146,7 @@ import TidemarkViews
             Task { await device.engine.stop() }
             while !Task.isCancelled { await Task.yield() }
         }
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             box.value = device
             let outcome = try await device.sync()
             box.value = nil
@@ -162,7 +163,7 @@ import TidemarkViews
             waiting.value = Task { try await device.engine.sync(scope: .push) }
             await yieldForLong()
         }
-        try await DatedDevice.with(Self.model, server) { device in
+        try await DatedDevice.with(Self.model, server) { device async throws in
             try await put(device, "2")
             box.value = device
             defer { box.value = nil }
@@ -183,7 +184,7 @@ import TidemarkViews
 
     @Test func `AU-01: are begun by an app that was away for five minutes`() async throws {
         let server = DatedServer(ManualClock())
-        try await DatedDevice.with(Self.model, server, movesClock: false) { device in
+        try await DatedDevice.with(Self.model, server, movesClock: false) { device async throws in
             await device.engine.start(.none)
             await device.engine.left()
             server.clock.advance(by: .seconds(299))

@@ -78,8 +78,8 @@ final class AnswerOrder: Sendable {
     ) -> DatedServer {
         let server = DatedServer(clock, gate: gate)
         for (number, name) in persisted.enumerated() {
-            server.put("\(name)/\(number)1", #""name":"a""#)
-            server.put("\(name)/\(number)2", #""name":"b""#)
+            server.put("\(name)/\(number + 1)1", #""name":"a""#)
+            server.put("\(name)/\(number + 1)2", #""name":"b""#)
         }
         return server
     }
@@ -120,7 +120,7 @@ final class AnswerOrder: Sendable {
                     }
                     let order = AnswerOrder(names)
                     let server = Self.server { await order.wait($0) }
-                    try await DatedDevice.with(Self.model(), server) { device in
+                    try await DatedDevice.with(Self.model(), server) { device async throws in
                         #expect(try await device.sync().isSynced)
                         let seen = (try Self.rows(device), try device.kinds(after: .start))
                         #expect(server.inFlightMax <= 3 && server.requests.count == 9)
@@ -138,7 +138,8 @@ final class AnswerOrder: Sendable {
         var rows: [[String]] = []
         for parallel in [1, 2, 3, 9] {
             let server = Self.server()
-            try await DatedDevice.with(Self.model(parallel: parallel), server) { device in
+            try await DatedDevice.with(Self.model(parallel: parallel), server) {
+                device async throws in
                 #expect(try await device.sync().isSynced)
                 #expect(server.inFlightMax <= parallel)
                 rows.append(try Self.rows(device))
@@ -151,7 +152,8 @@ final class AnswerOrder: Sendable {
         var logs: Set<[String]> = []
         for _ in 0..<10 {
             let limits = [RequestLimit(requests: 3, seconds: 1)]
-            try await DatedDevice.with(Self.model(limits: limits), Self.server()) { device in
+            try await DatedDevice.with(Self.model(limits: limits), Self.server()) {
+                device async throws in
                 #expect(try await device.sync().isSynced)
                 logs.insert(try device.dump())
             }
@@ -165,7 +167,7 @@ final class AnswerOrder: Sendable {
             "time_entries", "projects",
         ])
         let server = Self.server { await order.wait($0) }
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             #expect(try await device.sync().isSynced)
             #expect(try device.pages() == Self.persisted)
         }
@@ -176,7 +178,7 @@ final class AnswerOrder: Sendable {
     {
         let server = Self.server()
         server.answer("projects", with: 500)
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             let outcome = try await device.sync()
             #expect(outcome.failure == .server(status: 500, retryAfterSeconds: nil))
             #expect(try device.pages() == Array(Self.persisted.prefix(6)))
@@ -191,7 +193,7 @@ final class AnswerOrder: Sendable {
         let order = AnswerOrder(["workspaces", "user", "workspace_features"])
         let server = Self.server { await order.wait($0) }
         server.answer("workspaces", with: 500)
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             #expect(try await device.sync().failure?.name == "server")
             #expect(
                 Set(server.requests) == ["GET workspaces", "GET user", "GET workspace_features"])
@@ -202,7 +204,7 @@ final class AnswerOrder: Sendable {
     @Test func `leave the others alone when one is refused`() async throws {
         let server = Self.server()
         server.answer("tags", with: 403)
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             let outcome = try await device.sync()
             #expect(outcome.failure == nil && outcome.paused.keys.map(\.rawValue) == ["tags"])
             #expect(try device.pages() == Self.persisted.filter { $0 != "tags" })
@@ -219,7 +221,7 @@ final class AnswerOrder: Sendable {
                 while !Task.isCancelled { await Task.yield() }
             }
         }
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             let task = Task { try await device.engine.sync() }
             box.value = task
             let outcome = try await task.value
@@ -240,7 +242,7 @@ final class AnswerOrder: Sendable {
                 if number == 1 { for name in Self.persisted { server.answer(name, with: nil) } }
                 return .bearer("\(number)")
             }
-        ) { device in
+        ) { device async throws in
             #expect(try await device.sync().isSynced)
             #expect(server.requests.count == 12)
             #expect(try device.pages() == Self.persisted)
@@ -252,7 +254,7 @@ final class AnswerOrder: Sendable {
     @Test func `RL-02: claim their slots one by one`() async throws {
         let server = Self.server()
         let limits = [RequestLimit(requests: 3, seconds: 1)]
-        try await DatedDevice.with(Self.model(limits: limits), server) { device in
+        try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             #expect(try await device.sync().isSynced)
             #expect(server.clock.elapsed == 2_000_000)
             #expect(server.times == [0, 0, 0, 1, 1, 1, 2, 2, 2].map { $0 * 1_000_000 })
@@ -265,7 +267,7 @@ final class AnswerOrder: Sendable {
             RequestLimit(requests: 60, seconds: 60, wholePulls: true),
             RequestLimit(requests: 9, seconds: 1),
         ]
-        try await DatedDevice.with(Self.model(limits: limits), server) { device in
+        try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             for _ in 0..<6 { #expect(try await device.sync().isSynced) }
             #expect(server.clock.elapsed == 5_000_000)
             #expect(try await device.sync().isSynced)
@@ -285,7 +287,7 @@ final class AnswerOrder: Sendable {
                     try tx.put(EntityKey("workspaces", "7"), Array(#"{"id":7}"#.utf8))
                 }
             }
-        ) { device in
+        ) { device async throws in
             try await device.replica.write { tx in
                 for id in ["98", "99"] {
                     try tx.create(EntityKey("time_entries", id), Array(#"{"id":\#(id)}"#.utf8))
@@ -304,7 +306,7 @@ final class AnswerOrder: Sendable {
     @Test func `RL-10: are not asked for by a light pull that would have to wait`() async throws {
         let server = Self.server()
         let limits = [RequestLimit(requests: 9, seconds: 60, wholePulls: true)]
-        try await DatedDevice.with(Self.model(limits: limits), server) { device in
+        try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             #expect(try await device.sync().isSynced)
             let (before, asked) = (try device.position(), server.requests.count)
             let outcome = try await device.sync(.pull(["time_entries"]))

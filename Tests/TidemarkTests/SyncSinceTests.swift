@@ -26,7 +26,7 @@ import TidemarkViews
         let server = DatedServer(clock)
         let first = clock.now
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             try await device.sync()
             #expect(try device.mark("tags")?.since == first)
 
@@ -51,7 +51,7 @@ import TidemarkViews
         let clock = ManualClock()
         let server = DatedServer(clock)
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             try await device.sync()
             clock.advance(by: Self.months)
             server.forgetRequests()
@@ -64,7 +64,7 @@ import TidemarkViews
         let clock = ManualClock()
         let server = DatedServer(clock)
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(serverDate: true), server) { device in
+        try await DatedDevice.with(Self.model(serverDate: true), server) { device async throws in
             try await device.sync()
             clock.advance(by: .seconds(30 * 86_400))
             let checked = clock.now
@@ -83,7 +83,7 @@ import TidemarkViews
     @Test func `bring everything where the server tells no time`() async throws {
         let server = DatedServer(ManualClock(), tellsTime: false)
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(serverDate: true), server) { device in
+        try await DatedDevice.with(Self.model(serverDate: true), server) { device async throws in
             try await device.sync()
             try await device.sync()
             #expect(server.requests == ["GET tags", "GET tags"])
@@ -98,7 +98,7 @@ import TidemarkViews
         let server = DatedServer(clock)
         server.put("tags/1")
         let model = Self.model(window: PullWindow(months: 2, daysAhead: 2))
-        try await DatedDevice.with(model, server) { device in
+        try await DatedDevice.with(model, server) { device async throws in
             try await device.sync()
             #expect(
                 server.requests == [
@@ -115,7 +115,7 @@ import TidemarkViews
         let server = DatedServer(clock)
         let first = clock.now
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             try await device.sync()
             clock.advance(by: .seconds(60))
             try await device.replica.write { tx in
@@ -132,7 +132,7 @@ import TidemarkViews
         let server = DatedServer(clock)
         let first = clock.now
         server.put("tags/1")
-        try await DatedDevice.with(Self.model(), server) { device in
+        try await DatedDevice.with(Self.model(), server) { device async throws in
             try await device.sync()
             clock.advance(by: .seconds(60))
             server.put("tags/2")
