@@ -97,13 +97,14 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// Without a cursor it says nothing, and is not logged.
+    /// Without a cursor it says nothing of them, and is logged only for what it settles.
     ///
     /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        guard list.cursor != nil, list.movesCursor || !absent.ids.isEmpty else { return Absent() }
+        let absent = list.cursor == nil ? Absent() : absent
+        guard list.movesCursor || !absent.ids.isEmpty else { return Absent() }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
         return stale.contains(list.collection.name) ? Absent() : absent
@@ -120,9 +121,7 @@ extension SyncRecorder {
         // The cursor moves only when all that follows from it is taken.
         let isTaken =
             try absent.isHeld || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
-        guard let cursor = list.cursor, isTaken, !stale.contains(list.collection.name) else {
-            return
-        }
+        guard isTaken, !stale.contains(list.collection.name) else { return }
         var payload = PayloadBuilder()
         payload.add("scope", "")
         payload.add("complete", true)
@@ -137,8 +136,7 @@ extension SyncRecorder {
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
                 sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
-                revision: cursor,
-                json: payload.bytes))
+                revision: list.cursor, json: payload.bytes))
         guard !absent.isHeld else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
     }
