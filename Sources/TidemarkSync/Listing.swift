@@ -104,9 +104,10 @@ package struct Listing: Sendable, Hashable {
     /// Whether a later list can go on from its end.
     package var goesOn: Bool { cursor != nil || collection.since != nil }
 
-    /// Whether the end of the list is worth noting: the cursor moved, or everything was listed.
+    /// Whether the end of the list is worth noting: the cursor moved, everything was listed, or it
+    /// says what became of writes without an answer.
     package var movesCursor: Bool {
-        cursor != nil && (isWhole || wasAhead || settles || cursor != began)
+        settles || cursor != nil && (isWhole || wasAhead || cursor != began)
     }
 
     /// Takes a page; false when the list leads in a circle.

@@ -113,13 +113,15 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// Without a cursor or a date to go on from it says nothing, and is not logged.
+    /// Without a cursor or a date to go on from it says nothing of them, and is logged only for what
+    /// it settles or what is out of reach.
     ///
     /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        guard absent.isOutOfReach || list.goesOn,
+        let absent = list.goesOn || absent.isOutOfReach ? absent : Absent()
+        guard absent.isOutOfReach || list.goesOn || list.settles,
             try isWorthNoting(list, draft) || !absent.ids.isEmpty
         else { return Absent() }
         let start = try begin(draft)
@@ -139,8 +141,7 @@ extension SyncRecorder {
         let isTaken =
             try absent.isHeld || absent.isOutOfReach
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
-        guard list.goesOn || absent.isOutOfReach, isTaken, !stale.contains(list.collection.name)
-        else { return }
+        guard isTaken, !stale.contains(list.collection.name) else { return }
         var payload = PayloadBuilder()
         payload.add("scope", "")
         payload.add("complete", true)

@@ -236,6 +236,20 @@ import TidemarkTesting
         }
     }
 
+    @Test(arguments: [true, false])
+    func `is settled by lists without a cursor, too`(_ reaches: Bool) async throws {
+        let device = try NumberedDevice(adapter: NumberedAdapter(hidesCursor: true))
+        try device.put("entries/e", #"{"start":5,"what":"tea"}"#)
+        _ = try await device.sync(failing: "POST entries", reaches: reaches)
+
+        #expect(try await device.sync().isSynced)
+
+        #expect(device.server.ids("entries") == ["13"])
+        #expect(try device.keys("entries") == ["e"])
+        #expect(try await device.sync().counts.hasNews == false)
+        try device.verify()
+    }
+
     @Test func `waits while no list comes to its end`() async throws {
         try await lose(reaches: true) { device in
             for _ in 1...2 {

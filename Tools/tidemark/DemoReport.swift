@@ -31,10 +31,10 @@ struct DemoReport {
             try journal.read { views in
                 try views.forEachEntity { key, row in
                     guard let document = row.document else { return true }
-                    let status = row.status.rawValue.padded(to: 7)
+                    let status = row.status.rawValue.padded(to: 11)
                     Terminal.write(
                         cut(
-                            "   \("\(key)".padded(to: 11)) \(status) "
+                            "   \("\(key)".padded(to: 24)) \(status) "
                                 + EventLine.onOneLine(document)))
                     return true
                 }
@@ -56,7 +56,7 @@ struct DemoReport {
                         cut(
                             "   \("\(entry.position)".padded(to: 5)) "
                                 + "\(entry.mutation.kind)".padded(to: 14)
-                                + "\(entry.mutation.key)".padded(to: 12) + "\(entry.word)\(proof)")
+                                + "\(entry.mutation.key) ".padded(to: 20) + "\(entry.word)\(proof)")
                     )
                 }
             }

@@ -60,6 +60,10 @@ struct DemoScene {
             + (project.map { #","project_id":\#($0)"# } ?? "") + #","workspace_id":1}"#
     }
 
+    func wait(seconds: Double) async throws {
+        try await Task.sleep(for: .seconds(seconds))
+    }
+
     /// Says how many of what was sent the server has.
     func count(_ description: String) {
         let count = server.records(in: "time_entries").values.count { $0.contains(description) }

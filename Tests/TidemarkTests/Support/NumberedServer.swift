@@ -117,6 +117,8 @@ struct NumberedAdapter: ServerAdapter {
     var traits: ServerTraits { ServerTraits(hasVersions: false) }
     /// Whether answers to writes say not how the entity is now.
     var hidesStored = false
+    /// Whether lists say not where a later one goes on.
+    var hidesCursor = false
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         guard let name = call.collection?.name else { throw .client(status: 0, "no such call") }
@@ -164,6 +166,6 @@ struct NumberedAdapter: ServerAdapter {
         return .page(
             ListPage(
                 records: items.compactMap { record(Array(body[$0])) }, next: nil,
-                cursor: Revision(at)))
+                cursor: hidesCursor ? nil : Revision(at)))
     }
 }
