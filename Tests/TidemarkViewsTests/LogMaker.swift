@@ -44,7 +44,7 @@ struct LogMaker {
             let rules = random.pick(Self.rules)
             let model = Event.model(
                 random.pick(ConflictPolicy.examples), rivals: rules.0, choices: rules.1)
-            try journal.write(at: Timestamp(rawValue: 1)) { draft in try draft.append(model) }
+            _ = try journal.write(at: Timestamp(rawValue: 1)) { draft in try draft.append(model) }
         }
         var written = 0
         while written < count {
