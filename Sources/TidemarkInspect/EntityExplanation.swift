@@ -60,11 +60,10 @@ extension EntityExplanation {
             lines.append("  on the server it is \(ids.dropFirst().joined(separator: ", "))")
         }
         if let position = row.basePosition, row.baseState != .absent {
-            let word = row.baseState == .deleted ? "deleted" : "as it is"
             lines.append(
                 row.isPlaceholder
                     ? "  made up at \(position), because something refers to it"
-                    : "  the server's \(word): \(position)")
+                    : "  the server's word: \(position)")
         }
         for item in row.pending {
             let rule = item.isDerived ? " by \(item.rule)" : ""

@@ -1,5 +1,5 @@
-// SyncRecorder+Access.swift — what is out of reach and what was pruned, as far as it decides what is
-// logged.
+// SyncRecorder+Access.swift — what is out of reach and what was pruned, as far as it decides
+// what is logged.
 
 import TidemarkEvents
 import TidemarkRules
@@ -18,7 +18,9 @@ extension SyncRecorder {
         }
     }
 
-    /// How many events one clean-up takes, each of ``PruneDecision/itemsMax``; the next run goes on.
+    /// How many events one clean-up takes, each of ``PruneDecision/itemsMax``.
+    ///
+    /// The next run goes on.
     private static let cleanUpsMax = 100
 
     /// Whether a word of the server about an entity says nothing new, though it is not here: it was

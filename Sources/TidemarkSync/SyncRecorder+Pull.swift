@@ -113,8 +113,8 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// Without a cursor or a date to go on from it says nothing of them, and is logged only for what
-    /// it settles or what is out of reach.
+    /// Without a cursor or a date to go on from it says nothing of them, and is logged only for
+    /// what it settles or what is out of reach.
     ///
     /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
     mutating func complete(
@@ -319,8 +319,8 @@ struct Absent: Sendable {
 }
 
 extension Listing {
-    /// The entities of a finished list of everything that are taken for deleted, asked about, or out
-    /// of reach.
+    /// The entities of a finished list of everything that are taken for deleted, asked about, or
+    /// out of reach.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
         guard isWhole, !isReadBack else { return Absent() }
         let ids = try absent(entity)

@@ -130,7 +130,9 @@ extension Fold {
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
     }
 
-    /// What the user left pending, its references by the ids that the server uses: so they are compared.
+    /// What the user left pending, its references by the ids that the server uses.
+    ///
+    /// So they are compared.
     private func namedChanges(
         _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [PendingChange] {

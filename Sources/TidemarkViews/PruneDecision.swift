@@ -2,7 +2,7 @@
 //
 //   retention      entities whose time lies back too long
 //   unreferenced   placeholders that nothing refers to any more
-//   access         what is out of reach, what refers first, as far as nothing that stays refers to it
+//   access         what is out of reach, what refers first, if nothing that stays refers to it
 //
 // What is not synced stays, and so does what it refers to.
 

@@ -1,5 +1,5 @@
-// Demo.swift — `tidemark demo`: a day of tracking time on a phone and a laptop, with a server shaped
-// like Toggl between them and everything that can go wrong.
+// Demo.swift — `tidemark demo`: a day of tracking time on a phone and a laptop, with a server
+// shaped like Toggl between them and everything that can go wrong.
 //
 // Nothing is claimed that is not in the stores: every line of the story is read back from them.
 

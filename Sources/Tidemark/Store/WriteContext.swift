@@ -188,8 +188,8 @@ public final class WriteContext {
         if Self.edits.contains(kind), try draft.fold.isPlaceholder(key) {
             throw TidemarkError(
                 .notFound,
-                "\(key) is not here: what stands in its place was made up, because something refers "
-                    + "to it; sync, and change it once the server has sent it", key: key)
+                "\(key) is not here: what stands in its place was made up, because something "
+                    + "refers to it; sync, and change it once the server has sent it", key: key)
         }
         return try draft.append(
             checked: Event(
