@@ -2,8 +2,8 @@
 // the others stop.
 //
 // The largest time of change wins. A tie goes to the later start and then to the greater id, so
-// that the result is the same in whatever order they came; or, where the model asks for it, to the one
-// that was here first. A loser stops at the earliest later start of any, or now.
+// that the result is the same in whatever order they came; or, where the model asks for it, to the
+// one that was here first. A loser stops at the earliest later start of any, or now.
 
 package import TidemarkEvents
 

@@ -220,7 +220,7 @@ struct `the tool's manners` {
 
         #expect(demo.code == 0 && demo.err == "", "\(demo.err)")
         let blocked = demo.lines.filter { $0.contains("blocked") }
-        #expect(!blocked.isEmpty && blocked.allSatisfy { $0.contains("blocked by lists/") })
+        #expect(!blocked.isEmpty && blocked.allSatisfy { $0.contains("blocked by projects/") })
         #expect(demo.lines.allSatisfy { !$0.hasSuffix(" ") })
         for name in ["phone", "laptop"] {
             let verified = try await SyncTool.run("verify", folder / "demo/\(name)")
@@ -228,7 +228,28 @@ struct `the tool's manners` {
             let root = try #require(verified.lines.last).dropFirst("root: ".count).prefix(16)
             #expect(demo.out.contains(root))
         }
+        try await explains(folder / "demo/laptop")
         let again = try await SyncTool.run("demo", "--store", folder / "demo")
         #expect(again.code == 2 && again.err.contains("is not empty"))
+    }
+
+    /// Why the timer that was running on the phone was stopped on the laptop.
+    private func explains(_ store: String) async throws {
+        let why = try await SyncTool.run("why", store, "time_entries/102")
+        #expect(why.code == 0 && why.err == "")
+        #expect(why.lines.first == "time_entries/102: synced")
+        let decision = try #require(why.lines.firstIndex { $0.hasPrefix("@") })
+        #expect(why.lines[decision].hasSuffix(" rivals/1: stopped on duration"))
+        let inputs = why.lines[(decision + 1)...].map { $0.split(separator: " ") }
+        #expect(
+            inputs.map { $0[2...3].joined(separator: " ") } == [
+                "server.upserted time_entries/102", "local.created time_entries/mail",
+            ])
+        let json = try await SyncTool.run("why", store, "time_entries/102", "-o", "json")
+        let line = try JSONValue(parsing: Array(try #require(json.lines.last).utf8))
+        #expect(line["rule"]?.stringValue == "rivals" && line["result"]?.stringValue == "stopped")
+        #expect(line["inputs"]?.array?.count == 2)
+        let none = try await SyncTool.run("why", store, "time_entries/9999")
+        #expect(none.code == 1 && none.err.contains("never heard of time_entries/9999"))
     }
 }

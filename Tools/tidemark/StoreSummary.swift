@@ -30,7 +30,8 @@ struct StoreSummary {
                 }
                 return true
             }
-            let cursor = try views.watermark(collection.name)?.cursor?.description
+            let mark = try views.watermark(collection.name)
+            let cursor = mark?.cursor?.description ?? mark?.since?.description
             collections.append((collection.name, counts, cursor))
         }
         let counts = try OutboxCounts(views)
@@ -60,12 +61,13 @@ struct StoreSummary {
         lines.append("last run  \(last)")
         lines.append("outbox    \(pending) pending, \(refused) refused")
         lines += schedule.lines
+        let width = max(9, collections.map(\.name.rawValue.count).max() ?? 0)
         for collection in collections {
             let counts = EntityStatus.allCases.compactMap { status in
                 collection.counts[status].map { "\($0) \(status.rawValue)" }
             }
             let list = counts.isEmpty ? "empty" : counts.joined(separator: ", ")
-            lines.append(collection.name.rawValue.padded(to: 9) + " " + list)
+            lines.append(collection.name.rawValue.padded(to: width) + " " + list)
         }
         return lines
     }
