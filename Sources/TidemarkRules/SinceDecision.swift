@@ -9,6 +9,10 @@ package enum SinceDecision {
     /// It would move with each list; a run without news is to stay one small event.
     package static let checkedAgeMax: Int64 = 86_400
 
+    /// How far a last change may lie ahead of the server's time, in seconds: that is known to the
+    /// second, and a little late.
+    private static let slack: Int64 = 60
+
     /// The date to list from; nil for everything.
     ///
     /// A date of exactly the limit is too old. Where the server's time is not known, everything is
@@ -23,7 +27,9 @@ package enum SinceDecision {
     ) -> Timestamp? {
         guard let now else { return nil }
         let limit = now.adding(months: -rule.months)
-        if let since, since > limit { return since }
+        // One entity that claims to be of the future would hide what changes until then.
+        let latest = now.adding(seconds: slack)
+        if let since, since > limit, since <= latest { return since }
         guard rule.serverDate, let checkedAt, checkedAt > limit else { return nil }
         return checkedAt
     }

@@ -69,7 +69,7 @@ extension SyncDriver {
                 return .answered(answered)
             }
             for ready in ahead.graph.ready {
-                if run.window.wait(at: dependencies.now()) > 0 {
+                if run.window.wait(at: now(in: run)) > 0 {
                     // An answer may come sooner than the time.
                     if run.ahead?.open ?? 0 > 0 { break }
                     if case .failure(let failure) = await wait(&run) { return .ended(failure) }
@@ -146,7 +146,7 @@ extension SyncDriver {
             return
         }
         let (sentAt, sentUptime) = (dependencies.now(), dependencies.uptime().microseconds)
-        run.window.add(sentAt)
+        run.window.add(now(in: run))
         ahead.open += 1
         let driver = limited(by: run.time)
         answered.isLimited = driver.limits != limits

@@ -52,7 +52,10 @@ package struct SyncDriver: Sendable {
         let dependencies = dependencies
         var machine = SyncMachine(
             model: model, traits: adapter.traits, isFull: isFull, scope: scope)
-        let window = try journal.read { views in try views.requests(model.settings.limits) }
+        let begun = dependencies.moment
+        let window = try journal.read { views in
+            try views.requests(model.settings.limits, at: begun)
+        }
         let hold = scope == .cleanUp ? nil : try hold(triggers)
         if hold != nil || hasToWait(machine, window) {
             // Nothing is done, so there is nothing to log.
@@ -66,7 +69,7 @@ package struct SyncDriver: Sendable {
                 triggers: triggers, scope: scope, at: dependencies.now(),
                 seed: dependencies.random(), uptime: dependencies.uptime(), rules: rules,
                 hasLimits: !model.settings.limits.isEmpty),
-            proof: SyncProof(ask: credentials), window: window, time: time)
+            proof: SyncProof(ask: credentials), window: window, begun: begun, time: time)
         if scope != .cleanUp, let failure = await run.proof.begin() { run.machine.end(failure) }
         try await withThrowingTaskGroup(of: AnsweredList.self) { group in
             while try await goOn(&run, &group) {}
@@ -111,7 +114,7 @@ package struct SyncDriver: Sendable {
         }
         if step.call != nil {
             // The clock that the wait moves is not to be read at the same time.
-            if run.window.wait(at: dependencies.now()) > 0 { try await settle(&run, &group) }
+            if run.window.wait(at: now(in: run)) > 0 { try await settle(&run, &group) }
             switch await wait(&run) {
             case .failure(let failure):
                 run.machine.end(failure)
@@ -123,7 +126,7 @@ package struct SyncDriver: Sendable {
                     return true
                 }
             }
-            run.window.add(dependencies.now())
+            run.window.add(now(in: run))
         }
         let driver = limited(by: run.time)
         let isDone = try await driver.carryOut(
@@ -184,6 +187,12 @@ package struct SyncDriver: Sendable {
             && window.pullWait(at: dependencies.now(), lists: machine.unlisted.count) > 0
     }
 
+    /// The device's clock, as if nobody had set it since the run began: what limits look at.
+    func now(in run: SyncRun) -> Timestamp {
+        let passed = dependencies.moment.microseconds(since: run.begun) ?? 0
+        return run.begun.now.adding(from: 0, to: passed)
+    }
+
     /// Waits until one more request keeps the model's limits, or until a whole pull of so many
     /// lists does.
     ///
@@ -191,7 +200,7 @@ package struct SyncDriver: Sendable {
     func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Bool, SyncFailure> {
         var slept: Int64 = 0
         while true {
-            let now = dependencies.now()
+            let now = now(in: run)
             let wait =
                 lists.map { run.window.pullWait(at: now, lists: $0) }
                 ?? run.window.wait(at: now)
@@ -231,12 +240,15 @@ struct SyncRun {
     var window: RequestWindow
     /// Lists that are asked for before their turn; nil before the first one.
     var ahead: ListsAhead?
+    /// When it began.
+    let begun: Moment
     let time: SyncTime
 
     init(
         machine: SyncMachine, recorder: SyncRecorder, proof: SyncProof, window: RequestWindow,
-        time: SyncTime
+        begun: Moment, time: SyncTime
     ) {
+        self.begun = begun
         self.machine = machine
         self.recorder = recorder
         self.proof = proof

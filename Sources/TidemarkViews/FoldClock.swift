@@ -82,9 +82,15 @@ extension Fold {
 
     /// Takes note of the server's clock in an answer.
     func noteClock(_ event: Event, _ answer: AnswerPayload) throws {
-        guard event.sync != nil, let date = answer.date, let uptime = answer.uptime,
-            let clock = try started(event)?.clock(date, at: uptime)
+        guard let start = event.sync, let date = answer.date, let uptime = answer.uptime,
+            let run = try started(event), let clock = run.clock(date, at: uptime)
         else { return }
+        if try self.clock() == nil, let begun = run.uptime, let bytes = try get(.syncRun(start)) {
+            // The first thing that is ever heard of the server's clock says when the run began.
+            var row = try SyncRunRow(parsing: bytes)
+            row.serverTime = date.adding(from: uptime, to: begun)
+            put(.syncRun(start), row.encoded)
+        }
         try see(clock)
     }
 

@@ -16,22 +16,34 @@ extension Fold {
     func noteRequest(_ event: Event) throws {
         let limits = try model().settings.limits
         guard !limits.isEmpty, event.cause == nil else { return }
-        try note([RequestPayload(event.payload).sentAt ?? event.recordedAt], limits)
+        try note([RequestPayload(event.payload).sentAt ?? event.recordedAt], limits, event)
     }
 
-    private func note(_ times: [Timestamp], _ limits: [RequestLimit]) throws {
+    private func note(
+        _ times: [Timestamp], _ limits: [RequestLimit], _ event: Event
+    ) throws {
         let place = RowKey.gate(RequestTimes.name)
-        var window = RequestWindow(
-            limits, try get(place).map { try RequestTimes(parsing: $0).times } ?? [])
+        var row = try get(place).map { try RequestTimes(parsing: $0) } ?? RequestTimes(times: [])
+        var window = RequestWindow(limits, row.times)
         for time in times { window.add(time) }
-        put(place, RequestTimes(times: window.times).encoded)
+        row.times = window.times
+        if let time = times.max(), let run = try started(event), let bootID = run.bootID,
+            let begunAt = run.begunAt, let uptime = run.uptime
+        {
+            let passed = time.rawValue.subtractingReportingOverflow(begunAt.rawValue)
+            let sum = uptime.addingReportingOverflow(passed.partialValue)
+            let isKnown = !passed.overflow && !sum.overflow
+            row.last =
+                isKnown ? Moment(now: time, bootID: bootID, uptime: sum.partialValue) : nil
+        }
+        put(place, row.encoded)
     }
 
     /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
     func noteEnd(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
         if !end.requestTimes.isEmpty {
             let limits = try model().settings.limits
-            if !limits.isEmpty { try note(end.requestTimes, limits) }
+            if !limits.isEmpty { try note(end.requestTimes, limits, event) }
         }
         if let seconds = end.backoff {
             set(.busy, try moment(event, uptime: end.uptime), seconds, position)

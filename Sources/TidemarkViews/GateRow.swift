@@ -42,12 +42,33 @@ package struct RequestTimes: Sendable, Hashable {
 
     /// By the device's clock, ascending.
     package var times: [Timestamp]
+    /// When the last one that was noted was sent, by both clocks, where the log tells.
+    package var last: Moment?
 
-    package init(times: [Timestamp]) { self.times = times }
+    package init(times: [Timestamp], last: Moment? = nil) {
+        self.times = times
+        self.last = last
+    }
+
+    /// The times as the device's clock of now would have shown them: one that was set since is
+    /// found out by the one that nobody sets.
+    ///
+    /// Where the device was started anew, what seems to lie ahead is forgotten: nobody knows how
+    /// far.
+    package func times(at now: Moment) -> [Timestamp] {
+        guard let last, !last.bootID.isEmpty, last.bootID == now.bootID,
+            now.uptime >= last.uptime
+        else { return times.filter { $0 <= now.now } }
+        let expected = last.now.adding(from: last.uptime, to: now.uptime)
+        return times.map { $0.adding(from: expected.rawValue, to: now.now.rawValue) }
+    }
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         for time in times { writer.signed(1, time.rawValue) }
+        writer.signed(2, last?.now.rawValue ?? 0)
+        writer.string(3, last?.bootID ?? "")
+        writer.signed(4, last?.uptime ?? 0)
         return writer.bytes
     }
 
@@ -55,7 +76,15 @@ package struct RequestTimes: Sendable, Hashable {
         times = []
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
-            if field.number == 1 { times.append(Timestamp(rawValue: try field.signed())) }
+            switch field.number {
+            case 1: times.append(Timestamp(rawValue: try field.signed()))
+            case 2:
+                let now = Timestamp(rawValue: try field.signed())
+                last = Moment(now: now, bootID: "", uptime: 0)
+            case 3: last?.bootID = try field.string()
+            case 4: last?.uptime = try field.signed()
+            default: continue
+            }
         }
     }
 }
@@ -65,11 +94,11 @@ extension RowKey {
 }
 
 extension ViewReader {
-    /// The requests that the model's limits look at.
-    package func requests(_ limits: [RequestLimit]) throws -> RequestWindow {
+    /// The requests that the model's limits look at, by the device's clock of now.
+    package func requests(_ limits: [RequestLimit], at now: Moment) throws -> RequestWindow {
         guard !limits.isEmpty else { return RequestWindow([]) }
         let row = try row(.gate(RequestTimes.name)).map { try RequestTimes(parsing: $0) }
-        return RequestWindow(limits, row?.times ?? [])
+        return RequestWindow(limits, row?.times(at: now) ?? [])
     }
 
     /// What keeps sync runs from beginning.

@@ -57,7 +57,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 6
         case .outbox: 5
         case .decisions: 5
-        case .schedule, .watermarks: 4
+        case .watermarks: 4
+        case .schedule: 5
         case .bindings, .issues, .syncRuns: 3
         case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
         }
