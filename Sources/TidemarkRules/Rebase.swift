@@ -59,7 +59,7 @@ package struct Rebase: Sendable, Hashable {
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
 
-    package static let version = 2
+    package static let version = 3
 
     /// Decides.
     ///
@@ -115,7 +115,9 @@ package struct Rebase: Sendable, Hashable {
     }
 
     /// Which side a change in conflict goes to.
-    private func side(_ change: PendingChange, isDeletedThere: Bool) -> ConflictSide {
+    private func side(
+        _ index: Int, _ fields: [String], isDeletedThere: Bool
+    ) -> ConflictSide {
         switch policy {
         case .serverWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways:
             return .serverWins
@@ -123,10 +125,26 @@ package struct Rebase: Sendable, Hashable {
         case .mergeFields(let side): return side
         case .preferNewer(_, let margin):
             let isNewer = PreferNewer.localWins(
-                server: serverTime, local: change.editedAt, marginSeconds: margin)
+                server: serverTime, local: editedAt(index, fields), marginSeconds: margin)
             return isNewer && !isDeletedThere ? .localWins : .serverWins
         case .custom: return answer == .local ? .localWins : .serverWins
         }
+    }
+
+    /// When fields that a change touches were changed last, by it or a later one; a deletion is a
+    /// change of all fields.
+    ///
+    /// An older edit of a field does not lose what a newer one of the same field holds.
+    private func editedAt(_ index: Int, _ fields: [String]) -> Timestamp? {
+        let later = pending[index...].map { change in
+            (change.editedAt, change.patch(except: serverFields).map { Set($0.exactNames) })
+        }
+        func last(_ touches: (Set<ExactString>) -> Bool) -> Timestamp? {
+            later.filter { $0.1.map(touches) ?? true }.compactMap(\.0).max()
+        }
+        if fields.isEmpty { return last { _ in true } }
+        let times = fields.map { field in last { $0.contains(ExactString(field)) } }
+        return times.contains(nil) ? nil : times.compactMap(\.self).min()
     }
 
     // MARK: The server has the entity
@@ -266,7 +284,7 @@ package struct Rebase: Sendable, Hashable {
     private mutating func conflict(
         _ index: Int, _ fields: [String], isDeletedThere: Bool = false
     ) -> ConflictSide {
-        let side = side(pending[index], isDeletedThere: isDeletedThere)
+        let side = side(index, fields, isDeletedThere: isDeletedThere)
         conflict(index, fields, side == .localWins ? .localWins : .serverWins)
         return side
     }

@@ -64,7 +64,9 @@ extension SyncMachine {
         var ids: Set<ExactString> = []
         guard collection.absence != .keeps else { return ids }
         try views.forEachEntity(in: collection.name) { key, row in
-            if row.isInReach { ids.insert(ExactString(key.id)) }
+            // A placeholder of what is out of reach when it is not named is out of reach as well.
+            let isHere = collection.absence == .hides ? row.isListed : row.isInReach
+            if isHere { ids.insert(ExactString(key.id)) }
             return true
         }
         return ids

@@ -76,10 +76,15 @@ extension SyncMachine {
             revision: row.revision, id: id, collection: collection,
             isVersioned: isVersioned(collection))
         guard let write else { return nil }
-        let refusal = collection.refusal(of: write.operation)
+        var refusal = collection.refusal(of: write.operation)
         // What is not sent at all waits for nothing.
         guard try refusal != nil || views.missingReferences(of: key, row, model).isEmpty else {
             return nil
+        }
+        if refusal == nil, write.operation != .delete,
+            let lost = try views.lostReference(of: key, row, model)
+        {
+            refusal = "it refers to \(lost), which was given up and is not on the server"
         }
         let call: ServerCall =
             switch try write.naming(views.referenceNames(collection, model)) {

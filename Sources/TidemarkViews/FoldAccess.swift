@@ -32,7 +32,7 @@ extension Fold {
         var lost: [EntityKey] = []
         for id in ids {
             let key = try resolve(EntityKey(name, id))
-            if try entity(key).isInReach, !lost.contains(key) { lost.append(key) }
+            if try entity(key).isListed, !lost.contains(key) { lost.append(key) }
         }
         guard !lost.isEmpty else { return }
         // Read before anything is written.

@@ -24,19 +24,25 @@ extension Fold {
     ) throws {
         let place = RowKey.gate(RequestTimes.name)
         var row = try get(place).map { try RequestTimes(parsing: $0) } ?? RequestTimes(times: [])
+        let last = try times.max().flatMap { try sent($0, event) }
+        // Those of before by the clock of now.
+        if let last { row.times = row.times(at: last) }
         var window = RequestWindow(limits, row.times)
         for time in times { window.add(time) }
         row.times = window.times
-        if let time = times.max(), let run = try started(event), let bootID = run.bootID,
-            let begunAt = run.begunAt, let uptime = run.uptime
-        {
-            let passed = time.rawValue.subtractingReportingOverflow(begunAt.rawValue)
-            let sum = uptime.addingReportingOverflow(passed.partialValue)
-            let isKnown = !passed.overflow && !sum.overflow
-            row.last =
-                isKnown ? Moment(now: time, bootID: bootID, uptime: sum.partialValue) : nil
-        }
+        row.last = last
         put(place, row.encoded)
+    }
+
+    /// When a request of a run was sent, by both clocks, where the log tells.
+    private func sent(_ time: Timestamp, _ event: Event) throws -> Moment? {
+        guard let run = try started(event), let bootID = run.bootID, let begunAt = run.begunAt,
+            let uptime = run.uptime
+        else { return nil }
+        let passed = time.rawValue.subtractingReportingOverflow(begunAt.rawValue)
+        let sum = uptime.addingReportingOverflow(passed.partialValue)
+        guard !passed.overflow, !sum.overflow else { return nil }
+        return Moment(now: time, bootID: bootID, uptime: sum.partialValue)
     }
 
     /// A run that failed makes the next one wait; one that went to its end makes nobody wait.

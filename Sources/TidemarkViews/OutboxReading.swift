@@ -86,6 +86,29 @@ extension ViewReader {
         try row(.unanswered(collection)) != nil
     }
 
+    /// An entity that one refers to and that no server can know: it was made here, and given up;
+    /// nil where there is none such.
+    package func lostReference(
+        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
+    ) throws -> EntityKey? {
+        guard let collection = model[key.collection],
+            let bytes = try row.document(in: collection)
+        else { return nil }
+        let document = try JSONDocument(parsing: bytes)
+        for reference in collection.references
+        where model[reference.collection]?.ids == .serverNumber {
+            for id in document.ids(in: reference.field) where Int64(id) == nil {
+                let target = try self.key(EntityKey(reference.collection, id))
+                guard
+                    try entity(target).map({ $0.baseState == .absent && $0.pending.isEmpty })
+                        ?? true
+                else { continue }
+                return target
+            }
+        }
+        return nil
+    }
+
     /// Whether the references of unsent entities lead from one to another.
     private func leads(
         from start: EntityKey, to end: EntityKey, _ model: SyncModel

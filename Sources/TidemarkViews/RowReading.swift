@@ -44,7 +44,10 @@ extension EntityRow {
         baseState == .live && pending.isEmpty && attempt == nil && refusal == nil && !isPlaceholder
     }
 
-    /// Whether it is one of the entities that there are to be chosen from and to be worked with.
+    /// Whether it is seen, also where it is made up.
+    package var isListed: Bool { baseState == .live && !isHidden }
+
+    /// Whether it is one that the server has, and seen.
     package var isInReach: Bool { baseState == .live && !isHidden && !isPlaceholder }
 
     /// What is known of its fields, seen or not: with what is pending, and without.

@@ -186,8 +186,7 @@ extension ScenarioRun {
     }
 
     private static func json(_ entry: OutboxEntry, _ store: ReadContext) throws -> JSONValue {
-        let pending = try store.views.entity(entry.mutation.key)?.pending
-        let rule = pending?.first { $0.position == entry.position }?.rule ?? ""
+        let rule = entry.mutation.rule
         let kind =
             switch entry.mutation.kind {
             case .localCreated: "create"
