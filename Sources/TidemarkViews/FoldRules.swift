@@ -131,6 +131,10 @@ extension Fold {
     ) throws -> Bool {
         switch event.kind {
         case .modelRegistered, .syncFinished: return true
+        case .pullPage, .pullCompleted:
+            // What gets out of reach with its owner, or into it, is as good as gone or come.
+            let owner = collection.ownerReference?.collection
+            return event.collection == collection.name || event.collection == owner
         case _ where event.collection != collection.name: return false
         case .pushAccepted, .pushRejected:
             return try event.key.map { try runners(collection.name)[$0] != nil } ?? false
