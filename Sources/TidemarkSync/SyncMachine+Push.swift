@@ -76,7 +76,12 @@ extension SyncMachine {
             revision: row.revision, id: id, collection: collection,
             isVersioned: isVersioned(collection))
         guard let write else { return nil }
-        let refusal = collection.refusal(of: write.operation)
+        var refusal = collection.refusal(of: write.operation)
+        if refusal == nil, write.operation != .delete,
+            let stranded = try views.strandedReference(of: row, in: collection, model)
+        {
+            refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
+        }
         // What is not sent at all waits for nothing.
         guard try refusal != nil || views.missingReferences(of: key, row, model).isEmpty else {
             return nil

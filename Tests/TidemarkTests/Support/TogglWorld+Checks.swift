@@ -137,12 +137,23 @@ extension TogglWorld {
             { return }
             throw fail("\(place) is on the device alone: \(text(entity.document))")
         }
+        // What a list of everything left out stays as it was known before.
+        if key.collection == "time_entries", let whole = device.wire.whole("time_entries"),
+            isOutside(entity.document, at: whole)
+        { return }
         let mine = text(entity.document)
         if mine != theirs { throw fail("\(place) is\n\(mine), there\n\(theirs)") }
     }
 
     private func text(_ document: JSONDocument) -> String {
         String(decoding: document.applying(set: [], unset: ["id", "at"]), as: UTF8.self)
+    }
+
+    /// Whether an entry began too long ago to be listed or kept at a time, or about.
+    private func isOutside(_ document: JSONDocument, at time: Timestamp) -> Bool {
+        let limit = time.adding(months: -2).adding(seconds: 86_400)
+        return document.rawValue("start").flatMap { DateFormat.iso8601.timestamp($0) }
+            .map { $0 < limit } ?? false
     }
 
     /// A row of the server that is not seen here: is there a reason?
@@ -152,10 +163,7 @@ extension TogglWorld {
         guard !vanished.contains("\(key)") else { return }
         let row = try device.replica.journal.read { try $0.entity(key) }
         if let row, !row.pending.isEmpty { return }
-        if key.collection == "time_entries",
-            let start = document.rawValue("start").flatMap({ DateFormat.iso8601.timestamp($0) }),
-            start < now.adding(months: -2).adding(seconds: 86_400)
-        { return }
+        if key.collection == "time_entries", isOutside(document, at: clock.now) { return }
         throw fail("\(device.name) lacks \(key) \(json): \(row.map { "\($0)" } ?? "no row")")
     }
 }

@@ -23,7 +23,8 @@ extension TogglWorld {
             tell("\(device.name) restarts")
             try device.restart()
         case 64..<68:
-            let seconds = random.pick([30, 600, 7200, 86_400, 86_400 * 3, 86_400 * 20, 86_400 * 90])
+            let days = isWild ? [1, 7, 25, 40, 59, 70, 90, 200] : [1, 3, 20]
+            let seconds = random.pick([30, 600, 7200] + days.map { $0 * 86_400 })
             tell("\(seconds) s pass")
             clock.advance(by: .seconds(seconds))
         default: try await syncSomehow(device)
@@ -38,7 +39,7 @@ extension TogglWorld {
             case 6: .cleanUp
             default: .all
             }
-        let percent = random.chance(50) ? random.pick([5, 15, 30, 60]) : 0
+        let percent = random.chance(isWild ? 75 : 40) ? random.pick([5, 15, 30, 60]) : 0
         let full = random.chance(4)
         guard random.chance(40) else {
             try await sync(device, scope, failing: percent, full: full)

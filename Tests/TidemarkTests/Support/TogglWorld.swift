@@ -24,6 +24,8 @@ final class TogglWorld {
     let server: TogglServer
     let ledger = TogglLedger()
     let devices: [TogglDevice]
+    /// Whether long times pass often, and requests fail often.
+    let isWild: Bool
     /// How far the server's clock is ahead of the devices', in milliseconds.
     let ahead: Int64
     /// Rows that vanished from the server without a trace, and projects that are archived.
@@ -40,6 +42,7 @@ final class TogglWorld {
         self.random = random
         let ahead: Int64 = random.chance(60) ? 0 : random.pick([7_200_000, -7_200_000, 40_000])
         self.ahead = ahead
+        isWild = random.chance(40)
         let clock = clock
         let server = TogglServer(now: { clock.now.milliseconds + ahead })
         self.server = server
@@ -102,7 +105,9 @@ final class TogglWorld {
         device.wire.begin(failing: percent, meanwhile)
         tell("\(device.name) \(clock.now) sync \(scope)\(full ? " full" : "") failing \(percent)%")
         let outcome = try await device.engine.sync(scope: scope, full: full)
-        for line in device.wire.lines { tell("  " + line) }
+        for line in device.wire.lines where !line.hasPrefix("GET") || line.contains("!") {
+            tell("  " + line)
+        }
         tell("  = \(outcome)")
         try check(device, outcome, scope)
         return outcome
