@@ -43,6 +43,8 @@ final class TogglWire: Transport, Sendable {
         var lines: [String] = []
     }
     private let seed: UInt64
+    /// Whether requests come one at a time, so that something may happen during any of them.
+    private let isAlone: Bool
     private let server: TogglServer
     private let clock: ManualClock
     let ledger: TogglLedger
@@ -50,7 +52,11 @@ final class TogglWire: Transport, Sendable {
     /// Says what is wrong with a write to a row, if anything is: asked before it is sent.
     let objection = Mutex<(@Sendable (String, String?) -> String?)?>(nil)
 
-    init(_ server: TogglServer, _ clock: ManualClock, _ ledger: TogglLedger, seed: UInt64) {
+    init(
+        _ server: TogglServer, _ clock: ManualClock, _ ledger: TogglLedger, seed: UInt64,
+        isAlone: Bool = false
+    ) {
+        self.isAlone = isAlone
         self.server = server
         self.clock = clock
         self.ledger = ledger
@@ -91,9 +97,9 @@ final class TogglWire: Transport, Sendable {
         let kind = Int(chance % 100) < percent ? Int(chance / 100 % 12) : -1
         let said = kind >= 0 ? "!\(kind)" : ""
         do throws(TransportError) {
-            if isWrite { try act(meanwhile, chance / 7919) }
+            if isWrite || isAlone { try act(meanwhile, chance / 7919) }
             let answer = try await exchange(request, body, limits, kind)
-            if isWrite { try act(meanwhile, chance / 104_729) }
+            if isWrite || isAlone { try act(meanwhile, chance / 104_729) }
             note("\(line)\(text(body)) -> \(answer.response.status.code)\(said)")
             return answer
         } catch {
@@ -171,7 +177,7 @@ final class TogglWire: Transport, Sendable {
     ) {
         let path = request.path ?? ""
         let parts = path.split(separator: "/").map(String.init)
-        let now = clock.now
+        let now = clock.trueNow
         if request.method == .get {
             // It was told, also if the answer got lost: only answers count.
             guard kind < 0 else { return }

@@ -108,6 +108,18 @@ extension TogglWorld {
         }
     }
 
+    /// A run without news is one small event.
+    func checkIdle(_ device: TogglDevice) async throws {
+        let before = try device.replica.journal.read { $0.last }
+        _ = try await device.engine.sync()
+        let kinds = try device.replica.journal.read { views in
+            try ((before.rawValue + 1)...views.last.rawValue).compactMap {
+                try views.event(at: Position(rawValue: $0))?.kind
+            }
+        }
+        if kinds != [.syncFinished] { throw fail("\(device.name): an idle run logs \(kinds)") }
+    }
+
     private func checkPending(_ device: TogglDevice) throws {
         let open = try device.replica.journal.read { views in
             try views.outbox(all: false).filter { entry in
@@ -133,7 +145,7 @@ extension TogglWorld {
             // What was deleted before a list of everything was asked for is told by no list.
             let deleted = ledger.with { $0.deleted["\(key)"] }
             if let deleted, let whole = device.wire.whole(key.collection.rawValue),
-                deleted.milliseconds - ahead <= whole.milliseconds
+                deleted.milliseconds <= whole.milliseconds + 2000
             { return }
             throw fail("\(place) is on the device alone: \(text(entity.document))")
         }
@@ -163,7 +175,7 @@ extension TogglWorld {
         guard !vanished.contains("\(key)") else { return }
         let row = try device.replica.journal.read { try $0.entity(key) }
         if let row, !row.pending.isEmpty { return }
-        if key.collection == "time_entries", isOutside(document, at: clock.now) { return }
+        if key.collection == "time_entries", isOutside(document, at: now) { return }
         throw fail("\(device.name) lacks \(key) \(json): \(row.map { "\($0)" } ?? "no row")")
     }
 }

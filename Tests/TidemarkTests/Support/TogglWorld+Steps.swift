@@ -19,7 +19,11 @@ extension TogglWorld {
         case 40..<44: try answerRefusals(device)
         case 44..<58: try elsewhere()
         case 58..<61: access()
-        case 61..<64:
+        case 61:
+            let seconds = random.pick([-3600, -90, 3, 90, 3600])
+            tell("the devices' clocks are set by \(seconds) s")
+            clock.set(by: .seconds(seconds))
+        case 62..<64:
             tell("\(device.name) restarts")
             try device.restart()
         case 64..<68:
@@ -45,15 +49,17 @@ extension TogglWorld {
             try await sync(device, scope, failing: percent, full: full)
             return
         }
-        let server = server
+        let (server, isAlone) = (server, isAlone)
         try await sync(device, scope, failing: percent, full: full) { chance in
-            guard chance % 100 < 25 else { return }
+            guard chance % 100 < (isAlone ? 8 : 25) else { return }
             let entries = try device.seen("time_entries").filter { !$0.row.isPlaceholder }
             guard !entries.isEmpty else { return }
             let entry = entries[Int(chance / 100) % entries.count]
             let json = "{\"note\":\(chance / 1000 % 50)}"
             if chance / 7 % 2 == 0 {
                 try device.patch(entry.key, json)
+            } else if chance / 11 % 4 == 0, entry.row.baseState != .live {
+                try device.delete(entry.key)
             } else if Int64(entry.serverID) != nil {
                 Self.patch(server, "time_entries/\(entry.serverID)", json)
             }
@@ -115,6 +121,11 @@ extension TogglWorld {
         switch random.below(6) {
         case 0: json += ",\"duration\":\(random.below(5000))"
         case 1: json += ",\"duration\":null"
+        case 4 where random.chance(30):
+            if let id = try anyID(device, "workspaces") {
+                json += ",\"workspace_id\":\(id)"
+                taint(entry.document)
+            }
         case 2: json += try references(device)
         case 3 where entry.key.id.hasPrefix("loc-\(device.name)"):
             json += ",\"description\":\"e\(name())\""
@@ -207,7 +218,7 @@ extension TogglWorld {
 
     /// What a third client does.
     private func elsewhere() throws {
-        switch random.below(14) {
+        switch random.below(15) {
         case 0..<4: makeElsewhere()
         case 4..<8:
             guard let key = anyRow("time_entries") else { return }
@@ -242,6 +253,10 @@ extension TogglWorld {
             taint(server.record(key))
             server.forget(key)
             vanished.insert(key)
+        case 13 where losesAll:
+            let id = random.pick(["null", "1", "2"])
+            tell("elsewhere the default workspace is \(id)")
+            server.put("user/1", "{\"fullname\":\"User\",\"default_workspace_id\":\(id)}")
         default:
             tell("elsewhere preferences")
             server.put(
@@ -296,7 +311,8 @@ extension TogglWorld {
             server.put("workspaces/\(id)", lost[id] ?? "{}")
             lost[id] = nil
         } else {
-            let ids = server.records(in: "workspaces").keys.filter { $0 != "1" }.sorted()
+            let ids = server.records(in: "workspaces").keys.filter { losesAll || $0 != "1" }
+                .sorted()
             guard !ids.isEmpty else { return }
             let id = random.pick(ids)
             tell("elsewhere workspaces/\(id) is out of reach")

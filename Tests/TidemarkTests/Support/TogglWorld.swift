@@ -26,6 +26,10 @@ final class TogglWorld {
     let devices: [TogglDevice]
     /// Whether long times pass often, and requests fail often.
     let isWild: Bool
+    /// Whether one request is sent at a time.
+    let isAlone: Bool
+    /// Whether every workspace may get out of reach, and the default one may be unknown.
+    let losesAll: Bool
     /// How far the server's clock is ahead of the devices', in milliseconds.
     let ahead: Int64
     /// Rows that vanished from the server without a trace, and projects that are archived.
@@ -44,7 +48,7 @@ final class TogglWorld {
         self.ahead = ahead
         isWild = random.chance(40)
         let clock = clock
-        let server = TogglServer(now: { clock.now.milliseconds + ahead })
+        let server = TogglServer(now: { clock.trueNow.milliseconds + ahead })
         self.server = server
         server.put("workspaces/1", #"{"name":"Home"}"#)
         server.put("workspaces/2", #"{"name":"Work"}"#)
@@ -52,17 +56,20 @@ final class TogglWorld {
         var model = SyncModel.toggl
         if !random.chance(20) { model.settings.limits = [] }
         if random.chance(20) { model.settings.cleanUp = .apart }
-        if random.chance(30) { model.settings.parallel = 1 }
-        let ledger = ledger
+        isAlone = random.chance(30)
+        if isAlone { model.settings.parallel = 1 }
+        losesAll = random.chance(30)
+        let (ledger, isAlone) = (ledger, isAlone)
         devices = try [1, 2].map { number in
-            let wire = TogglWire(server, clock, ledger, seed: seed &* 31 &+ UInt64(number))
+            let wire = TogglWire(
+                server, clock, ledger, seed: seed &* 31 &+ UInt64(number), isAlone: isAlone)
             return try TogglDevice(
                 number == 1 ? "A" : "B", model, wire, clock, seed: seed &* 2 &+ UInt64(number))
         }
     }
 
     /// The server's time.
-    var now: Timestamp { Timestamp(milliseconds: clock.now.milliseconds + ahead) }
+    var now: Timestamp { Timestamp(milliseconds: clock.trueNow.milliseconds + ahead) }
 
     func name() -> String {
         count += 1
@@ -116,6 +123,13 @@ final class TogglWorld {
     /// Mends the network and syncs both devices until nothing is new.
     private func settle() async throws {
         tell("settle")
+        if losesAll {
+            for (id, row) in lost.sorted(by: { $0.key < $1.key }) {
+                server.put("workspaces/\(id)", row)
+            }
+            lost = [:]
+            server.put("user/1", #"{"fullname":"User","default_workspace_id":1}"#)
+        }
         clock.advance(by: .seconds(7200))
         var isQuiet = false
         for _ in 0..<6 where !isQuiet {
@@ -128,6 +142,14 @@ final class TogglWorld {
             clock.advance(by: .seconds(10))
         }
         guard isQuiet else { throw fail("not at rest after six rounds") }
-        for device in devices { try checkAtRest(device) }
+        for device in devices {
+            try checkAtRest(device)
+            try await checkIdle(device)
+        }
     }
+}
+
+extension ManualClock {
+    /// The time that nobody has set.
+    var trueNow: Timestamp { Timestamp(microseconds: start.rawValue + elapsed) }
 }
