@@ -10,15 +10,27 @@ extension SyncMachine {
         let after = try cursor(of: collection, epoch, views)
         // Of what a list of a part does not name nothing follows.
         let isWhole = after == nil && collection.window == nil && collection.absence != .keeps
-        let span = collection.window?.span(around: serverTime ?? deviceTime)
+        let span = try span(of: collection, views)
         var list = Listing(
             collection, after: after, epoch: epoch,
             known: isWhole ? try known(collection, views) : [],
             ahead: try ahead(collection.name, views),
-            window: span.map { TimeSpan(from: $0.from, to: $0.to) }, asOf: views.last)
+            window: span, asOf: views.last)
         list.serverTime = serverTime
         list.settles = try views.hasUnanswered(in: collection.name)
         return list
+    }
+
+    /// The span that everything is listed within: the model's, and as far beyond it as what was
+    /// sent without an answer lies, which else would be sent twice.
+    private func span(of collection: CollectionModel, _ views: ViewReader) throws -> TimeSpan? {
+        guard let usual = collection.window?.span(around: serverTime ?? deviceTime) else {
+            return nil
+        }
+        let moments = try views.unansweredMoments(in: collection)
+        let first = moments.min().map { $0.adding(seconds: -1) } ?? usual.from
+        let last = moments.max().map { $0.adding(seconds: 1) } ?? usual.to
+        return TimeSpan(from: min(usual.from, first), to: max(usual.to, last))
     }
 
     /// The entities of which something was learned since the collection's cursor was noted: by

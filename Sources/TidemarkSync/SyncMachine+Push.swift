@@ -77,14 +77,14 @@ extension SyncMachine {
             isVersioned: isVersioned(collection))
         guard let write else { return nil }
         var refusal = collection.refusal(of: write.operation)
+        if refusal == nil, write.operation != .delete,
+            let stranded = try views.strandedReference(of: row, in: collection, model)
+        {
+            refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
+        }
         // What is not sent at all waits for nothing.
         guard try refusal != nil || views.missingReferences(of: key, row, model).isEmpty else {
             return nil
-        }
-        if refusal == nil, write.operation != .delete,
-            let lost = try views.lostReference(of: key, row, model)
-        {
-            refusal = "it refers to \(lost), which was given up and is not on the server"
         }
         let call: ServerCall =
             switch try write.naming(views.referenceNames(collection, model)) {

@@ -8,7 +8,7 @@
 //
 // Updates and deletions are settled by lists in the same way.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 
 /// The entities of a collection with a write that may be on the server without our knowing, in the
@@ -182,6 +182,19 @@ extension Fold {
     }
 }
 
+extension ViewReader {
+    /// The moments that the creations without an answer say in the fields of `match`: a list by
+    /// date must take them in, or it tells nothing of these creations.
+    package func unansweredMoments(in collection: CollectionModel) throws -> [Timestamp] {
+        guard let bytes = try row(.unanswered(collection.name)) else { return [] }
+        return try UnansweredRow(parsing: bytes).ids.flatMap { id -> [Timestamp] in
+            guard let row = try entity(EntityKey(collection.name, id)), row.isUnansweredCreation
+            else { return [] }
+            return try row.moments(in: collection.match, collection.dates)
+        }
+    }
+}
+
 extension EntityRow {
     /// Whether a write of it may be on the server without our knowing.
     fileprivate var isUnanswered: Bool { attempt != nil || isUnansweredCreation }
@@ -197,6 +210,22 @@ extension EntityRow {
     /// Whether it was sent before the server was asked for something.
     fileprivate func isOlder(than asOf: Position) -> Bool {
         attempt.map { $0.call <= asOf } ?? true
+    }
+
+    /// The moments that the fields of its creation, and of edits of it, say.
+    fileprivate func moments(
+        in fields: [String], _ dates: DateFormat
+    ) throws -> [Timestamp] {
+        var moments: [Timestamp] = []
+        for item in pending where item.kind == .create || item.kind == .update {
+            let document = item.kind == .create ? try JSONDocument(parsing: item.payload) : nil
+            let patch = item.kind == .update ? try Patch(parsing: item.payload) : Patch()
+            for field in fields {
+                let raw = document?.rawValue(field) ?? patch.value(of: field)?[...]
+                if let moment = raw.flatMap({ dates.timestamp($0) }) { moments.append(moment) }
+            }
+        }
+        return moments
     }
 
     /// How many of its first changes may have been sent together, the most first.

@@ -81,32 +81,27 @@ extension ViewReader {
         }
     }
 
-    /// Whether a list of a collection says what became of writes without an answer.
-    package func hasUnanswered(in collection: CollectionName) throws -> Bool {
-        try row(.unanswered(collection)) != nil
-    }
-
-    /// An entity that one refers to and that no server can know: it was made here, and given up;
-    /// nil where there is none such.
-    package func lostReference(
-        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
-    ) throws -> EntityKey? {
-        guard let collection = model[key.collection],
-            let bytes = try row.document(in: collection)
-        else { return nil }
+    /// A reference to an entity that was made here and is gone again, in a field and by an id of
+    /// which the server can't know anything; nil where there is none.
+    package func strandedReference(
+        of row: EntityRow, in collection: CollectionModel, _ model: SyncModel
+    ) throws -> (field: String, id: String)? {
+        guard let bytes = try row.document(in: collection) else { return nil }
         let document = try JSONDocument(parsing: bytes)
         for reference in collection.references
         where model[reference.collection]?.ids == .serverNumber {
             for id in document.ids(in: reference.field) where Int64(id) == nil {
-                let target = try self.key(EntityKey(reference.collection, id))
-                guard
-                    try entity(target).map({ $0.baseState == .absent && $0.pending.isEmpty })
-                        ?? true
-                else { continue }
-                return target
+                let target = try entity(EntityKey(reference.collection, id)) ?? EntityRow()
+                let isKnown = target.baseState != .absent || !target.prunedDigest.isEmpty
+                if !isKnown, target.pending.isEmpty { return (reference.field, id) }
             }
         }
         return nil
+    }
+
+    /// Whether a list of a collection says what became of writes without an answer.
+    package func hasUnanswered(in collection: CollectionName) throws -> Bool {
+        try row(.unanswered(collection)) != nil
     }
 
     /// Whether the references of unsent entities lead from one to another.
@@ -129,7 +124,8 @@ extension ViewReader {
         return false
     }
 
-    /// Why an entity's mutations wait, beyond their turn: the refused entities that it depends on.
+    /// Why an entity's mutations wait, beyond their turn: the entities that it depends on and that
+    /// were refused, or are out of reach.
     package func blockers(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
@@ -138,7 +134,7 @@ extension ViewReader {
         var seen = Set(waiting)
         while let next = waiting.popLast() {
             guard let other = try entity(next) else { continue }
-            if other.status == .error { result.append(next) }
+            if other.status == .error || other.isHidden { result.append(next) }
             for further in try missingReferences(of: next, other, model)
             where seen.insert(further).inserted {
                 waiting.append(further)
@@ -157,7 +153,7 @@ package struct OutboxEntry: Sendable, Hashable {
     package var mutation: MutationRow
     /// How it stands while it has no outcome.
     package var state: State
-    /// The refused entities that it waits for.
+    /// The entities that it waits for and that were refused, or are out of reach.
     package var blockers: [EntityKey]
 
     /// The outcome, or how it stands without one.
