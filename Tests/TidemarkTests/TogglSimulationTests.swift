@@ -17,7 +17,9 @@ import Testing
         async throws
     {
         let world = try TogglWorld(seed: seed)
-        do { try await world.run(steps: 40 + world.random.below(80)) } catch let failure as TogglFailure {
+        do { try await world.run(steps: 40 + world.random.below(80)) } catch let failure
+            as TogglFailure
+        {
             Issue.record("\(failure)")
         }
     }

@@ -86,7 +86,8 @@ final class TogglWire: Transport, Sendable {
     ) async throws(TransportError) -> TransportResponse {
         let path = request.path ?? ""
         let line = "\(request.method.rawValue) \(path)"
-        let (count, run, percent, meanwhile) = state.withLock { state -> (Int, Int, Int, Meanwhile?) in
+        let (count, run, percent, meanwhile) = state.withLock {
+            state -> (Int, Int, Int, Meanwhile?) in
             let count = state.seen[line, default: 0]
             state.seen[line] = count + 1
             return (count, state.run, state.percent, state.meanwhile)

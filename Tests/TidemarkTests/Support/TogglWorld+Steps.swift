@@ -102,7 +102,8 @@ extension TogglWorld {
         let name = "\(device.name)-\(name())"
         let isRunning = random.chance(40)
         let back = isRunning ? 0 : random.pick([60, 3600, 86_400, 86_400 * 20, 86_400 * 58])
-        var json = "{\"mark\":\"\(name)\",\"description\":\"d\(name)\",\"workspace_id\":\(workspace)"
+        var json =
+            "{\"mark\":\"\(name)\",\"description\":\"d\(name)\",\"workspace_id\":\(workspace)"
         json += ",\"start\":\(time(back: back)),\"duration\":"
         json += isRunning ? "null" : "\(random.below(3600))"
         json += try references(device) + "}"
@@ -248,7 +249,9 @@ extension TogglWorld {
             server.archive(key)
             vanished.insert(key)
         case 12:
-            guard let key = anyRow(random.pick(["tags", "projects", "time_entries"])) else { return }
+            guard let key = anyRow(random.pick(["tags", "projects", "time_entries"])) else {
+                return
+            }
             tell("elsewhere \(key) vanishes")
             taint(server.record(key))
             server.forget(key)
@@ -281,7 +284,9 @@ extension TogglWorld {
     }
 
     private func makeElsewhere() {
-        let type = random.pick(["time_entries", "time_entries", "tags", "projects", "tasks", "clients"])
+        let type = random.pick([
+            "time_entries", "time_entries", "tags", "projects", "tasks", "clients",
+        ])
         guard let workspace = anyRow("workspaces") else { return }
         var json = "{\"name\":\"x\(name())\",\"workspace_id\":\(workspace.dropFirst(11))"
         if type == "time_entries" {
