@@ -180,7 +180,7 @@ extension TogglWorld {
             .map { $0 < limit } ?? false
     }
 
-    /// A row of the server that is not seen here: is there a reason?
+    /// Finds the reason why a row of the server is not seen here.
     private func lacks(_ device: TogglDevice, _ key: EntityKey, _ json: String) throws {
         let document = try JSONDocument(parsing: Array(json.utf8))
         if let owner = document.ids(in: "workspace_id").first,
