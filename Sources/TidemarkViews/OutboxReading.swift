@@ -101,7 +101,10 @@ extension ViewReader {
 
     /// Whether a list of a collection says what became of writes without an answer.
     package func hasUnanswered(in collection: CollectionName) throws -> Bool {
-        try row(.unanswered(collection)) != nil
+        guard let bytes = try row(.unanswered(collection)) else { return false }
+        return try UnansweredRow(parsing: bytes).ids.contains { id in
+            try entity(EntityKey(collection, id))?.attempt != nil
+        }
     }
 
     /// Whether the references of unsent entities lead from one to another.

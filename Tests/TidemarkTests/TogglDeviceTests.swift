@@ -73,6 +73,27 @@ import TidemarkViews
         #expect(try device.replica.journal.verify(.deep).findings == [])
     }
 
+    @Test func `logs a run without news as one event, also while a refused creation waits`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        try device.put(
+            EntityKey("time_entries", "e"),
+            #"{"workspace_id":1,"start":"2026-11-18T08:00:00Z","duration":9}"#)
+        server.faults = FaultPlan([
+            FaultRule(.dropBeforeHandling, method: .post, nth: 1),
+            FaultRule(.answer(status: 400), method: .post),
+        ])
+        for _ in 0..<3 { _ = try await device.engine.sync() }
+        #expect(writes().count == 2)
+        let before = try device.replica.journal.read { $0.last }
+
+        #expect(try await device.engine.sync().refused == 1)
+
+        let after = try device.replica.journal.read { $0.last }
+        #expect(after.rawValue == before.rawValue + 1)
+    }
+
     @Test func `says what an entity waits for that is out of reach`() async throws {
         _ = try await device.engine.sync()
         let project = EntityKey("projects", "p")

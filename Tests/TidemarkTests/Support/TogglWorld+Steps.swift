@@ -272,7 +272,7 @@ extension TogglWorld {
         tell("elsewhere deletes \(key)")
         taint(server.record(key))
         server.delete(key)
-        let now = now
+        let now = clock.trueNow
         ledger.with { $0.deleted[key] = now }
     }
 
