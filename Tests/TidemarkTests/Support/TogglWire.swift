@@ -1,4 +1,5 @@
-// TogglWire.swift — the way from a device to the server: it loses and breaks, and sees what is sent.
+// TogglWire.swift — the way from a device to the server: it loses and breaks, and sees what is
+// sent.
 
 import HTTPTypes
 import Synchronization

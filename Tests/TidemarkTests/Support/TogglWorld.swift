@@ -1,4 +1,5 @@
-// TogglWorld.swift — days of Toggl by chance from a seed: two devices, a third client, a bad network.
+// TogglWorld.swift — days of Toggl by chance from a seed: two devices, a third client, a bad
+// network.
 
 import Foundation
 import Tidemark
