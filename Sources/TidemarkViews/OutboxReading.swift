@@ -93,10 +93,23 @@ extension ViewReader {
             for id in document.ids(in: reference.field) where Int64(id) == nil {
                 let target = try entity(EntityKey(reference.collection, id)) ?? EntityRow()
                 let isKnown = target.baseState != .absent || !target.prunedDigest.isEmpty
-                if !isKnown, target.pending.isEmpty { return (reference.field, id) }
+                guard !isKnown, target.pending.isEmpty else { continue }
+                if try wasChangedHere(EntityKey(reference.collection, id)) {
+                    return (reference.field, id)
+                }
             }
         }
         return nil
+    }
+
+    /// Whether an entity was ever made or changed here.
+    private func wasChangedHere(_ key: EntityKey) throws -> Bool {
+        var found = false
+        try forEachMutation { _, mutation in
+            found = mutation.key == key
+            return !found
+        }
+        return found
     }
 
     /// Whether a list of a collection says what became of writes without an answer.
