@@ -111,7 +111,8 @@ extension SyncEngine {
         }
     }
 
-    /// Tells of a run's end; while others wait it is not the end of syncing, and what comes next is the loop's to tell, while there is one.
+    /// Tells of a run's end; while others wait it is not the end of syncing, and what comes next is
+    /// the loop's to tell, while there is one.
     private func ended(_ outcome: SyncOutcome?) {
         if !isStarted, runs.count == 1 { return publish(rest, outcome) }
         broadcast.send { status in
