@@ -1,5 +1,5 @@
-// SyncDriver+Ahead.swift — several lists at once: asked for before their turn, persisted in the order
-// of the model.
+// SyncDriver+Ahead.swift — several lists at once: asked for before their turn, persisted in the
+// order of the model.
 
 import TidemarkEvents
 import TidemarkRules

@@ -1,6 +1,6 @@
 // SyncDriver.swift — a sync run from its beginning to its end: carries out what the machine
-// decides, step by step (SyncDriver+Steps.swift), and asks for several lists at once where the model
-// lets it (SyncDriver+Ahead.swift).
+// decides, step by step (SyncDriver+Steps.swift), and asks for several lists at once where the
+// model lets it (SyncDriver+Ahead.swift).
 
 package import TidemarkEvents
 import TidemarkRules

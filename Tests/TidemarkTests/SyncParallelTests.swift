@@ -1,5 +1,5 @@
-// SyncParallelTests.swift — several lists at once, persisted in the order of the model, whatever the
-// order of their answers.
+// SyncParallelTests.swift — several lists at once, persisted in the order of the model, whatever
+// the order of their answers.
 
 import Synchronization
 import Testing
