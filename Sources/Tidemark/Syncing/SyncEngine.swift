@@ -12,8 +12,8 @@ import TidemarkViews
 /// Syncs one replica with one server, one run at a time.
 ///
 /// ``sync(_:scope:deadline:full:)`` is one run that somebody waits for. After ``start(_:)`` runs
-/// begin by themselves: after edits, every so often, after ``trigger(_:)``, and again after a failure. What
-/// they wait for is computed from the log, so that it outlives the process.
+/// begin by themselves: after edits, every so often, after ``trigger(_:)``, and again after a
+/// failure. What they wait for is computed from the log, so that it outlives the process.
 public actor SyncEngine {
     let replica: Replica
     let remote: Remote
