@@ -244,7 +244,8 @@ final class AnswerOrder: Sendable {
             }
         ) { device async throws in
             #expect(try await device.sync().isSynced)
-            #expect(server.requests.count == 12)
+            // Those that came before the new ones were refused: the first, and perhaps two more.
+            #expect((10...12).contains(server.requests.count))
             #expect(try device.pages() == Self.persisted)
         }
     }
