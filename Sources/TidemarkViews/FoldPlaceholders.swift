@@ -45,7 +45,9 @@ extension Fold {
 
     /// What the server said of an entity that it lists; nil where there is nothing to be read.
     private func listed(_ id: String, _ collection: CollectionModel) throws -> JSONDocument? {
-        let row = try entity(try resolve(EntityKey(collection.name, id)))
+        let key = EntityKey(collection.name, id)
+        guard key.isValid else { return nil }
+        let row = try entity(try resolve(key))
         guard row.baseState == .live else { return nil }
         return (try? row.baseValue(in: collection))?.document
     }
@@ -84,7 +86,7 @@ extension Fold {
     ) throws {
         guard page.scope == PullPagePayload.refetchScope, !page.absent.isEmpty else { return }
         let time = try runTime(event)
-        for id in page.absent {
+        for id in page.absent where EntityKey(collection.name, id).isValid {
             let key = try resolve(EntityKey(collection.name, id))
             var row = try entity(key)
             guard row.isPlaceholder, let bytes = try get(.placeholder(key)) else { continue }
