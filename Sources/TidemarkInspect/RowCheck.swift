@@ -124,6 +124,9 @@ final class RowCheck {
             try journal.views.scan(tree, generation, transaction) { bytes, value in
                 let key = RowKey(tree, bytes)
                 let name = RecordedRows.Name(key)
+                if let other = key.placeholderTwin {
+                    histories[RecordedRows.Name(other)]?.keys.insert(other)
+                }
                 guard suspects.contains(name) else { return true }
                 live[name, default: []].append((key, CRC32C.checksum(of: value)))
                 histories[name]?.keys.insert(key)
@@ -170,6 +173,14 @@ final class RowCheck {
 }
 
 extension RowKey {
+    /// Of an entity the row that lists it as a placeholder, and the other way round: no event names
+    /// what is not here.
+    fileprivate var placeholderTwin: RowKey? {
+        if tree == .rows { return EntityKey(bytes: bytes).map { .placeholder($0) } }
+        guard bytes.starts(with: Ledger.placeholders) else { return nil }
+        return EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)).map { .entity($0) }
+    }
+
     /// Keys of rows that an event may have written; of the rows that may be removed again, all.
     ///
     /// - Parameter keyed: how many events up to this one carry an idempotency key.
@@ -179,7 +190,7 @@ extension RowKey {
         var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
         keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
         if let key = event.key {
-            keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key)]
+            keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.derived(position, key), .openDerived(position, key)]
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
@@ -190,6 +201,9 @@ extension RowKey {
             let payload = UnreadablePayload(event.payload)
         {
             keys.append(.unreadable(name, payload.name))
+        }
+        if event.kind == .pullPage, let page = PullPagePayload(event.payload) {
+            keys += page.named.indices.map { .decision(position, $0) }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }
         return keys + [.store("opened"), .store("model"), .gate("clock"), .gate(RequestTimes.name)]

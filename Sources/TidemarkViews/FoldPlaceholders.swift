@@ -9,17 +9,15 @@ extension Fold {
     ///
     /// In the order of the model's references, so that what others belong to comes first.
     func makePlaceholders(
-        _ page: PullPagePayload, _ event: Event, _ position: Position
+        _ page: PullPagePayload, _ collection: CollectionModel, _ event: Event, _ position: Position
     ) throws {
-        guard let name = event.collection, let collection = try knownCollection(name),
-            collection.makesPlaceholders
-        else { return }
+        guard collection.makesPlaceholders else { return }
         let isPartial = try started(event)?.scope.isPartialPull ?? false
         let references = collection.references.filter {
             $0.placeholder == .always || ($0.placeholder == .partial && isPartial)
         }
         guard !references.isEmpty else { return }
-        let documents = try page.named.compactMap { try listed(EntityKey(name, $0), collection) }
+        let documents = try page.named.compactMap { try listed($0, collection) }
         let model = try model()
         var seen: Set<EntityKey> = []
         var index = try freeDecision(at: position)
@@ -46,8 +44,10 @@ extension Fold {
     }
 
     /// What the server said of an entity that it lists; nil where there is nothing to be read.
-    private func listed(_ named: EntityKey, _ collection: CollectionModel) throws -> JSONDocument? {
-        let row = try entity(try resolve(named))
+    private func listed(_ id: String, _ collection: CollectionModel) throws -> JSONDocument? {
+        let key = EntityKey(collection.name, id)
+        guard key.isValid else { return nil }
+        let row = try entity(try resolve(key))
         guard row.baseState == .live else { return nil }
         return (try? row.baseValue(in: collection))?.document
     }
@@ -81,13 +81,13 @@ extension Fold {
     // MARK: What becomes of them
 
     /// Takes note that the server was asked for placeholders, and has nothing to say of them.
-    func noteTried(_ page: PullPagePayload, _ event: Event) throws {
-        guard page.scope == PullPagePayload.refetchScope, let name = event.collection,
-            !page.absent.isEmpty
-        else { return }
+    func noteTried(
+        _ page: PullPagePayload, _ collection: CollectionModel, _ event: Event
+    ) throws {
+        guard page.scope == PullPagePayload.refetchScope, !page.absent.isEmpty else { return }
         let time = try runTime(event)
-        for id in page.absent {
-            let key = try resolve(EntityKey(name, id))
+        for id in page.absent where EntityKey(collection.name, id).isValid {
+            let key = try resolve(EntityKey(collection.name, id))
             var row = try entity(key)
             guard row.isPlaceholder, let bytes = try get(.placeholder(key)) else { continue }
             row.triedAt = time

@@ -1,6 +1,7 @@
 // FoldPull.swift — how far collections were listed, and what in their lists could not be read.
 
 package import TidemarkEvents
+import TidemarkRules
 
 extension Fold {
     func pulled(_ event: Event, _ position: Position) throws {
@@ -27,9 +28,13 @@ extension Fold {
 
     /// What follows from the entities of a page, all of which were taken in before.
     func page(_ event: Event, _ position: Position) throws {
-        guard let page = PullPagePayload(event.payload) else { return }
-        try noteTried(page, event)
-        try makePlaceholders(page, event, position)
+        // Few models ask for more than the page's entities, and pages are long.
+        guard let name = event.collection, let collection = try knownCollection(name),
+            collection.makesPlaceholders || collection.placeholder != nil,
+            let page = PullPagePayload(event.payload)
+        else { return }
+        try noteTried(page, collection, event)
+        try makePlaceholders(page, collection, event, position)
     }
 
     /// How far a collection has been pulled.
