@@ -120,7 +120,16 @@ final class MemoryFold {
     var fold: Fold {
         let open = rows.keys.filter { $0.tree == .ledger && $0.bytes.first == Ledger.open[0] }
             .compactMap { Position(bigEndianBytes: $0.bytes.dropFirst()) }.sorted()
-        return Fold(load: { key in self.rows[key] }, open: { open })
+        return Fold(
+            load: { key in self.rows[key] }, open: { open },
+            walk: { tree, prefix, visit in
+                let keys = self.rows.keys.filter {
+                    $0.tree == tree && $0.bytes.starts(with: prefix)
+                }
+                for key in keys.sorted() {
+                    guard let row = self.rows[key], try visit(key.bytes, row) else { return }
+                }
+            })
     }
 
     /// Folds events as one commit.
