@@ -1,6 +1,7 @@
 // AccessSyncTests.swift — workspaces that are lost and gained, what must be there, and what is
 // pruned, from end to end.
 
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
