@@ -111,7 +111,7 @@ struct LogChecks {
                 if row.attempt != nil { attempted.append(key) }
                 let readBack = try EntityRow(parsing: row.encoded)
                 let current = try Current(try row.changes, on: try row.baseValue)
-                let shown = row.document.map { Current.document($0) } ?? .none
+                let shown = row.content.map { Current.document($0) } ?? .none
                 let skimmed = try EntityRow.visibleDocument(in: row.encoded).map { Array($0) }
                 #expect(skimmed == row.document, place)
                 #expect(readBack == row, place)

@@ -1,0 +1,78 @@
+// ReachAdapter.swift — a server that lists all workspaces each time, and of everything only what is
+// in reach.
+
+import HTTPTypes
+import Synchronization
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+import TidemarkTesting
+
+/// Speaks to a Kinto server, and leaves out of its lists what the test has put out of reach.
+struct ReachAdapter: ServerAdapter {
+    private let kinto = KintoAdapter(origin: SyncWorld.remote.origin, bucket: "b")
+    /// The workspaces that are out of reach.
+    let lost: SyncBox<Set<String>>
+
+    var traits: ServerTraits { ServerTraits() }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try kinto.request(for: call)
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let answer = kinto.answer(to: call, response, body: body)
+        guard case .page(var page) = answer else { return answer }
+        page.records.removeAll { isLost($0, call.collection) }
+        if call.collection?.name == "workspaces" { page.cursor = nil }
+        return .page(page)
+    }
+
+    private func isLost(_ record: ServerRecord, _ collection: CollectionModel?) -> Bool {
+        guard let lost = lost.value, !lost.isEmpty else { return false }
+        if collection?.name == "workspaces" { return lost.contains(record.id) }
+        guard let bytes = record.document, let document = try? JSONDocument(parsing: bytes) else {
+            return false
+        }
+        return document.ids(in: "workspace_id").contains { lost.contains($0) }
+    }
+}
+
+extension SyncWorld {
+    /// A world with a user, workspaces, projects and time entries.
+    static func reach(_ change: (inout SyncModel) -> Void = { _ in }) -> SyncWorld {
+        let belongs = Reference("workspace_id", to: "workspaces")
+        var workspaces = CollectionModel("workspaces", lastChangeField: "last_modified")
+        workspaces.absence = .hides
+        workspaces.restartsOnGain = true
+        workspaces.required = "noWorkspace"
+        var user = CollectionModel(
+            "user", lastChangeField: "last_modified",
+            references: [Reference("default_workspace_id", to: "workspaces")])
+        user.absence = .keeps
+        var projects = CollectionModel(
+            "projects", lastChangeField: "last_modified", references: [belongs])
+        projects.owner = "workspace_id"
+        projects.absence = .keeps
+        var entries = CollectionModel(
+            "entries", lastChangeField: "last_modified",
+            references: [belongs, Reference("project_id", to: "projects")])
+        entries.owner = "workspace_id"
+        entries.absence = .keeps
+        entries.rivals = RivalRule(whileNull: "duration", start: "start")
+        entries.retention = RetentionRule(field: "start", days: 56)
+        var model = SyncModel(
+            name: "reach", collections: [workspaces, projects, user, entries],
+            settings: SyncSettings(batchSize: 1))
+        change(&model)
+        return SyncWorld(model: model)
+    }
+
+    /// What another client does: makes a time entry that began so many days ago.
+    func entry(_ id: String, in workspace: String, daysAgo: Int = 1, duration: String = "60") {
+        let start = clock.now.adding(seconds: -Int64(daysAgo) * 86_400)
+        rivalPuts(
+            "entries/\(id)",
+            #"{"workspace_id":"\#(workspace)","start":"\#(start)","duration":\#(duration)}"#)
+    }
+}
