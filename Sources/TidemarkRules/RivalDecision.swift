@@ -85,7 +85,7 @@ package enum RivalDecision {
             return one.position < other.position
         }
         if one.start != other.start { return one.start > other.start }
-        return isGreater(one.id, other.id)
+        return IDOrder.precedes(other.id, one.id)
     }
 
     /// When a loser stops that was not overtaken by a start made here.
@@ -102,11 +102,5 @@ package enum RivalDecision {
             other.start > loser.start && (rule == .nextStart || other.at >= loser.at)
         }.map(\.start).min()
         return next.map { RivalStop(.nextStart, at: $0) } ?? RivalStop(.now, at: now)
-    }
-
-    /// Numbers are compared as such, anything else by its bytes.
-    private static func isGreater(_ id: String, _ other: String) -> Bool {
-        if let one = Int64(id), let two = Int64(other), one != two { return one > two }
-        return other.utf8.lexicographicallyPrecedes(id.utf8)
     }
 }

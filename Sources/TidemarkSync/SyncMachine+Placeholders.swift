@@ -43,9 +43,9 @@ extension SyncMachine {
                 groups.append((rule.together.flatMap { document?.ids(in: $0).first }, key.id))
             }
             groups.sort {
-                let (a, b) = (ServerID($0.together ?? ""), ServerID($1.together ?? ""))
-                if a.precedes(b) { return true }
-                return !b.precedes(a) && ServerID($0.id).precedes(ServerID($1.id))
+                let (a, b) = ($0.together ?? "", $1.together ?? "")
+                if IDOrder.precedes(a, b) { return true }
+                return !IDOrder.precedes(b, a) && IDOrder.precedes($0.id, $1.id)
             }
             for (together, id) in groups {
                 if let last = result.last, last.collection.name == collection.name,
@@ -58,25 +58,5 @@ extension SyncMachine {
             }
         }
         return result
-    }
-}
-
-/// An id in the order of ids: numbers by their size, before other texts by their bytes.
-private struct ServerID {
-    let text: String
-    let number: Int64?
-
-    init(_ text: String) {
-        self.text = text
-        number = Int64(text)
-    }
-
-    func precedes(_ other: ServerID) -> Bool {
-        switch (number, other.number) {
-        case (let a?, let b?) where a != b: a < b
-        case (.some, nil): true
-        case (nil, .some): false
-        default: text.utf8.lexicographicallyPrecedes(other.text.utf8)
-        }
     }
 }

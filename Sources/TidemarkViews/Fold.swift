@@ -82,6 +82,11 @@ package final class Fold {
         writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
     }
 
+    /// Whether anything that follows from a rule is pending on them.
+    var hasWrittenDerived: Bool {
+        writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
+    }
+
     /// Takes over what the event in hand wrote.
     private func take(_ position: Position) {
         for (entry, row) in writtenEntities {

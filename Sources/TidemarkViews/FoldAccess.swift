@@ -37,7 +37,7 @@ extension Fold {
         guard !lost.isEmpty else { return }
         // Read before anything is written.
         let owned = try owned(by: lost)
-        var index = try freeDecision(position)
+        var index = try freeDecision(at: position)
         try countHidden(lost.count)
         for key in lost {
             try decide(key, "hidden", position, index)
@@ -65,7 +65,7 @@ extension Fold {
     /// - Parameter row: what the entity's row is to be.
     func find(_ key: EntityKey, _ row: EntityRow, _ position: Position) throws {
         let owned = try owned(by: [key])
-        try decide(key, "shown", position, try freeDecision(position))
+        try decide(key, "shown", position, try freeDecision(at: position))
         var row = row
         row.isHidden = false
         try put(row, key)
@@ -120,7 +120,7 @@ extension Fold {
             let mark = RowKey.watermark(other.name, scope: "")
             for place in [mark, .listed(other.name)] where try get(place) != nil { put(place, nil) }
         }
-        try decide(key, "gained", position, try freeDecision(position))
+        try decide(key, "gained", position, try freeDecision(at: position))
     }
 
     // MARK: What belongs to what
@@ -173,13 +173,6 @@ extension Fold {
             ruleVersion: PruneDecision.version, result: result, inputs: [position], fields: [],
             base: try entity(key).basePosition)
         put(.decision(position, index), decision.encoded)
-    }
-
-    /// The first place for a decision that the event in hand has left.
-    private func freeDecision(_ position: Position) throws -> Int {
-        var index = 0
-        while try get(.decision(position, index)) != nil { index += 1 }
-        return index
     }
 }
 

@@ -59,9 +59,14 @@ extension Fold {
 
     /// Writes down a decision that the event in hand brought about.
     func note(_ decision: DecisionRow, _ position: Position) throws {
+        put(.decision(position, try freeDecision(at: position)), decision.encoded)
+    }
+
+    /// The first place of an event's decisions that is not taken.
+    func freeDecision(at position: Position) throws -> Int {
         var index = 0
         while try get(.decision(position, index)) != nil { index += 1 }
-        put(.decision(position, index), decision.encoded)
+        return index
     }
 
     /// Settles what follows from rules and has arrived, or has lost its ground, with the event in

@@ -54,7 +54,7 @@ extension Fold {
 
     /// Forgets an entity of which nothing is left to find out.
     func forgetUnanswered(_ key: EntityKey) throws {
-        guard var list = try unanswered(key.collection),
+        guard try namesEntities(key.collection), var list = try unanswered(key.collection),
             let index = list.ids.firstIndex(where: { ExactString($0) == ExactString(key.id) })
         else { return }
         list.ids.remove(at: index)

@@ -71,13 +71,6 @@ extension Fold {
         put(.placeholder(key), PlaceholderRow(position: position, madeAt: madeAt).encoded)
     }
 
-    /// The first place of an event's decisions that is not taken.
-    func freeDecision(at position: Position) throws -> Int {
-        var index = 0
-        while try get(.decision(position, index)) != nil { index += 1 }
-        return index
-    }
-
     // MARK: What becomes of them
 
     /// Takes note that the server was asked for placeholders, and has nothing to say of them.
@@ -109,13 +102,6 @@ extension Fold {
 
     /// Whether an entity is only a placeholder.
     package func isPlaceholder(_ key: EntityKey) throws -> Bool { try entity(key).isPlaceholder }
-
-    /// Takes a placeholder away whose id turns out to be that of another row.
-    func dropPlaceholder(_ key: EntityKey) throws {
-        guard try isPlaceholder(key) else { return }
-        try put(EntityRow(), key)
-        put(.placeholder(key), nil)
-    }
 }
 
 /// A placeholder that there is.

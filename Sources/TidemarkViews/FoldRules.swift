@@ -58,9 +58,10 @@ extension Fold {
     /// Lets the entities that the event in hand wrote meet the rules, each by itself.
     func meetRules(_ event: Event, _ position: Position) throws {
         if let before = replacedModel { try adoptRules(before, event, position) }
-        let places = writtenPlaces
-        if places.isEmpty { return }
+        // Without rules only what followed from earlier ones has any to meet.
         let hasRules = try !rules().isEmpty
+        guard hasRules || hasWrittenDerived else { return }
+        let places = writtenPlaces
         for (index, place) in places.enumerated() where !places[(index + 1)...].contains(place) {
             let row = try entity(at: place)
             let hasDerived = row.pending.contains(where: \.isDerived)

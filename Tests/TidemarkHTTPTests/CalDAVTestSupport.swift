@@ -6,7 +6,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// One adapter and one calendar.
-struct CalDAVCase {
+struct CalDAVCase: AdapterCase {
     var adapter = CalDAVAdapter(origin: "https://dav.test:8443/base", home: "/demo/")
     var tasks = CollectionModel("tasks")
 
@@ -26,11 +26,6 @@ struct CalDAVCase {
     var writes: [ServerCall] { [create, update, delete] }
     var all: [ServerCall] { [list, later, read, fetch, .fetch(tasks, ids: ["u1"])] + writes }
 
-    /// What an answer means.
-    func answer(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> ServerAnswer { answer(to: call, status, Array(body.utf8), fields) }
-
     func answer(
         to call: ServerCall, _ status: Int, _ body: [UInt8], _ fields: HTTPFields = [:]
     ) -> ServerAnswer {
@@ -38,17 +33,6 @@ struct CalDAVCase {
             to: call,
             HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields),
             body: body)
-    }
-
-    /// The failure that an answer is taken for, or nil.
-    func failure(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> SyncFailure? {
-        if case .failure(let failure) = answer(to: call, status, body, fields) {
-            failure
-        } else {
-            nil
-        }
     }
 
     /// The page that a list's answer is taken for, or nil.

@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// One adapter and one collection.
-struct KintoCase {
+struct KintoCase: AdapterCase {
     var adapter = KintoAdapter(origin: "https://kinto.test:8443", bucket: "todo")
     var tasks = CollectionModel("tasks", lastChangeField: "last_modified")
 
@@ -24,27 +24,6 @@ struct KintoCase {
     var delete: ServerCall { .delete(tasks, id: "t1", revision: Revision("7")) }
     var writes: [ServerCall] { [create, update, delete] }
     var all: [ServerCall] { [list, read] + writes }
-
-    /// What an answer means.
-    func answer(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> ServerAnswer {
-        adapter.answer(
-            to: call,
-            HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields),
-            body: Array(body.utf8))
-    }
-
-    /// The failure that an answer is taken for, or nil.
-    func failure(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> SyncFailure? {
-        if case .failure(let failure) = answer(to: call, status, body, fields) {
-            failure
-        } else {
-            nil
-        }
-    }
 }
 
 extension ServerAnswer {

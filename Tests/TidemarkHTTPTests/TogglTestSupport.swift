@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// The adapter and the collections that it is for.
-struct TogglCase {
+struct TogglCase: AdapterCase {
     var adapter = TogglAdapter()
 
     /// A collection of the model, or one that it has not.
@@ -47,27 +47,6 @@ struct TogglCase {
         let request = try adapter.request(for: call)
         let body = request.body.map { " " + String(decoding: $0, as: UTF8.self) } ?? ""
         return "\(request.method) \(request.path)\(body)"
-    }
-
-    /// What an answer means.
-    func answer(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> ServerAnswer {
-        adapter.answer(
-            to: call,
-            HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields),
-            body: Array(body.utf8))
-    }
-
-    /// The failure that an answer is taken for, or nil.
-    func failure(
-        to call: ServerCall, _ status: Int, _ body: String = "", _ fields: HTTPFields = [:]
-    ) -> SyncFailure? {
-        if case .failure(let failure) = answer(to: call, status, body, fields) {
-            failure
-        } else {
-            nil
-        }
     }
 
     /// The page that a list is, or nil.

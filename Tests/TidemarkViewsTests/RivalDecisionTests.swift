@@ -175,4 +175,28 @@ struct RivalStory: Sendable, CustomTestStringConvertible {
         let early = RivalStop(.now, at: Timestamp(rawValue: .min))
         #expect(early.seconds(since: Timestamp(rawValue: .max)) == 0)
     }
+
+    @Test func `ties by ids have one winner in whatever order numbers and texts are compared`() {
+        let ids = ["2", "10", "1a", "-1", "local", "9"]
+        let time = Timestamp(rawValue: 1)
+        let runners = ids.map { RivalRunner(id: $0, start: time, at: time, position: .start) }
+
+        for turn in runners.indices {
+            let turned = Array(runners[turn...] + runners[..<turn])
+            #expect(RivalDecision.winner(turned, ties: .start)?.id == "local")
+            #expect(RivalDecision.winner(turned.reversed(), ties: .start)?.id == "local")
+        }
+        let few = ["2", "10", "1a"].map { id in
+            RivalRunner(id: id, start: time, at: time, position: .start)
+        }
+        for one in few {
+            for other in few where one != other {
+                let wins = RivalDecision.outranks(one, other, ties: .start)
+                #expect(wins != RivalDecision.outranks(other, one, ties: .start))
+            }
+        }
+        #expect(RivalDecision.outranks(few[2], few[0], ties: .start))
+        #expect(RivalDecision.outranks(few[2], few[1], ties: .start))
+        #expect(RivalDecision.outranks(few[1], few[0], ties: .start))
+    }
 }
