@@ -65,10 +65,16 @@ let package = Package(
             "TidemarkSync",
             ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),
         module(
-            "Tidemark",
+            "TidemarkReplay",
             [
                 "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents",
+                "TidemarkEvents", httpTypes,
+            ]),
+        module(
+            "Tidemark",
+            [
+                "TidemarkReplay", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+                "TidemarkStore", "TidemarkEvents",
             ]),
         module(
             "TidemarkHTTP",
@@ -76,20 +82,21 @@ let package = Package(
         module(
             "TidemarkInspect",
             [
-                "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "Tidemark", "TidemarkReplay", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+                "TidemarkStore",
                 "TidemarkEvents",
             ]),
         module(
             "TidemarkTesting",
             [
-                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
-                "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkSync",
+                "TidemarkViews", "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
             ]),
         .executableTarget(
             name: "tidemark",
             dependencies: [
-                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkRules",
-                arguments,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkTesting",
+                "TidemarkRules", arguments,
             ],
             path: "Tools/tidemark", swiftSettings: strict),
 
@@ -136,6 +143,13 @@ let package = Package(
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
                 "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
                 "DocExamples", httpTypes,
+            ]),
+        tests(
+            "TidemarkReplayTests",
+            [
+                "TidemarkReplay", "TidemarkTesting", "TidemarkInspect", "TidemarkHTTP", "Tidemark",
+                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents", httpTypes,
             ]),
         tests("ProjectTests", []),
     ]

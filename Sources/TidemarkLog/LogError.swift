@@ -33,6 +33,8 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case corruptRow
         /// What a commit recorded about the views is not what its events make.
         case corruptDigest
+        /// A snapshot of the views is not what was written; it can be made again.
+        case corruptSnapshot
         /// An older checkpoint is not of this log.
         case otherCheckpoint
     }

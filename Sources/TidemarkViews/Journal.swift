@@ -12,6 +12,7 @@ package final class Journal: Sendable {
     package let environment: Environment
     package let log: EventLog
     package let views: ViewTables
+    package let snapshots: Snapshots
     /// Watches over a store that is open for writing.
     let guardian: StoreGuard?
     /// Whether this opening of the store still goes on; the environment below may be shared with
@@ -24,7 +25,8 @@ package final class Journal: Sendable {
     package let shared: SharedStore
 
     /// The tables of a store.
-    package static let tableNames = EventLog.tableNames + ViewTables.tableNames
+    package static let tableNames =
+        EventLog.tableNames + ViewTables.tableNames + Snapshots.tableNames
 
     /// A journal over an open environment; see ``open(at:readOnly:create:opening:progress:)``.
     package init(_ environment: Environment, guardian: StoreGuard? = nil) {
@@ -32,6 +34,7 @@ package final class Journal: Sendable {
         self.guardian = guardian
         log = EventLog(environment)
         views = ViewTables(environment)
+        snapshots = Snapshots(environment)
         shared = SharedStore.of(environment)
     }
 

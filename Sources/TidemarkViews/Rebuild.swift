@@ -46,6 +46,26 @@ extension Journal {
         } while step.done < step.last
     }
 
+    /// Folds the whole log over rows that were there before its first event.
+    ///
+    /// - Parameters:
+    ///   - position: the last event that those rows know of.
+    ///   - rows: hands them over in the order of their keys.
+    package func rebuild(
+        after position: Position, over rows: ((RowKey, [UInt8]?) throws -> Void) throws -> Void
+    ) throws {
+        try withoutActuallyEscaping(rows) { rows in
+            try environment.write { transaction in
+                let target = Generation.a
+                for tree in Tree.allCases { try transaction.clear(self.views.table(tree, target)) }
+                try self.views.write(target, transaction, rows)
+                let step = RebuildStep(done: position, last: position, hasBindings: true)
+                _ = try self.rebuildStep(
+                    after: step, .max, .max, into: target, transaction, { _ in })
+            }
+        }
+    }
+
     /// How far a rebuild has come, and what the next step need not ask.
     private struct RebuildStep {
         var done: Position

@@ -44,50 +44,67 @@ package final class ViewReader {
         self.loadEvent = loadEvent
     }
 
+    /// The rows in memory, which have no indexes.
+    convenience init(
+        _ rows: MemoryRows, _ models: ModelCache, last: Position,
+        event: @escaping (Position) throws -> Event?
+    ) {
+        self.init(
+            models, last: last, indexNames: [], load: { rows[$0] },
+            walk: { try rows.scan($0, prefix: $1, from: $2, reversed: $3, $4) },
+            walkIndex: { _, _, _, _ in }, loadEvent: event)
+    }
+
     static func with<R>(
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (ViewReader) throws -> R
     ) throws -> R {
         let state = try journal.views.state(transaction) ?? ViewTables.State()
+        return try with(
+            journal.views, state, journal.models, last: try journal.log.lastPosition(transaction),
+            transaction, event: { try journal.log.event(at: $0, transaction) }, body)
+    }
+
+    /// Reads rows, whosever they are; the events come through `event`.
+    static func with<R>(
+        _ views: ViewTables, _ state: ViewTables.State, _ models: ModelCache, last: Position,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        event: (Position) throws -> Event?, _ body: (ViewReader) throws -> R
+    ) throws -> R {
         let generation = state.generation
-        let last = try journal.log.lastPosition(transaction)
         func run(
             _ load: (RowKey) throws -> [UInt8]?,
             _ walk: (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws ->
                 Void,
-            _ walkIndex: WalkIndex, _ loadEvent: (Position) throws -> Event?
+            _ walkIndex: WalkIndex
         ) throws -> R {
             try withoutActuallyEscaping(load) { load in
                 try withoutActuallyEscaping(walk) { walk in
                     try withoutActuallyEscaping(walkIndex) { walkIndex in
-                        try withoutActuallyEscaping(loadEvent) { loadEvent in
+                        try withoutActuallyEscaping(event) { event in
                             try body(
                                 ViewReader(
-                                    journal.models, last: last,
-                                    indexNames: state.currentIndexes(last),
+                                    models, last: last, indexNames: state.currentIndexes(last),
                                     load: load, walk: walk, walkIndex: walkIndex,
-                                    loadEvent: loadEvent))
+                                    loadEvent: event))
                         }
                     }
                 }
             }
         }
         return try run(
-            { key in
-                try transaction.get(journal.views.table(key.tree, generation), key.bytes)
-            },
+            { key in try transaction.get(views.table(key.tree, generation), key.bytes) },
             { tree, prefix, from, reversed, visit in
-                try journal.views.scan(
+                try views.scan(
                     tree, generation, prefix: prefix, from: from, reversed: reversed, transaction,
                     visit)
             },
             { prefix, from, reversed, visit in
-                let table = journal.views.indexTable(generation)
+                let table = views.indexTable(generation)
                 try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) {
                     try visit($0.copied(), $1.copied())
                 }
-            },
-            { position in try journal.log.event(at: position, transaction) })
+            })
     }
 
     // MARK: Rows

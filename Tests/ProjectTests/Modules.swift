@@ -24,9 +24,15 @@ let modules: [String: Module] = [
             "Synchronization",
         ],
         onlyIn: ["Foundation": ["Dependencies+Live.swift"]]),
-    "Sources/Tidemark": Module(
+    "Sources/TidemarkReplay": Module(
         imports: [
             "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+            "TidemarkEvents", "HTTPTypes", "Synchronization",
+        ]),
+    "Sources/Tidemark": Module(
+        imports: [
+            "TidemarkReplay", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+            "TidemarkStore",
             "TidemarkEvents", "HTTPTypes", "Foundation", "Observation",
         ]),
     "Sources/TidemarkHTTP": Module(
@@ -36,14 +42,15 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [
-            "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-            "TidemarkEvents",
+            "Tidemark", "TidemarkReplay", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+            "TidemarkStore", "TidemarkEvents",
         ],
         onlyIn: ["Foundation": ["ScratchDirectory.swift"]]),
     "Sources/TidemarkTesting": Module(
         imports: [
-            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
-            "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks", "Foundation",
+            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkSync",
+            "TidemarkViews", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
+            "Foundation",
             "Synchronization", "Crypto",
         ]),
     "Tools/Benchmarks": Module(
@@ -51,8 +58,9 @@ let modules: [String: Module] = [
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [
-            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkTesting", "TidemarkSync",
-            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", "ArgumentParser",
+            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkTesting",
+            "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents",
+            "ArgumentParser",
             "HTTPTypes", "Foundation", "Synchronization",
         ]),
 ]

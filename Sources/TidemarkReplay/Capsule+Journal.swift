@@ -1,0 +1,99 @@
+// Capsule+Journal.swift — from a store to a capsule, and from a capsule to a store that can be read
+// as any other.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+extension Capsule {
+    /// Takes the last commits of a store, and the views before them.
+    ///
+    /// - Parameters:
+    ///   - events: how many of the last events it has at least, if there are as many; nil for all.
+    ///   - build: the version of Tidemark.
+    ///   - scratch: a new directory for the views before, which the caller removes.
+    package init(
+        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String
+    ) throws {
+        var commits: [Commit] = []
+        var named: [BodyReference: [UInt8]] = [:]
+        var provenance = Provenance(build: build, last: .start, root: [])
+        try journal.environment.read { transaction in
+            provenance.last = try journal.log.lastPosition(transaction)
+            provenance.root = try journal.log.edge(transaction).root
+            let from = events.map { wanted in
+                let last = provenance.last.rawValue
+                return Position(last > wanted ? last - wanted + 1 : 1)
+            }
+            // A record lies under its last position, so the first one holds the event asked for.
+            try journal.log.forEachCommit(from: from, transaction) { record in
+                var entries: [Entry] = []
+                try journal.log.forEach(from: record.first, transaction) { position, event in
+                    guard position <= record.last else { return false }
+                    entries.append(Entry(position: position, event: event))
+                    if let body = event.namedBody {
+                        named[body] = try journal.log.body(body, at: position, transaction)
+                    }
+                    return position < record.last
+                }
+                commits.append(Commit(entries: entries, views: record.views))
+                return true
+            }
+        }
+        var base = Base()
+        if let first = commits.first?.first, first > Position(1) {
+            let before = Position(first.rawValue - 1)
+            let past = try PastViews(of: journal, at: before, in: scratch)
+            base.position = before
+            for tree in Tree.allCases {
+                try past.forEachRow(tree) { key, value in
+                    base.rows.append(SnapshotRow(key: RowKey(tree, key), value: value))
+                    return true
+                }
+            }
+            try past.close()
+        }
+        let bodies = named.sorted { $0.key.digits < $1.key.digits }.map(\.value)
+        self.init(provenance: provenance, base: base, commits: commits, bodies: bodies)
+    }
+
+    /// Makes a store of it in a new directory: its events where they were, and the views as today's
+    /// rules make them.
+    ///
+    /// For reading only; what is before its base is not in it.
+    package func unpacked(in directory: String) throws -> Journal {
+        let journal = Journal(
+            try Environment.open(
+                at: directory, Environment.Options(tables: Journal.tableNames)))
+        do {
+            try journal.environment.write { transaction in
+                try fill(journal, transaction)
+            }
+            try journal.rebuild(after: base.position) { write in
+                for row in base.rows { try write(row.key, row.value) }
+            }
+        } catch {
+            try? journal.close()
+            throw error
+        }
+        return journal
+    }
+
+    private func fill(
+        _ journal: Journal, _ transaction: borrowing WriteTransaction
+    ) throws {
+        if base.position > .start {
+            try journal.snapshots.write(
+                at: base.position, fingerprints: View.allFingerprints, transaction
+            ) { write in
+                for row in base.rows { try write(row.key, row.value) }
+            }
+        }
+        for commit in commits {
+            try journal.log.place(
+                commit.entries.map { ($0.position, $0.event) }, views: commit.views, transaction)
+        }
+        for body in bodies { try journal.log.place(body, transaction) }
+    }
+}

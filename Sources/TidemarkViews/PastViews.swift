@@ -1,0 +1,133 @@
+// PastViews.swift — the views as they were at a position: folded, from the nearest snapshot on,
+// into a store of their own. Nothing in the live store changes.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// The views as they were after an event, for reading only.
+///
+/// They go forward, never back. A log with holes is folded over them.
+package final class PastViews {
+    /// The last event that they know of.
+    package private(set) var position: Position
+
+    private let journal: Journal
+    private let scratch: Environment
+    private let views: ViewTables
+    private let models = ModelCache()
+    private let generation = Generation.a
+    private var hasBindings: Bool
+
+    /// The views at a position.
+    ///
+    /// - Parameter directory: a new one to make them in, which the caller removes.
+    /// - Throws: ``LogError`` where the log can't be read.
+    package init(
+        of journal: Journal, at position: Position, in directory: String,
+        progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws {
+        self.journal = journal
+        scratch = try Environment.open(
+            at: directory, Environment.Options(tables: ["meta"] + ViewTables.tableNames))
+        views = ViewTables(scratch)
+        self.position = .start
+        hasBindings = false
+        do {
+            try begin(position)
+            try advance(to: position, progress: progress)
+        } catch {
+            try? scratch.close()
+            throw error
+        }
+    }
+
+    package func close() throws { try scratch.close() }
+
+    /// Takes the rows of the nearest snapshot.
+    private func begin(_ position: Position) throws {
+        let (journal, views, generation) = (journal, views, generation)
+        try journal.environment.read { transaction in
+            guard let manifest = try journal.snapshots.nearest(to: position, transaction) else {
+                return
+            }
+            try scratch.write { target in
+                try views.write(generation, target) { write in
+                    try journal.snapshots.forEachRow(of: manifest, transaction) {
+                        try write($0, $1)
+                    }
+                }
+            }
+            self.position = manifest.position
+            hasBindings = true
+        }
+    }
+
+    private static let rowsPerStep = 150_000
+    private static let eventsPerProgress: UInt64 = 50_000
+
+    /// Folds the events up to a position, that one included.
+    package func advance(
+        to target: Position, progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws {
+        while position < target {
+            let before = position
+            let (done, bindings) = try journal.environment.read { transaction in
+                try scratch.write { scratch in
+                    try self.fold(after: before, to: target, transaction, scratch)
+                }
+            }
+            position = done
+            hasBindings = bindings
+            try progress(RebuildProgress(done: min(done, target), last: target))
+        }
+    }
+
+    private func fold(
+        after before: Position, to target: Position,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        _ scratch: borrowing WriteTransaction
+    ) throws -> (done: Position, hasBindings: Bool) {
+        try views.withFold(models, hasBindings: hasBindings, generation, scratch) { fold in
+            // Where the log ends, or has a hole, there is nothing up to the target.
+            var done = target
+            try journal.log.forEach(from: before.next, transaction) { position, event in
+                guard position <= target else { return false }
+                try fold.apply(event, at: position)
+                guard fold.rowCount < Self.rowsPerStep else {
+                    done = position
+                    return false
+                }
+                return position < target
+            }
+            let hasBindings = fold.hasBindings
+            try views.write(generation, scratch) { write in try fold.forEachChange(write) }
+            return (done, hasBindings)
+        }
+    }
+
+    /// Reads the views as they were, and the events up to then.
+    ///
+    /// `reader` must not be kept.
+    package func read<R>(_ body: (ViewReader) throws -> R) throws -> R {
+        var state = ViewTables.State()
+        state.generation = generation
+        let position = position
+        return try journal.environment.read { transaction in
+            try scratch.read { target in
+                try ViewReader.with(
+                    views, state, models, last: position, target,
+                    event: {
+                        $0 <= position ? try journal.log.event(at: $0, transaction) : nil
+                    }, body)
+            }
+        }
+    }
+
+    /// Walks over all rows of a tree in the order of their keys; `body` says whether to go on.
+    package func forEachRow(
+        _ tree: Tree, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+    ) throws {
+        try scratch.read { target in try views.scan(tree, generation, target, body) }
+    }
+}
