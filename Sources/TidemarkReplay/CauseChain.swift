@@ -1,6 +1,6 @@
 // CauseChain.swift — how it came to an event: what it names as its cause, and what those name.
 
-package import TidemarkEvents
+public import TidemarkEvents
 
 /// One event of a chain of causes.
 public struct CauseStep: Sendable, Hashable, CustomStringConvertible {
