@@ -20,18 +20,19 @@ package struct FoldReplay: Sendable {
     ///   - through: the last event to fold; a commit goes whole or not at all.
     ///   - inject: what happens otherwise; then nothing is compared with what was recorded.
     ///   - compares: whether digests are compared, and the first difference ends it.
+    ///   - ignoring: views that are not compared.
     ///   - apply: how an event is folded: as it is, unless said otherwise.
     ///   - progress: called now and then with the number of commits folded so far.
     /// - Throws: ``ReplayMistake`` for an event that is not there, and what `progress` throws.
     package init(
         _ capsule: Capsule, through: Position? = nil, inject: [Injection] = [],
-        compares: Bool = true,
+        compares: Bool = true, ignoring: Set<View> = [],
         apply: (Fold, Event, Position) throws -> Void = { try $0.apply($1, at: $2) },
         progress: (Int) throws -> Void = { _ in }
     ) throws {
         fold = CapsuleFold(capsule.base)
         let injections = try Self.byCommit(inject, capsule)
-        var comparison = DigestComparison(capsule.base)
+        var comparison = DigestComparison(capsule, ignoring: ignoring)
         let isCompared = compares && inject.isEmpty
         for (index, commit) in capsule.commits.enumerated() {
             if let through, commit.last > through { break }

@@ -34,7 +34,15 @@ struct DigestComparison {
     /// By which rules each view was made when a commit last wrote to it, by the view's number.
     private var fingerprints: [UInt32: [UInt8]] = [:]
 
-    init(_ base: Capsule.Base) {
+    private let ignoring: Set<View>
+
+    /// Whether digests were recorded at all: then a commit without any made no rows.
+    private let isDigested: Bool
+
+    init(_ capsule: Capsule, ignoring: Set<View>) {
+        self.ignoring = ignoring
+        isDigested = capsule.commits.contains { !$0.views.isEmpty }
+        let base = capsule.base
         guard base.position > .start else { return }
         for (index, view) in View.allCases.enumerated() {
             let bytes = base.fingerprints.dropFirst(index * 4).prefix(4)
@@ -54,14 +62,14 @@ struct DigestComparison {
     mutating func difference(
         _ commit: Capsule.Commit, _ changes: RowChanges
     ) -> DigestDifference? {
-        guard !commit.views.isEmpty else {
-            if !changes.isEmpty { undigested += 1 }
+        guard isDigested else {
+            undigested += 1
             return nil
         }
         let made = ViewDigest.of(changes)
         var first: DigestDifference?
         var count = 0
-        for view in View.allCases {
+        for view in View.allCases where !ignoring.contains(view) {
             let recorded = commit.views.first { $0.view == view.rawValue }
             let today = made.first { $0.view == view.rawValue }
             if let recorded { fingerprints[view.rawValue] = recorded.fingerprint }

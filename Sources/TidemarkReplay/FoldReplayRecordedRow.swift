@@ -81,14 +81,18 @@ struct RecordedRow {
             }
             return changes
         }
-        let bases = [before, none].filter {
-            $0.base != today.base || $0.baseState != today.baseState
-        }
-        .map { row -> Change in
+        let contents = [before.base, before.content ?? [], today.base, today.content ?? []]
+        var bases: [Change] = [before, none].map { row in
             { changed in
                 changed.baseState = row.baseState
                 changed.base = row.base
                 changed.basePosition = row.basePosition
+            }
+        }
+        for content in contents where !content.isEmpty {
+            bases.append { changed in
+                changed.baseState = .live
+                changed.base = content
             }
         }
         var pending: [[EntityRow.Pending]] = []
@@ -99,7 +103,6 @@ struct RecordedRow {
                 pending.append(fewer)
             }
         }
-        let contents = [before.base, before.content ?? [], today.base, today.content ?? []]
         return [
             group(\.pending, pending), group(\.current, contents), bases, group(\.attempt),
             group(\.refusal), group(\.asOf, [today.basePosition, before.basePosition]),

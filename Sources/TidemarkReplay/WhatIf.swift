@@ -47,9 +47,12 @@ extension WhatIf {
         let before = try FoldReplay(capsule, through: through, compares: false)
         let after = try FoldReplay(changed, through: through, compares: false)
         for replay in [before, after] { if let error = replay.report.divergence { throw error } }
+        // That the model is another one is no outcome.
+        let isModelled = model != nil || !policies.isEmpty
         return WhatIfOutcome(
             difference: try ReplayDifference(
-                before: before.fold.rows, after: after.fold.rows),
+                before: before.fold.rows, after: after.fold.rows,
+                ignoring: isModelled ? [.store] : []),
             leftOut: leftOut)
     }
 

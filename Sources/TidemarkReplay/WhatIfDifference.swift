@@ -64,12 +64,14 @@ public struct ReplayDifference: Sendable, Hashable {
 }
 
 extension ReplayDifference {
-    /// Compares all rows.
-    package init(before: MemoryRows, after: MemoryRows) throws {
+    /// Compares all rows, but for those of some views.
+    package init(
+        before: MemoryRows, after: MemoryRows, ignoring: Set<View> = []
+    ) throws {
         var keys: [RowKey] = []
         before.forEach { key, value in if after[key] != value { keys.append(key) } }
         after.forEach { key, _ in if before[key] == nil { keys.append(key) } }
-        for key in keys.sorted() {
+        for key in keys.sorted() where !ignoring.contains(key.view) {
             rows["\(key.view)", default: 0] += 1
             let sides = (before[key], after[key])
             if key.tree == .rows, let entity = EntityKey(bytes: key.bytes) {

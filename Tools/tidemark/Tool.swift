@@ -24,6 +24,7 @@ struct Tool: AsyncParsableCommand {
             Show.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, ScenarioCommand.self,
+            ReplayCommand.self,
         ])
 }
 
