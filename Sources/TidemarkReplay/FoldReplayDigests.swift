@@ -38,10 +38,13 @@ struct DigestComparison {
 
     /// Whether digests were recorded at all: then a commit without any made no rows.
     private let isDigested: Bool
+    /// Whether digests of runs were taken out with the names in them.
+    private let isNameless: Bool
 
     init(_ capsule: Capsule, ignoring: Set<View>) {
         self.ignoring = ignoring
         isDigested = capsule.commits.contains { !$0.views.isEmpty }
+        isNameless = !capsule.provenance.namesRemote
         let base = capsule.base
         guard base.position > .start else { return }
         for (index, view) in View.allCases.enumerated() {
@@ -77,6 +80,10 @@ struct DigestComparison {
                 if let recorded, recorded.fingerprint != view.fingerprint {
                     skippedViews[view] = recorded.fingerprint
                 }
+                continue
+            }
+            let isTakenOut = recorded == nil && isNameless && view == .syncRuns
+            if isTakenOut, commit.entries.contains(where: { $0.event.kind == .syncFinished }) {
                 continue
             }
             if recorded != nil || today != nil { compared += 1 }

@@ -46,7 +46,7 @@ public struct ReplaySource: Sendable {
         guard let isFolder = FileManager.default.isFolder(path) else {
             throw ReplayMistake("there is no \(path); name a capsule or the folder of a store")
         }
-        if !isFolder { return try CapsuleReading.capsule(at: path) }
+        if !isFolder { return try Capsule(file: path) }
         let journal = try Journal.open(at: path, readOnly: true)
         let scratch = FileManager.default.temporaryDirectory
             .appending(path: "tidemark-replay-" + Dependencies.live.makeID())
