@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 import TidemarkLog
+import TidemarkReplay
 import TidemarkStore
 
 /// What went wrong with a replica.
@@ -20,7 +21,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case invalidDocument
         /// The document of an entity can't be read as the app's type.
         case undecodable
-        /// The document is larger than a local write may be.
+        /// The document is larger than a local write may be, or a capsule larger than any may be.
         case tooLarge
         /// A query asks about a property that the type gives no name.
         case unknownField
@@ -56,7 +57,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case unfitIdentity
         /// The process died while it opened the store, twice in a row.
         case interrupted
-        /// The file, the log or a view is damaged.
+        /// The file, the log or a view is damaged, or a capsule says what no store can say.
         case damaged
         /// The store was written by a newer version.
         case newerFormat
@@ -114,6 +115,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
             TidemarkError(error.code == .newerFormat ? .newerFormat : .damaged, "\(error)")
         case let error as ProtoError:
             TidemarkError(.damaged, "a view row is damaged (\(error)); rebuild the store's views")
+        case let error as CapsuleError: TidemarkError(Code(error.code), "\(error)")
         case let error as JSONError: TidemarkError(.invalidDocument, "not a JSON object: \(error)")
         default: error
         }
@@ -125,6 +127,16 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension TidemarkError.Code {
+    init(_ code: CapsuleError.Code) {
+        self =
+            switch code {
+            case .notACapsule: .invalidPath
+            case .newerFormat: .newerFormat
+            case .tooLarge: .tooLarge
+            case .truncated, .damaged, .invalid: .damaged
+            }
+    }
+
     init(_ code: StoreError.Code) {
         self =
             switch code {

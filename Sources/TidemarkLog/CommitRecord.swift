@@ -58,7 +58,7 @@ package struct ViewDigest: Sendable, Hashable {
         self.rows = rows
     }
 
-    fileprivate var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.varint(1, UInt64(view))
         writer.bytes(2, fingerprint)
@@ -67,7 +67,7 @@ package struct ViewDigest: Sendable, Hashable {
         return writer.bytes
     }
 
-    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init(view: 0, fingerprint: [], digest: [], rows: [])
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {

@@ -64,8 +64,14 @@ package struct Capsule: Sendable, Hashable {
         package var root: Hash
         /// Whether its values are others than those that were recorded.
         package var isRedacted = false
+        /// What the redaction did to them, in words; empty where nothing was redacted.
+        package var redaction = ""
         /// Whether events were left out, so that the digests are those of what is left.
         package var isShrunk = false
+        /// Whether it names the server, the account and the device that the store had.
+        package var namesRemote = true
+        /// What whoever wrote it says of it; for people.
+        package var note = ""
 
         package init(build: String, last: Position, root: Hash) {
             self.build = build

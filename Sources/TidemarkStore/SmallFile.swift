@@ -1,6 +1,6 @@
-// SmallFile.swift — a file that is read whole and replaced whole, beside the data file.
+// SmallFile.swift — a file that is read whole and replaced whole, as those beside the data file are.
 
-/// A small file in a store's directory.
+/// A file that is read whole and replaced whole.
 package struct SmallFile: Sendable {
     private let directory: String
     private let name: String
@@ -12,16 +12,26 @@ package struct SmallFile: Sendable {
         self.directory = directory
     }
 
-    /// More than any file of ours has.
-    private static let bytesMax = 1 << 20
+    /// The file at a path.
+    package init(at path: String) {
+        let parent = StorePath.parent(of: path)
+        directory = parent
+        name = String(path.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
+    }
+
+    /// More than any file beside the data has.
+    package static let bytesMax = 1 << 20
 
     /// Its bytes, not following links; nil when there is none.
-    package func read() throws(StoreError) -> [UInt8]? {
+    ///
+    /// - Parameter bytesMax: where it ends to be read, however long it is.
+    package func read(bytesMax: Int = bytesMax) throws(StoreError) -> [UInt8]? {
         guard try StorePath.existingFile(path) != nil else { return nil }
         do throws(SystemNumber) {
             let descriptor = try Platform.openForReading(path)
             defer { Platform.closeFile(descriptor) }
-            return try Platform.read(descriptor, at: 0, count: Self.bytesMax)
+            let bytes = try Platform.status(of: descriptor).sizeBytes
+            return try Platform.read(descriptor, at: 0, count: min(max(bytes, 0), bytesMax))
         } catch  where error.number == Platform.noEntry {
             return nil
         } catch {

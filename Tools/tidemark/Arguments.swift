@@ -4,15 +4,23 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkEvents
+import TidemarkReplay
 import TidemarkViews
 
-/// The store that a verb works on.
+/// The store that a verb works on, or a capsule in its place.
 struct StoreArgument: ParsableArguments {
-    @Argument(help: "The directory of the store.")
+    @Argument(help: "The directory of the store; to read, also a capsule.")
     var store: String
 
+    init() {}
+
+    init(path: String) { store = path }
+
     /// Opens the store for reading only; nothing on disk changes.
+    ///
+    /// A capsule is made a store of in a temporary directory.
     func read<R>(_ body: (Journal) throws -> R) throws -> R {
+        if isFile { return try readCapsule(body) }
         do {
             let journal = try Journal.open(at: store, readOnly: true)
             let result = try body(journal)
@@ -21,8 +29,46 @@ struct StoreArgument: ParsableArguments {
         } catch { throw advised(error) }
     }
 
+    /// Whether something lies there.
+    var isThere: Bool { FileManager.default.fileExists(atPath: store) }
+
+    /// Whether a file lies there, which a store is not.
+    var isFile: Bool {
+        let path = URL(filePath: store).resolvingSymlinksInPath().path(percentEncoded: false)
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type]
+        return type as? FileAttributeType == .typeRegular
+    }
+
+    /// The capsule that lies there.
+    func capsule() throws -> Capsule {
+        do { return try Capsule(file: store) } catch {
+            let error = TidemarkError.wrapping(error)
+            guard let told = error as? TidemarkError else { throw error }
+            throw TidemarkError(told.code, "\(store): \(told.message)", position: told.position)
+        }
+    }
+
+    private func readCapsule<R>(_ body: (Journal) throws -> R) throws -> R {
+        let capsule = try capsule()
+        let temporary = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        do {
+            let journal = try capsule.unpacked(in: temporary.path(percentEncoded: false))
+            let result = try body(journal)
+            try journal.close()
+            return result
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    /// Refuses a capsule, of which there is nothing to change or to prove.
+    func expectStore(_ advice: String) throws {
+        guard !isFile else { throw UsageError("\(store) is no store but a file; \(advice)") }
+    }
+
     /// Opens the store for writing.
     func open(_ patience: WaitOption) throws -> Replica {
+        try expectStore("a capsule is only read")
         do {
             defer { Terminal.endProgress() }
             return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in

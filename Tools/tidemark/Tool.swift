@@ -23,7 +23,8 @@ struct Tool: AsyncParsableCommand {
             Sync.self, Status.self, Outbox.self, Why.self, Issues.self, Answer.self, Dump.self,
             Show.self,
             Verify.self,
-            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, ScenarioCommand.self,
+            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, CapsuleCommand.self,
+            ReplayCommand.self, ScenarioCommand.self,
         ])
 }
 

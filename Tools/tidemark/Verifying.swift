@@ -42,6 +42,9 @@ struct Verify: ParsableCommand {
     }
 
     func run() throws {
+        try store.expectStore(
+            "a capsule has no Merkle tree, and its own checksum is checked whenever it is read; "
+                + "tidemark replay \(store.store) folds it and compares")
         guard sandbox.inProcess else { return try Sandbox.run() }
         let level: VerifyLevel = quick ? .quick : deep ? .deep : .full
         let result: StoreVerification
@@ -99,6 +102,7 @@ struct CheckpointCommand: ParsableCommand {
     var at: String?
 
     func run() throws {
+        try store.expectStore("a capsule has no Merkle tree; ask the store that it is from")
         let position = try at.map(Name.position)
         let checkpoint = try store.read { journal in try journal.checkpoint(at: position) }
         for line in checkpoint.text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -123,6 +127,9 @@ struct Rebuild: ParsableCommand {
     @OptionGroup var sandbox: Sandbox
 
     func run() throws {
+        try store.expectStore(
+            "of a capsule the rows are made whenever it is read; tidemark replay \(store.store) "
+                + "compares them")
         do {
             if check { try compare() } else { try rebuild() }
         } catch { throw store.advised(error) }

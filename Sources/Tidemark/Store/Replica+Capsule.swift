@@ -1,0 +1,66 @@
+// Replica+Capsule.swift — the part of the log that a bug report needs, as one file.
+
+import Foundation
+package import TidemarkReplay
+package import TidemarkViews
+
+extension Replica {
+    /// How many of the last events a capsule has unless it is said.
+    public static let capsuleEvents = 100_000
+
+    /// A capsule of the last events: the file that replays a bug, as bytes.
+    ///
+    /// It is of one moment; writers go on meanwhile. It holds the model, the rows that there were
+    /// before the first of its events, the events with their payloads as they came, and what was
+    /// made of each commit. The server's address, the account and the device are left out unless
+    /// they are asked for. It is compressed, and `tidemark capsule FILE` tells what is in it.
+    ///
+    /// - Parameters:
+    ///   - last: how many of the last events it has at least, if there are as many; a commit is
+    ///     never cut.
+    ///   - note: what to say of it, for whoever gets it; up to 64 KiB, line breaks allowed.
+    ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
+    ///   (256 MiB before compression), `damaged` where the log can't be read.
+    public func capsule(
+        last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false
+    ) throws -> [UInt8] {
+        try TidemarkError.mapped {
+            try journal.capsule(last: last, note: note, namesRemote: namesRemote).encoded
+        }
+    }
+
+    /// Writes a ``capsule(last:note:namesRemote:)`` to a file, replacing what is there.
+    ///
+    /// The file is whole or not there; only its owner may read it.
+    ///
+    /// - Parameters:
+    ///   - path: the file; its folder must exist.
+    ///   - last: how many of the last events it has at least, if there are as many.
+    ///   - note: what to say of it, for whoever gets it.
+    ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    /// - Throws: ``TidemarkError`` as ``capsule(last:note:namesRemote:)``, and where the file can't
+    ///   be written.
+    public func writeCapsule(
+        to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false
+    ) throws {
+        let bytes = try capsule(last: last, note: note, namesRemote: namesRemote)
+        try TidemarkError.mapped { try Capsule.write(bytes, to: path) }
+    }
+}
+
+extension Journal {
+    /// A capsule of the last events; the views before them are folded in a temporary directory.
+    package func capsule(last: Int, note: String, namesRemote: Bool) throws -> Capsule {
+        precondition(last > 0, "a capsule has at least one event")
+        let scratch = try FileManager.default.url(
+            for: .itemReplacementDirectory, in: .userDomainMask,
+            appropriateFor: FileManager.default.temporaryDirectory, create: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        var capsule = try Capsule(
+            of: self, last: UInt64(last), build: Replica.version,
+            scratch: scratch.path(percentEncoded: false))
+        capsule.provenance.note = note
+        return namesRemote ? capsule : capsule.withoutRemote()
+    }
+}

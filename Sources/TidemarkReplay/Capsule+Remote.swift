@@ -1,0 +1,160 @@
+// Capsule+Remote.swift — a capsule that does not say which server, whose account and which device.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkViews
+
+extension Capsule {
+    /// What stands in the place of a server's scheme, host and port.
+    package static let namelessAuthority = "https://redacted.invalid"
+    private static let namelessHost = "redacted.invalid"
+    private static let namelessText = "redacted"
+
+    /// The same without the address of the server, the account and the device.
+    ///
+    /// The adapter, its parameters and the paths of requests stay: without them no request can be
+    /// made again. What users and servers wrote stays as well; that is what redaction is for.
+    ///
+    /// The digests of what changed by it are recorded anew where today's rules make those that are
+    /// recorded, and taken out where that can't be told. All others stay as they are, so that what
+    /// differs in a replay still differs.
+    package func withoutRemote() -> Capsule {
+        guard provenance.namesRemote else { return self }
+        var capsule = self
+        capsule.provenance.namesRemote = false
+        let hosts = hosts
+        for index in capsule.base.rows.indices {
+            capsule.base.rows[index] = Self.nameless(capsule.base.rows[index], hosts)
+        }
+        for index in commits.indices {
+            let changed = Self.nameless(commits[index], hosts)
+            if changed != commits[index] { capsule.commits[index] = changed }
+        }
+        return capsule
+    }
+
+    /// Host names of all servers that it knows of, and those with a port first.
+    private var hosts: [String] {
+        var payloads: [[UInt8]] = []
+        for row in base.rows where row.key == .store("model") {
+            if let fact = try? StoreFactRow(parsing: row.value) { payloads.append(fact.payload) }
+        }
+        for entry in commits.flatMap(\.entries) where entry.event.kind == .modelRegistered {
+            payloads.append(entry.event.payload)
+        }
+        var hosts: [String] = []
+        for payload in payloads {
+            guard let model = try? JSONValue(parsing: payload),
+                let origin = model["remote"]?["origin"]?.stringValue
+            else { continue }
+            let authority = Self.authority(of: origin)
+            let host = authority.firstRange(of: "://").map { authority[$0.upperBound...] }
+            for name in [host, host.map { $0.prefix { $0 != ":" } }].compactMap(\.self)
+            where !name.isEmpty && !hosts.contains(String(name)) { hosts.append(String(name)) }
+        }
+        return hosts.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+    }
+
+    /// Scheme, host and port of an address.
+    private static func authority(of address: String) -> Substring {
+        guard let scheme = address.firstRange(of: "://") else { return "" }
+        let rest = address[scheme.upperBound...]
+        return address[..<(rest.firstIndex(of: "/") ?? address.endIndex)]
+    }
+
+    // MARK: Rows and commits
+
+    private static func nameless(_ row: SnapshotRow, _ hosts: [String]) -> SnapshotRow {
+        var row = row
+        if let kind = factKinds.first(where: { row.key == .store($0.name) })?.kind {
+            guard var fact = try? StoreFactRow(parsing: row.value) else { return row }
+            fact.payload = nameless(fact.payload, of: kind, hosts)
+            row.value = fact.encoded
+        } else if row.key.view == .syncRuns {
+            guard var run = try? SyncRunRow(parsing: row.value) else { return row }
+            run.summary = nameless(run.summary, of: .syncFinished, hosts)
+            row.value = run.encoded
+        }
+        return row
+    }
+
+    /// The facts of the view `store`, in the order of their keys.
+    private static let factKinds: [(name: String, kind: EventKind)] = [
+        ("model", .modelRegistered), ("opened", .storeOpened),
+    ]
+
+    private static func nameless(_ commit: Commit, _ hosts: [String]) -> Commit {
+        var changed = commit
+        var isRunChanged = false
+        for index in commit.entries.indices {
+            let event = commit.entries[index].event
+            let payload = nameless(event.payload, of: event.kind, hosts)
+            changed.entries[index].event.payload = payload
+            if event.kind == .syncFinished, payload != event.payload { isRunChanged = true }
+        }
+        guard changed.entries != commit.entries else { return commit }
+        // The facts that a commit leaves follow from its events alone; a run's row does not.
+        if let before = factDigest(commit), let after = factDigest(changed),
+            let index = commit.views.firstIndex(of: before)
+        {
+            changed.views[index] = after
+        }
+        if isRunChanged {
+            changed.views.removeAll { $0.view == View.syncRuns.rawValue }
+        }
+        return changed
+    }
+
+    /// What a commit makes of the view `store`; nil for nothing.
+    private static func factDigest(_ commit: Commit) -> ViewDigest? {
+        let changes: RowChanges = factKinds.compactMap { name, kind in
+            let last = commit.entries.last {
+                $0.event.kind == kind && $0.event.schemaVersion == 0
+            }
+            guard let last else { return nil }
+            let fact = StoreFactRow(position: last.position, payload: last.event.payload)
+            return (.store(name), fact.encoded)
+        }
+        return ViewDigest.of(changes).first
+    }
+
+    // MARK: Payloads
+
+    /// The payload without names; the same bytes where it has none.
+    private static func nameless(
+        _ payload: [UInt8], of kind: EventKind, _ hosts: [String]
+    ) -> [UInt8] {
+        switch kind {
+        case .modelRegistered, .storeOpened, .requestAnswered, .requestFailed, .syncFinished: break
+        default: return payload
+        }
+        guard var object = (try? JSONValue(parsing: payload))?.object else { return payload }
+        let before = object
+        for name in kind == .storeOpened ? ["account", "device"] : [] {
+            if object[name]?.stringValue != nil { object[name] = .string(namelessText) }
+        }
+        if kind == .modelRegistered, var remote = object["remote"]?.object,
+            let origin = remote["origin"]?.stringValue
+        {
+            remote["origin"] = .string(nameless(address: origin))
+            object["remote"] = .object(remote)
+        }
+        if let next = object["Next-Page"]?.stringValue {
+            object["Next-Page"] = .string(nameless(address: next))
+        }
+        if let detail = object["detail"]?.stringValue {
+            object["detail"] = .string(nameless(text: detail, hosts))
+        }
+        return object == before ? payload : JSONValue.object(object).encoded()
+    }
+
+    private static func nameless(address: String) -> String {
+        let authority = authority(of: address)
+        guard !authority.isEmpty else { return address }
+        return namelessAuthority + address[authority.endIndex...]
+    }
+
+    private static func nameless(text: String, _ hosts: [String]) -> String {
+        hosts.reduce(text) { $0.replacing($1, with: namelessHost) }
+    }
+}

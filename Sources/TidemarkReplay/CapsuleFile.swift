@@ -1,0 +1,168 @@
+// CapsuleFile.swift — a capsule as one file: zstd frames behind one another, whose content together
+// is the message tidemark.v1.Capsule of Schemas/tidemark/v1/capsule.proto.
+//
+//   field  record                         notes
+//       1  format                         1; readers refuse newer
+//       2  provenance
+//       3  base: position, fingerprints
+//       4  a row of the entities          in the order of their keys
+//       5  a row of everything else       in the order of their keys
+//       6  a commit: events and digests   in the order of their positions
+//       7  a body
+//      15  SHA-256 over all before        the last
+//
+// One message, so that protoc reads it; a record for each field of its top level, and a frame for
+// every few MiB, so that neither a writer nor a reader holds the whole of it twice.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+extension Capsule {
+    /// The format that this version writes, and the latest that it reads.
+    package static let format: UInt32 = 1
+
+    /// The file's bytes.
+    ///
+    /// - Throws: ``CapsuleError`` `tooLarge` or `invalid` for what could not be read back.
+    package var encoded: [UInt8] { get throws { try encoded(CapsuleLimits()) } }
+
+    /// The file's bytes, within other limits.
+    package func encoded(_ limits: CapsuleLimits) throws -> [UInt8] {
+        var writer = CapsuleWriter(limits)
+        try writer.write(self)
+        return try writer.finished()
+    }
+
+    /// Writes it to a file, replacing what is there.
+    ///
+    /// After a crash there is the old file or the new one.
+    package func write(to path: String) throws { try Self.write(try encoded, to: path) }
+
+    /// Writes bytes of ``encoded`` to a file, replacing what is there.
+    package static func write(_ bytes: [UInt8], to path: String) throws {
+        try SmallFile(at: path).replace(with: bytes, isDurable: true)
+    }
+}
+
+/// Puts the records of a capsule behind one another, and compresses them piece by piece.
+private struct CapsuleWriter {
+    /// How many bytes of content a frame holds.
+    private static let frameBytes = 4 << 20
+
+    private let limits: CapsuleLimits
+    private var check: CapsuleCheck
+    private var pending: [UInt8] = []
+    private var hash = SHA256Stream()
+    private var contentBytes = 0
+    private var file: [UInt8] = []
+
+    init(_ limits: CapsuleLimits) {
+        self.limits = limits
+        check = CapsuleCheck(limits)
+    }
+
+    mutating func write(_ capsule: Capsule) throws {
+        var head = ProtoWriter()
+        head.varint(1, UInt64(Capsule.format))
+        head.message(2, capsule.provenance.encoded)
+        head.message(3, capsule.base.encoded)
+        try check.provenance(capsule.provenance)
+        try check.base(capsule.base)
+        try add(head.bytes)
+        for row in capsule.base.rows {
+            try check.row(row)
+            var writer = ProtoWriter(capacity: row.key.bytes.count + row.value.count + 12)
+            writer.bytes(1, row.key.bytes)
+            writer.bytes(2, row.value)
+            try add(row.key.tree == .rows ? 4 : 5, writer.bytes)
+        }
+        for commit in capsule.commits {
+            try check.commit(commit)
+            var writer = ProtoWriter()
+            for entry in commit.entries {
+                let header = entry.event.headerBytes
+                try check.header(header.count, at: entry.position)
+                var event = ProtoWriter(capacity: header.count + entry.event.payload.count + 24)
+                event.position(1, entry.position)
+                event.bytes(2, header)
+                event.bytes(3, entry.event.payload)
+                writer.message(1, event.bytes)
+            }
+            for digest in commit.views { writer.message(2, digest.encoded) }
+            try add(6, writer.bytes)
+        }
+        for body in capsule.bodies {
+            try check.body(body)
+            try add(7, body)
+        }
+    }
+
+    /// The file, its checksum at the end.
+    mutating func finished() throws -> [UInt8] {
+        var trailer = ProtoWriter()
+        trailer.bytes(15, hash.digest)
+        try add(trailer.bytes)
+        try compress(all: true)
+        guard file.count <= limits.fileBytesMax else {
+            throw CapsuleError(.tooLarge, "the file has more than \(limits.fileBytesMax) bytes")
+        }
+        return file
+    }
+
+    private mutating func add(_ field: UInt32, _ record: [UInt8]) throws {
+        guard record.count <= limits.recordBytesMax else {
+            throw CapsuleError(
+                .tooLarge, "a record has \(record.count) bytes, \(limits.recordBytesMax) may be")
+        }
+        var writer = ProtoWriter(capacity: record.count + 6)
+        writer.message(field, record)
+        try add(writer.bytes)
+    }
+
+    private mutating func add(_ bytes: [UInt8]) throws {
+        hash.add(bytes[...])
+        pending += bytes
+        contentBytes += bytes.count
+        guard contentBytes <= limits.contentBytesMax else {
+            throw CapsuleError(
+                .tooLarge, "its content has more than \(limits.contentBytesMax) bytes")
+        }
+        if pending.count >= Self.frameBytes { try compress(all: false) }
+    }
+
+    private mutating func compress(all: Bool) throws {
+        var start = 0
+        while pending.count - start >= Self.frameBytes || (all && start < pending.count) {
+            let end = min(start + Self.frameBytes, pending.count)
+            file += try Zstd.compress(Array(pending[start..<end]), level: 6)
+            start = end
+        }
+        pending.removeFirst(start)
+    }
+}
+
+extension Capsule.Provenance {
+    fileprivate var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.string(1, build)
+        writer.position(2, last)
+        writer.bytes(3, root)
+        writer.flag(4, isRedacted)
+        writer.string(5, redaction)
+        writer.flag(6, isShrunk)
+        writer.flag(7, namesRemote)
+        writer.string(8, note)
+        return writer.bytes
+    }
+}
+
+extension Capsule.Base {
+    fileprivate var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        writer.bytes(2, fingerprints)
+        return writer.bytes
+    }
+}

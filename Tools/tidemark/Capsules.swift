@@ -1,0 +1,130 @@
+// Capsules.swift — `tidemark capsule`: makes a capsule of a store, and tells what is in one.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkReplay
+import TidemarkViews
+
+struct CapsuleCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capsule",
+        abstract: "Makes one file of what is needed to replay a bug.",
+        discussion: """
+            With -o, a capsule of the STORE's last events: the model, the rows before the
+            first of them, the events as they are, and what was made of each commit. The
+            server's address, the account and the device are left out; what users and
+            servers wrote is not. A writer may go on meanwhile.
+
+            Without -o, what is in a capsule. Other verbs that read take one in the place
+            of a STORE as well: tidemark dump bug.capsule
+
+            tidemark capsule STORE -o bug.capsule --note "the tea came back"
+            """)
+
+    @Argument(help: "The directory of the store; without -o, a capsule.")
+    var store: String
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("The file to write.", valueName: "FILE"))
+    var file: String?
+    @Option(
+        help: ArgumentHelp(
+            "At least so many of the last events, in whole commits (default: 100000).",
+            valueName: "N"))
+    var last: Int?
+    @Option(help: ArgumentHelp("What to say of it.", valueName: "TEXT"))
+    var note: String?
+    @Flag(help: "Leave the server's address, the account and the device in it.")
+    var keepRemote = false
+    @Flag(help: "Replace the file if it is there.")
+    var force = false
+
+    func validate() throws {
+        if let last, last < 1 { throw ValidationError("--last takes a number from 1 up") }
+        let isMade = last != nil || note != nil || keepRemote || force
+        guard file != nil || !isMade else {
+            throw ValidationError("where to? name the file: -o bug.capsule")
+        }
+    }
+
+    func run() throws {
+        guard let file else {
+            let argument = StoreArgument(path: store)
+            guard argument.isFile else {
+                throw UsageError(
+                    argument.isThere
+                        ? "\(store) is a store; to make a capsule of it: tidemark capsule \(store) "
+                            + "-o bug.capsule" : "there is no \(store)")
+            }
+            return describe(try argument.capsule(), at: store)
+        }
+        guard force || !FileManager.default.fileExists(atPath: file) else {
+            throw UsageError("\(file) is there already; with --force it is replaced")
+        }
+        do {
+            let capsule = try make()
+            try capsule.write(to: file)
+            describe(capsule, at: file)
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    private func make() throws -> Capsule {
+        try StoreArgument(path: store).read { journal in
+            try journal.capsule(
+                last: last ?? Replica.capsuleEvents, note: note ?? "", namesRemote: keepRemote)
+        }
+    }
+
+    private func describe(_ capsule: Capsule, at path: String) {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        if let size { Terminal.write("file       \(size) bytes") }
+        for line in capsule.summary { Terminal.write(line) }
+    }
+}
+
+extension Capsule {
+    /// What is in it, a line for each thing.
+    fileprivate var summary: [String] {
+        let events = commits.reduce(0) { $0 + $1.entries.count }
+        var lines: [String] = []
+        if let first = commits.first?.first {
+            lines.append("events     \(events) in \(commits.count) commits, \(first) to \(last)")
+        } else {
+            lines.append("events     none")
+        }
+        let times = commits.lazy.flatMap(\.entries).map(\.event.recordedAt)
+        if let from = times.first, let to = commits.last?.entries.last?.event.recordedAt {
+            lines.append("recorded   \(from) to \(to)")
+        }
+        lines.append(
+            base.rows.isEmpty
+                ? "base       none: it begins with nothing"
+                : "base       \(base.rows.count) rows, as of \(base.position)")
+        let bytes = bodies.reduce(0) { $0 + $1.count }
+        lines.append("bodies     \(bodies.count)\(bodies.isEmpty ? "" : ", \(bytes) bytes")")
+        lines.append("taken of   a log up to \(provenance.last)")
+        if !provenance.root.isEmpty {
+            lines.append("root       \(Hexadecimal.encode(provenance.root))")
+        }
+        lines.append("build      \(provenance.build)")
+        lines.append(
+            "remote     "
+                + (provenance.namesRemote
+                    ? "server, account and device as they were" : "not named"))
+        lines.append(
+            "redacted   "
+                + (provenance.isRedacted
+                    ? provenance.redaction.isEmpty ? "yes" : oneLine(provenance.redaction)
+                    : "no: what users and servers wrote is in it"))
+        if provenance.isShrunk { lines.append("shrunk     yes: events were left out") }
+        for (index, line) in provenance.note.split(separator: "\n").enumerated() {
+            lines.append((index == 0 ? "note       " : "           ") + line)
+        }
+        return lines
+    }
+
+    private func oneLine(_ text: String) -> String {
+        text.split(separator: "\n").joined(separator: "; ")
+    }
+}
