@@ -13,8 +13,10 @@ extension Capsule {
     ///   - events: how many of the last events it has at least, if there are as many; nil for all.
     ///   - build: the version of Tidemark.
     ///   - scratch: a new directory for the views before, which the caller removes.
+    ///   - progress: told again and again how far the views before are folded.
     package init(
-        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String
+        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String,
+        progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         var commits: [Commit] = []
         var named: [BodyReference: [UInt8]] = [:]
@@ -44,7 +46,8 @@ extension Capsule {
         var base = Base()
         if let first = commits.first?.first, first > Position(1) {
             let before = Position(first.rawValue - 1)
-            let past = try PastViews(of: journal, at: before, in: scratch)
+            let past = try PastViews(
+                of: journal, at: before, in: scratch, progress: progress)
             base.position = before
             for tree in Tree.allCases {
                 try past.forEachRow(tree) { key, value in
