@@ -78,9 +78,20 @@ extension Capsule {
             }
         } catch {
             try? journal.close()
-            throw error
+            throw Self.told(error)
         }
         return journal
+    }
+
+    /// What an error while it is unpacked means: a store's advice is none for a capsule.
+    private static func told(_ error: any Error) -> any Error {
+        switch error {
+        case let error as ProtoError:
+            CapsuleError(.invalid, "a row of its base can't be read: \(error)")
+        case let error as StoreError where error.code == .badKey:
+            CapsuleError(.invalid, "its events make a row of no key: \(error)")
+        default: error
+        }
     }
 
     private func fill(

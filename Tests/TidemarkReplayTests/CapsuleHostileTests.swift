@@ -114,7 +114,7 @@ import TidemarkViews
         ("rows behind commits", raw((6, commit(event())), (4, row("notes\0n1")))),
         ("a field behind the checksum's", raw((16, [1]))),
         ("a row without a key", raw((5, message { $0.string(2, "v") }))),
-        ("a row of no view", raw((5, row("f\0")))),
+        ("a row of no view", raw((5, row("F\0")))),
         ("a row of no entity", raw((4, row("notes")))),
         ("a row of an entity of no id", raw((4, row("notes\0")))),
         ("a row with a control character in its key", raw((4, row("notes\0n\u{7}1")))),

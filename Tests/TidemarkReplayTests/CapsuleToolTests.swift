@@ -82,7 +82,7 @@ struct `the tool's capsules` {
                 ] {
                     let tool = try #require(BuiltTool.path)
                     let words = verb.dropFirst()
-                    // Which events are there is all that may differ, and why speaks of earlier ones.
+                    // Only which events are there may differ, and it speaks of earlier ones.
                     if last == "40", verb[0] == "why" { continue }
                     let left = try Command.run(tool, [verb[0], store] + words, in: folder)
                     let right = try Command.run(tool, [verb[0], "a.capsule"] + words, in: folder)
@@ -177,7 +177,7 @@ struct `the tool's capsules` {
         let bodies = RawCapsule.sealed([8, 1])
         // What a frame says it holds can be less than it does.
         var liar = mebibyte
-        for index in 6..<10 where liar.count > 10 { liar[index] = index == 6 ? 1 : 0 }
+        for index in 5..<9 where liar.count > 9 { liar[index] = index == 5 ? 2 : 0 }
         let bombs = [(0..<1_024).flatMap { _ in mebibyte }, bodies + mebibyte, liar]
         for (index, bomb) in bombs.enumerated() {
             try Data(bomb).write(to: URL(filePath: folder + "/bomb"))

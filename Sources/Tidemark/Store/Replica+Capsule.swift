@@ -16,8 +16,8 @@ extension Replica {
     /// they are asked for. It is compressed, and `tidemark capsule FILE` tells what is in it.
     ///
     /// - Parameters:
-    ///   - last: how many of the last events it has at least, if there are as many; a commit is
-    ///     never cut.
+    ///   - last: how many of the last events it has at least, if there are as many; from 1 up. A
+    ///     commit is never cut.
     ///   - note: what to say of it, for whoever gets it; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
