@@ -1,34 +1,88 @@
-// HistoricBugTests.swift — bugs of other engines, planted, recorded, and found again by a replay.
+// HistoricBugTests.swift — bugs of other engines, planted, recorded, and found again: a replay names
+// the commit, bisect finds it, shrink leaves what it takes.
 
+import Foundation
 import Testing
+import Tidemark
 import TidemarkEvents
 import TidemarkReplay
+import TidemarkTesting
 import TidemarkViews
 
 @Suite struct `a historic bug` {
-    @Test(arguments: HistoricBug.all)
-    func `is in the log of the engine that had it`(_ bug: HistoricBug) async throws {
-        let log = try await bug.record()
-
-        #expect(log.commits.count > 12)
-        #expect(log.commits.contains { $0.entries.contains { bug.isCulprit($0.event) } })
-    }
-
-    @Test(arguments: HistoricBug.all.filter { $0.found == .folding })
-    func `that made other rows is at the commit where it happened`(_ bug: HistoricBug) async throws
-    {
-        let log = try await bug.record()
-        let today = try log.refolded()
-        let first = try #require(
-            zip(log.commits, today.commits).first { $0.views != $1.views }?.0)
-
-        #expect(first.entries.contains { bug.isCulprit($0.event) })
-    }
+    private static let folding = HistoricBug.all.filter { $0.found == .folding }
 
     @Test(arguments: HistoricBug.all)
     func `is recorded alike each time`(_ bug: HistoricBug) async throws {
         let (one, other) = try await (bug.record(), bug.record())
 
         #expect(one == other)
+        #expect(one.commits.count > 12)
+        #expect(one.commits.contains { $0.entries.contains { bug.isCulprit($0.event) } })
+    }
+
+    @Test(arguments: HistoricBug.all)
+    func `leaves a log that today's engine folds without a fault`(_ bug: HistoricBug) async throws {
+        let log = try await bug.record().refolded()
+
+        #expect(try FoldReplay(log).report.isSame)
+    }
+
+    @Test(arguments: folding)
+    func `is named by a replay`(_ bug: HistoricBug) async throws {
+        let log = try await bug.record()
+
+        let found = try #require(try FoldReplay(log).report.divergence)
+
+        #expect(found.kind == .digest)
+        #expect(bug.isToBlame(found.position, in: log), "\(found)")
+    }
+
+    @Test(arguments: folding)
+    func `is found by halves`(_ bug: HistoricBug) async throws {
+        let log = try await bug.record()
+        let journal = try log.unpacked(in: HistoricBug.scratch())
+
+        let outcome = try Bisect(of: journal).run { position in
+            try FoldReplay(log, through: position).report.isSame ? .no : .yes
+        }
+        try journal.close()
+
+        guard case .turn(let turn) = outcome else {
+            Issue.record("nothing turns: \(outcome)")
+            return
+        }
+        #expect(bug.isToBlame(turn.commit.upperBound, in: log))
+    }
+
+    @Test(arguments: folding)
+    func `takes ten commits at most`(_ bug: HistoricBug) async throws {
+        let result = try bug.shrunk(try await bug.record())
+
+        #expect(result.isMinimal)
+        #expect(result.capsule.commits.count <= 10)
+        let shrunk = try bug.recorded(result.capsule)
+        let found = try #require(try FoldReplay(shrunk).report.divergence)
+        #expect(bug.isToBlame(found.position, in: shrunk), "\(found)")
+    }
+}
+
+extension HistoricBug {
+    /// Whether the event of the bug is in the commit that ends at a position.
+    func isToBlame(_ position: Position, in log: Capsule) -> Bool {
+        log.commits.first { $0.last == position }?.entries.contains { isCulprit($0.event) } == true
+    }
+
+    /// The shortest log in which the engine with the bug still makes something else.
+    func shrunk(_ log: Capsule) throws -> ShrinkResult {
+        try log.shrunk(
+            to: .found { log in
+                try FoldReplay(try recorded(log)).report.divergence.map(FailureSignature.init)
+            })
+    }
+
+    static func scratch() -> String {
+        FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            .path(percentEncoded: false)
     }
 }
