@@ -71,4 +71,32 @@ import TidemarkTesting
         ).run()
         #expect(drop.first?.notes.first?.hasPrefix("drop@8: ") == true)
     }
+
+    @Test func `of a restart makes no difference in a log of a device and a server`() async throws {
+        try await CapsuleWorld.with { world in
+            let capsule = try world.capsule()
+            let positions = capsule.commits.map(\.last)
+            let restarts = positions.map { Injection(.restart, at: $0) }
+            let outcome = try capsule.outcome(injecting: restarts)
+
+            #expect(positions.count > 20)
+            #expect(outcome.isSame)
+        }
+    }
+
+    @Test func `of a lost or doubled answer loses no edit of a device`() async throws {
+        try await CapsuleWorld.with { world in
+            let capsule = try world.capsule()
+            for commit in capsule.commits where !commit.entries.contains(where: isEdit) {
+                for kind in [Injection.Kind.drop, .duplicate] {
+                    let outcome = try capsule.outcome(injecting: [Injection(kind, at: commit.last)])
+                    #expect(outcome.faults == [], "\(kind)\(commit.last)")
+                }
+            }
+        }
+    }
+
+    private func isEdit(_ entry: Capsule.Entry) -> Bool {
+        [.localCreated, .localUpdated, .localDeleted].contains(entry.event.kind)
+    }
 }
