@@ -177,42 +177,66 @@ extension Bisect {
 
 /// Folds of a log up to one position after another, in memory, each from the nearest that is known.
 struct HistoryFolds {
-    private static let eventsPerStep = 4000
+    private static let eventsPerStep: UInt64 = 4000
+    /// Into how many parts the way to a position is cut; what is folded there is remembered, for
+    /// the next positions lie before.
+    private static let stops: UInt64 = 4
+    private static let knownMax = 6
 
     private let journal: Journal
-    /// The last two: of the latter it is not known yet whether later ones follow.
-    private var low: CapsuleFold?
-    private var last: CapsuleFold?
+    private var known: [CapsuleFold] = []
 
     init(_ journal: Journal) { self.journal = journal }
 
     /// The views after a position's event.
     mutating func fold(at position: Position) throws -> CapsuleFold {
-        if let last, last.position <= position { low = last }
-        last = nil
-        if let known = low, known.position > position { low = nil }
         var fold = try begin(position)
-        while true {
-            var entries: [Capsule.Entry] = []
-            try journal.environment.read { transaction in
-                try journal.log.forEach(from: fold.position.next, transaction) { place, event in
-                    guard place <= position else { return false }
-                    entries.append(Capsule.Entry(position: place, event: event))
-                    return place < position && entries.count < Self.eventsPerStep
-                }
-            }
-            guard !entries.isEmpty else { break }
-            try fold.fold(entries)
+        var place = fold.position
+        let way = position.rawValue - place.rawValue
+        for stop in 1...Self.stops where way > 0 {
+            let next = Position(position.rawValue - way + way * stop / Self.stops)
+            guard next > place else { continue }
+            try extend(&fold, from: place, to: next)
+            place = next
+            known.append(fold)
         }
-        last = fold
+        while known.count > Self.knownMax {
+            func distance(_ fold: CapsuleFold) -> UInt64 {
+                position.rawValue - min(fold.position, position).rawValue
+            }
+            let farthest = known.indices.max { distance(known[$0]) < distance(known[$1]) }
+            known.remove(at: farthest ?? 0)
+        }
         return fold
     }
 
+    private func extend(
+        _ fold: inout CapsuleFold, from start: Position, to end: Position
+    ) throws {
+        var place = start
+        while place < end {
+            let last = min(end, Position(place.rawValue + Self.eventsPerStep))
+            var entries: [Capsule.Entry] = []
+            try journal.environment.read { transaction in
+                try journal.log.forEach(from: place.next, transaction) { position, event in
+                    guard position <= last else { return false }
+                    entries.append(Capsule.Entry(position: position, event: event))
+                    return position < last
+                }
+            }
+            if !entries.isEmpty { try fold.fold(entries) }
+            place = last
+        }
+    }
+
     private func begin(_ position: Position) throws -> CapsuleFold {
-        let (journal, low) = (journal, low)
+        let journal = journal
+        let nearest =
+            known.filter { $0.position <= position }.max { $0.position < $1.position }
+            ?? CapsuleFold()
         let base = try journal.environment.read { transaction -> Capsule.Base? in
             guard let manifest = try journal.snapshots.nearest(to: position, transaction),
-                low.map({ $0.position < manifest.position }) ?? true
+                nearest.position < manifest.position
             else { return nil }
             var base = Capsule.Base(position: manifest.position)
             try journal.snapshots.forEachRow(of: manifest, transaction) {
@@ -220,6 +244,6 @@ struct HistoryFolds {
             }
             return base
         }
-        return base.map { CapsuleFold($0) } ?? low ?? CapsuleFold()
+        return base.map { CapsuleFold($0) } ?? nearest
     }
 }

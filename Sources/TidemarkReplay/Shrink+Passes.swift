@@ -21,6 +21,7 @@ extension Shrinker {
     private mutating func cutWhileFolding(_ units: [[Int]]) throws {
         let size = max(1, (units.count + Self.stopsMax - 1) / Self.stopsMax)
         var low = ShrinkHistory(source)
+        guard try judge(low) == nil else { throw ShrinkError.begins(capsule.base.position) }
         var exempt: Set<Int> = []
         var rest = units[...]
         while signature == nil {
@@ -32,13 +33,13 @@ extension Shrinker {
                 rest.prefix(size).flatMap(\.self), source, exempt: { exempt.insert($0) },
                 goesOn: checkGoingOn)
             source.rules.exempt = exempt
-            tries += 1
             signature = try judge(high)
             if signature == nil {
                 low = high
                 rest = rest.dropFirst(size)
             } else {
                 current = high
+                tries += 1
             }
         }
         // The first commit of those with which it shows.

@@ -38,6 +38,8 @@ package struct ShrinkResult: Sendable {
 package enum ShrinkError: Error, Sendable, Hashable {
     /// It does not show the failure.
     case passes(last: Position)
+    /// The views that it begins with show it already, so none of its events is to blame.
+    case begins(Position)
     /// It was stopped before anything was found.
     case stopped
 }

@@ -120,8 +120,10 @@ extension Shrinker {
         case .number(let number): return number.int64 == 0 ? [] : [0]
         case .string(let text):
             guard !text.isEmpty else { return [] }
-            return ["", .string(String(text.prefix(1))), .string(String(text.prefix(text.count / 2)))]
-                .filter { $0 != value }
+            return [
+                "", .string(String(text.prefix(1))), .string(String(text.prefix(text.count / 2))),
+            ]
+            .filter { $0 != value }
         case .array(let values):
             guard !values.isEmpty else { return [] }
             return [

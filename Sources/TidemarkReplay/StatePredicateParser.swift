@@ -111,6 +111,7 @@ struct PredicateParser {
         }
         if takeWord("exists") { return .test(.exists(key, path: path)) }
         if takeWord("missing") { return .not(.test(.exists(key, path: path))) }
+        skipSpace()
         let place = at
         let comparison = try comparison()
         let isStatus = path.isEmpty || path == ["status"]
@@ -126,10 +127,12 @@ struct PredicateParser {
     private mutating func outcome(
         _ position: Position
     ) throws(PredicateError) -> StatePredicate.Node {
+        skipSpace()
         let place = at
         let comparison = try comparison()
         guard !comparison.isOfOrder else { throw error("outcomes have no order", at: place) }
         let isEqual = comparison != .unequal
+        skipSpace()
         if takeWord("pending") { return .test(.outcome(position, isEqual: isEqual, nil)) }
         if let outcome = takeCase(MutationOutcome.self) {
             return .test(.outcome(position, isEqual: isEqual, outcome))
@@ -163,6 +166,7 @@ struct PredicateParser {
     }
 
     private mutating func number() throws(PredicateError) -> Int64 {
+        skipSpace()
         let start = at
         guard let value = try literal().int64Value else {
             throw error("a whole number is missing", at: start)
