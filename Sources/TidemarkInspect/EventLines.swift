@@ -4,6 +4,7 @@
 // Tools/read_log.py prints the same bytes without any of this code.
 
 package import TidemarkEvents
+import TidemarkReplay
 
 /// One event as a line.
 package enum EventLine {
@@ -93,15 +94,7 @@ package enum EventLine {
 
     /// Bytes as one line of text; control characters are shown as spaces, so that no server can
     /// write to somebody's terminal.
-    package static func onOneLine(_ bytes: [UInt8]) -> String {
-        String(
-            String(decoding: bytes, as: UTF8.self).map { character in
-                character.unicodeScalars.allSatisfy {
-                    $0.properties.generalCategory != .control
-                        && $0.properties.generalCategory != .format
-                } ? character : " "
-            })
-    }
+    package static func onOneLine(_ bytes: [UInt8]) -> String { EventText.onOneLine(bytes) }
 }
 
 extension String {

@@ -30,33 +30,76 @@ public struct Divergence: Error, Sendable, Hashable {
     public var replayed: String?
     /// The first field that differs: `path`, `payload.covers`, or the row and its member.
     public var field: String?
+    /// The entity that it is about, where it is about one.
+    public var entity: EntityKey?
     /// How it came to the event, from the event itself back to what began it.
     public var causes: [CauseStep]
 
     /// A divergence.
     public init(
         _ kind: Kind, at position: Position, recorded: String? = nil, replayed: String? = nil,
-        field: String? = nil, causes: [CauseStep] = []
+        field: String? = nil, entity: EntityKey? = nil, causes: [CauseStep] = []
     ) {
         self.kind = kind
         self.position = position
         self.recorded = recorded
         self.replayed = replayed
         self.field = field
+        self.entity = entity
         self.causes = causes
     }
 }
 
-/// One event of a chain of causes.
-public struct CauseStep: Sendable, Hashable {
-    /// Where it stands in the log.
-    public var position: Position
-    /// What it says, in one line.
-    public var text: String
+extension Divergence: CustomStringConvertible {
+    /// What happened, where, how it came to that, and where to look next; several short lines.
+    public var description: String { lines().joined(separator: "\n") }
 
-    /// A step.
-    public init(position: Position, text: String) {
-        self.position = position
-        self.text = text
+    /// The lines of ``description``.
+    ///
+    /// - Parameter file: what the commands that it ends with are to name.
+    package func lines(file: String = "FILE") -> [String] {
+        var lines = [headline]
+        func add(_ label: String, _ texts: [String]) {
+            for (index, text) in texts.enumerated() {
+                let label = index == 0 ? label : ""
+                lines.append("  " + label.padded(11) + text)
+            }
+        }
+        add("differs in", field.map { [$0] } ?? [])
+        add("recorded", [recorded ?? "nothing"])
+        add("replayed", [replayed ?? "nothing"])
+        add("came from", causes.map(\.description))
+        add("look at", commands(file))
+        return lines
+    }
+
+    private var headline: String {
+        switch kind {
+        case .missing: "\(position): it was recorded, and today's engine does not do it"
+        case .extra: "after \(position): today's engine does what was not recorded"
+        case .different: "\(position): today's engine does it otherwise than recorded"
+        case .digest: "\(position): the same events make another row today than when recorded"
+        case .threw: "\(position): the replay could not go on"
+        }
+    }
+
+    /// The commands that show more.
+    private func commands(_ file: String) -> [String] {
+        var commands = ["tidemark show \(file) \(position)"]
+        if let entity {
+            commands.append("tidemark why \(file) " + EventText.printable("\(entity)"))
+        }
+        let run = causes.first { $0.text.hasPrefix(EventKind.syncStarted.description) }
+        if kind != .digest, let run {
+            commands.append("tidemark dump \(file) --sync \(run.position)")
+        }
+        return commands
+    }
+}
+
+extension String {
+    /// The text with spaces behind it up to a width, at least one.
+    fileprivate func padded(_ width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
     }
 }

@@ -18,8 +18,12 @@ extension View {
     }
 
     /// Whether a fingerprint is that of the view in one of its versions, past or to come.
-    package func isFingerprint(_ bytes: [UInt8]) -> Bool {
-        bytes == fingerprint || (1...1000).contains { fingerprint(ofVersion: $0) == bytes }
+    package func isFingerprint(_ bytes: [UInt8]) -> Bool { version(of: bytes) != nil }
+
+    /// The version of the view that has a fingerprint, past or to come; nil for none.
+    package func version(of fingerprint: [UInt8]) -> Int? {
+        if fingerprint == self.fingerprint { return version }
+        return (1...1000).first { self.fingerprint(ofVersion: $0) == fingerprint }
     }
 
     /// The fingerprints of all views together.

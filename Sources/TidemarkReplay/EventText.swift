@@ -1,0 +1,74 @@
+// EventText.swift — an event in a few words: its kind, what it is about, and of its payload what
+// matters most.
+
+package import TidemarkEvents
+
+/// Events and bytes as one line of text.
+package enum EventText {
+    /// Kind, subject and gist: `request.sent tasks/1 PUT /v1/buckets/b/…`.
+    ///
+    /// - Parameter payloadMax: how many characters of a payload or an address are shown at most.
+    package static func line(_ event: Event, payloadMax: Int = 60) -> String {
+        var parts = [event.kind.description]
+        if let collection = event.collection {
+            parts.append(printable(event.key.map { "\($0)" } ?? "\(collection)"))
+        }
+        let gist = gist(event)
+        if !gist.isEmpty { parts.append(cut(gist, to: payloadMax)) }
+        return parts.joined(separator: " ")
+    }
+
+    /// What matters most of the payload.
+    private static func gist(_ event: Event) -> String {
+        let whole = onOneLine(event.payload)
+        guard !event.payload.isEmpty,
+            let document = try? JSONDocument(parsing: event.payload)
+        else { return whole }
+        func word(_ name: String) -> String? {
+            guard let value = document.value(name) else { return nil }
+            return value.stringValue.map { printable($0) } ?? value.int64Value.map { "\($0)" }
+        }
+        let names: [String]
+        switch event.kind {
+        case .requestSent: names = ["method", "path"]
+        case .requestAnswered: names = ["status"]
+        case .requestFailed: names = ["error", "detail"]
+        case .pushRejected: names = ["status", "message"]
+        case .syncStarted: names = ["trigger"]
+        case .syncFinished: names = ["outcome", "detail"]
+        case .storeOpened: names = ["build"]
+        case .modelRegistered: names = ["name"]
+        case .ruleAnswered: names = ["rule"]
+        case .pullPage:
+            let count = document.value("ids")?.array?.count ?? 0
+            return count == 1 ? "1 id" : "\(count) ids"
+        case .pullCompleted:
+            return document.value("complete") == .bool(false) ? "not to its end" : "to its end"
+        default: return whole
+        }
+        let words = names.compactMap(word)
+        return words.isEmpty ? whole : words.joined(separator: " ")
+    }
+
+    /// The text, or its beginning and an ellipsis.
+    package static func cut(_ text: String, to count: Int) -> String {
+        text.count <= count ? text : text.prefix(max(count - 1, 0)) + "…"
+    }
+
+    /// Bytes as one line of text; control characters are shown as spaces, so that no server can
+    /// write to somebody's terminal.
+    package static func onOneLine(_ bytes: [UInt8]) -> String {
+        printable(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The text with spaces for control characters.
+    package static func printable(_ text: String) -> String {
+        String(
+            text.map { character in
+                character.unicodeScalars.allSatisfy {
+                    $0.properties.generalCategory != .control
+                        && $0.properties.generalCategory != .format
+                } ? character : " "
+            })
+    }
+}

@@ -1,0 +1,126 @@
+// ReplayReport.swift — what a replay did, what it compared, and what it could not compare.
+
+public import TidemarkEvents
+
+/// What came out of a replay.
+public struct ReplayReport: Sendable, Hashable {
+    /// How it was replayed.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// The recorded events are folded again by today's rules.
+        case fold
+        /// The recorded inputs drive today's engine.
+        case redecide
+    }
+
+    /// A view whose rows other rules made, so that they can't be compared.
+    public struct SkippedView: Sendable, Hashable, CustomStringConvertible {
+        /// The view's name.
+        public var view: String
+        /// The version of the rules that made it; nil where no version is known that did.
+        public var recorded: Int?
+        /// The version of today's rules.
+        public var current: Int
+
+        /// Which versions they are, in a sentence.
+        public var description: String {
+            let made = recorded.map { "version \($0)" } ?? "rules that are not known"
+            return "view \(view) was made by \(made), today's is version \(current): not compared"
+        }
+    }
+
+    /// How it was replayed.
+    public var mode: Mode
+    /// The first and the last event that were replayed; nil where there was none.
+    public var range: ClosedRange<Position>?
+    /// How many events were replayed.
+    public var events = 0
+    /// How many commits were replayed.
+    public var commits = 0
+    /// How many digests of views were compared with the recorded ones.
+    public var digests = 0
+    /// How many commits have no recorded digests to be compared with.
+    public var undigested = 0
+    /// How many requests, edits and other acts were compared with the recorded ones.
+    public var acts = 0
+    /// The views that could not be compared.
+    public var skipped: [SkippedView] = []
+    /// What else there is to know.
+    public var notes: [String] = []
+    /// Where it first differs; nil where nothing does.
+    public var divergence: Divergence?
+
+    /// A report of nothing yet.
+    public init(_ mode: Mode) { self.mode = mode }
+
+    /// Whether nothing differs.
+    public var isSame: Bool { divergence == nil }
+}
+
+extension ReplayReport: CustomStringConvertible {
+    /// A line with what was replayed and compared, a line for each thing that was not, and the
+    /// divergence.
+    public var description: String {
+        ([headline] + remarks + (divergence.map { [$0.description] } ?? []))
+            .joined(separator: "\n")
+    }
+
+    /// What was replayed, and whether it came out the same.
+    package var headline: String {
+        let word = mode == .fold ? "folded" : "decided"
+        let events = events == 1 ? "1 event" : "\(events) events"
+        let commits = commits == 1 ? "1 commit" : "\(commits) commits"
+        let place = range.map { " \($0.lowerBound) to \($0.upperBound)" } ?? ""
+        var line = "\(word) \(events) in \(commits)\(place): "
+        line += divergence.map { "differs at \($0.position)" } ?? "the same"
+        var compared: [String] = []
+        if acts > 0 { compared.append(acts == 1 ? "1 act" : "\(acts) acts") }
+        if digests > 0 || acts == 0 {
+            compared.append(digests == 1 ? "1 digest" : "\(digests) digests")
+        }
+        return line + " (\(compared.joined(separator: " and ")) compared)"
+    }
+
+    /// What was not compared, and what else there is to know.
+    package var remarks: [String] {
+        var lines = skipped.map(\.description)
+        if undigested > 0 {
+            let commits = undigested == 1 ? "1 commit has" : "\(undigested) commits have"
+            lines.append("\(commits) no recorded digests: not compared")
+        }
+        return lines + notes
+    }
+
+    /// As one JSON object.
+    package var json: JSONValue {
+        func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+        func number(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
+        var object: JSONObject = [
+            "mode": .string(mode.rawValue), "same": .bool(isSame), "events": number(events),
+            "commits": number(commits), "digests": number(digests), "acts": number(acts),
+            "remarks": list(remarks),
+        ]
+        if let range {
+            object["first"] = .number(JSONNumber(Int64(clamping: range.lowerBound.rawValue)))
+            object["last"] = .number(JSONNumber(Int64(clamping: range.upperBound.rawValue)))
+        }
+        if let divergence { object["divergence"] = divergence.json }
+        return .object(object)
+    }
+}
+
+extension Divergence {
+    /// As one JSON object.
+    package var json: JSONValue {
+        func number(_ position: Position) -> JSONValue {
+            .number(JSONNumber(Int64(clamping: position.rawValue)))
+        }
+        var object: JSONObject = ["kind": .string(kind.rawValue), "position": number(position)]
+        if let recorded { object["recorded"] = .string(recorded) }
+        if let replayed { object["replayed"] = .string(replayed) }
+        if let field { object["field"] = .string(field) }
+        if let entity { object["entity"] = .string("\(entity)") }
+        object["causes"] = .array(
+            causes.map { ["position": number($0.position), "text": .string($0.text)] })
+        return .object(object)
+    }
+}

@@ -1,0 +1,193 @@
+// Replaying.swift — `tidemark replay`: what was recorded, by the code of today.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkReplay
+import TidemarkTesting
+
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Replays what was recorded by the code of today, and says where it differs.",
+        discussion: """
+            FILE is a capsule, a store, or a folder with a folder for each recorded bug
+            (STORY.md and a capsule). Nothing in it changes, and nothing is sent anywhere.
+
+            Mode fold folds the recorded events again and compares the digest of every
+            commit; redecide lets the recorded answers, clock and edits drive the engine
+            and compares everything that it does; both, the usual one, does the second
+            where it can be done.
+
+            --inject plays a mishap at an event: restart@P (the views are made anew after
+            its commit), duplicate@P (its commit comes twice), drop@P (it is lost); and
+            compares the outcome with that without it.
+
+            --policy, --model and --without ask what would have come out under another
+            policy or model, or without an event and what follows from it. What was sent
+            and answered stays as it was recorded: a policy decides again what the views
+            make of it, not what would have been sent then. A POLICY is serverWins,
+            localWins, mergeFields:localWins, preferNewer:FIELD:SECONDS, or JSON as in a
+            model.
+
+            Exit code 0 when all is the same, 1 when something differs.
+
+            For example: tidemark replay bug.capsule
+                         tidemark replay bug.capsule --policy tasks=localWins
+            """)
+
+    @Argument(help: "A capsule, a store, or a folder of recorded bugs.")
+    var file: String
+    @Option(help: "What is replayed: fold, redecide or both.")
+    var mode: ReplayMode = .both
+    @Option(help: ArgumentHelp("The last event to replay.", valueName: "@P"))
+    var through: String?
+    @Option(
+        help: ArgumentHelp(
+            "What happens otherwise, as in restart@12,drop@30.", valueName: "list"))
+    var inject: String?
+    @Option(
+        help: ArgumentHelp(
+            "Another conflict policy; may be repeated.", valueName: "COLLECTION=POLICY"))
+    var policy: [String] = []
+    @Option(help: ArgumentHelp("Another model.", valueName: "FILE.json"))
+    var model: String?
+    @Option(
+        help: ArgumentHelp(
+            "Leave out an event and what follows from it; may be repeated.", valueName: "@P"))
+    var without: [String] = []
+    @OptionGroup var format: OutputOption
+
+    func run() async throws {
+        do { try await replay() } catch let error as ReplayMistake {
+            throw UsageError("\(error)")
+        } catch let divergence as Divergence {
+            for line in divergence.lines(file: file) { Terminal.write(cut(line)) }
+            throw Exit.findings
+        } catch { throw TidemarkError.wrapping(error) }
+    }
+
+    private func replay() async throws {
+        let through = try through.map(Name.position)
+        let inject = try inject.map { try Injection.list(parsing: $0) } ?? []
+        let change = try whatIf()
+        guard change == nil || inject.isEmpty else {
+            throw UsageError("--inject goes with none of --policy, --model and --without")
+        }
+        if isCorpus {
+            guard change == nil, inject.isEmpty, through == nil else {
+                throw UsageError("\(file) is a folder of recorded bugs; name one of its capsules")
+            }
+            return try await replayCorpus()
+        }
+        let capsule = try ReplaySource.file(file).capsule()
+        guard !capsule.commits.isEmpty else { throw UsageError("\(file) has no events") }
+        if let change { return try compare(change, capsule, through) }
+        if !inject.isEmpty, mode != .redecide { return try compare(inject, capsule, through) }
+        let count = capsule.commits.count
+        let reports = try await Replay(
+            .capsule(capsule), mode: mode.value, through: through, inject: inject
+        ).reports { done in Terminal.progress("replaying \(done) of \(count) commits") }
+        Terminal.endProgress()
+        for report in reports { write(report) }
+        if reports.contains(where: { !$0.isSame }) { throw Exit.findings }
+    }
+
+    private func write(_ report: ReplayReport) {
+        if format.isJSON { return Terminal.write(report.json.encoded()) }
+        Terminal.write(report.headline)
+        for remark in report.remarks { Terminal.say("tidemark: \(remark)") }
+        for line in report.divergence?.lines(file: file) ?? [] { Terminal.write(cut(line)) }
+    }
+
+    private func write(_ difference: ReplayDifference) {
+        if format.isJSON {
+            for line in difference.json { Terminal.write(line.encoded()) }
+        } else {
+            for line in difference.lines { Terminal.write(cut(line)) }
+        }
+    }
+
+    // MARK: What if
+
+    private func whatIf() throws -> WhatIf? {
+        guard !policy.isEmpty || model != nil || !without.isEmpty else { return nil }
+        var change = WhatIf()
+        for text in policy {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                throw UsageError("\"\(text)\" is no policy; write tasks=serverWins")
+            }
+            change.policies[CollectionName(parts[0])] = try ConflictPolicy(named: parts[1])
+        }
+        change.without = try without.map(Name.position)
+        if let model {
+            let bytes: Data
+            do { bytes = try Data(contentsOf: URL(filePath: model)) } catch {
+                throw UsageError("\(model) can't be read: \(error.localizedDescription)")
+            }
+            do { change.model = try ModelRegistration(parsing: Array(bytes)).model } catch {
+                throw UsageError("\(model): \(error)")
+            }
+        }
+        return change
+    }
+
+    private func compare(_ change: WhatIf, _ capsule: Capsule, _ through: Position?) throws {
+        let outcome = try change.outcome(of: capsule, through: through)
+        for step in outcome.leftOut { Terminal.say("tidemark: without \(step)") }
+        write(outcome.difference)
+        if !outcome.difference.isEmpty { throw Exit.findings }
+    }
+
+    private func compare(
+        _ inject: [Injection], _ capsule: Capsule, _ through: Position?
+    ) throws {
+        let outcome = try capsule.outcome(injecting: inject, through: through)
+        write(outcome.difference)
+        for fault in outcome.faults { Terminal.write(cut("fault " + fault)) }
+        if !outcome.isSame { throw Exit.findings }
+    }
+
+    // MARK: A folder of recorded bugs
+
+    private var isCorpus: Bool {
+        FileManager.default.isFolder(file) == true
+            && FileManager.default.isFolder(file + "/data.mdb") == nil
+    }
+
+    private func replayCorpus() async throws {
+        let root = URL(filePath: file).standardizedFileURL.path(percentEncoded: false)
+        let bugs = try Replay.corpus(in: root)
+        guard !bugs.isEmpty else {
+            throw UsageError(
+                "\(file) is no store, and has no folder with a STORY.md and a capsule")
+        }
+        var differing = 0
+        for bug in bugs {
+            Terminal.progress("replaying \(bug.name)")
+            do {
+                try await bug.run()
+                Terminal.endProgress()
+                Terminal.write("\(bug.name): as its story says")
+            } catch let divergence as Divergence {
+                Terminal.endProgress()
+                differing += 1
+                Terminal.write("\(bug.name): otherwise than its story says")
+                for line in divergence.lines(file: bug.file) { Terminal.write(cut("  " + line)) }
+            } catch let mistake as ReplayMistake {
+                Terminal.endProgress()
+                differing += 1
+                Terminal.write(cut("\(mistake)"))
+            }
+        }
+        if differing > 0 { throw Exit.findings }
+    }
+}
+
+/// ``Replay/Mode`` as the command line names it.
+enum ReplayMode: String, ExpressibleByArgument, CaseIterable {
+    case fold, redecide, both
+
+    var value: Replay.Mode { Replay.Mode(rawValue: rawValue) ?? .both }
+}
