@@ -17,17 +17,15 @@ package struct FailureSignature: Sendable, Hashable, CustomStringConvertible {
         self.position = position
     }
 
-    /// Of a divergence: what kind it is and, of a row, in which view and collection; not where.
+    /// Of a divergence: what kind it is, and of which collection and field; not where, nor of which
+    /// entity.
     package init(_ divergence: Divergence) {
-        let field = divergence.field.map { name in
-            // Of a row its collection and its member count, not which one it is.
-            let parts = name.split(separator: " ", omittingEmptySubsequences: true)
-            return parts.map { part in
-                part.contains("/") ? String(part.prefix { $0 != "/" }) : String(part)
-            }.joined(separator: " ")
+        var field = divergence.field ?? ""
+        if let entity = divergence.entity {
+            field.replace("\(entity)", with: entity.collection.rawValue)
         }
-        self.init(
-            "\(divergence.kind.rawValue) \(field ?? "")", at: divergence.position)
+        field.replace(/@[0-9]+/, with: "@")
+        self.init("\(divergence.kind.rawValue) \(field)", at: divergence.position)
     }
 
     package static func == (left: Self, right: Self) -> Bool {

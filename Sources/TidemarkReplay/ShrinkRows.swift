@@ -1,8 +1,8 @@
 // ShrinkRows.swift — the views that a log begins with, without the entities that are of no matter.
 //
 // An entity goes with all that the ledger has about it. What is about the store as a whole stays:
-// its model, schedule, watermarks and sync runs; and so does an entity that is hidden, or whose
-// push was not answered, for other rows count or list it.
+// its model, schedule, watermarks and sync runs; and so does an entity that is hidden, or may be on
+// the server without our knowing, for other rows count or list it.
 
 import TidemarkEvents
 import TidemarkViews
@@ -78,14 +78,22 @@ private struct BaseRows {
     init(_ base: Capsule.Base) throws {
         var byKey: [EntityKey: [RowKey]] = [:]
         var fixed: Set<EntityKey> = []
+        var listed: Set<EntityKey> = []
         for row in base.rows {
+            if row.key.tree == .ledger, row.key.bytes.starts(with: Ledger.unanswered) {
+                let name = String(decoding: row.key.bytes.dropFirst(), as: UTF8.self)
+                var ids = ProtoReader(row.value)
+                while let field = try ids.next() {
+                    listed.insert(EntityKey(CollectionName(name), try field.string()))
+                }
+            }
             guard let key = try Self.entity(of: row) else { continue }
             byKey[key, default: []].append(row.key)
             guard row.key.tree == .rows else { continue }
-            let entity = try EntityRow(parsing: row.value)
-            if entity.isHidden || entity.attempt != nil { fixed.insert(key) }
+            if try EntityRow(parsing: row.value).isHidden { fixed.insert(key) }
         }
-        for (key, rows) in byKey.sorted(by: { $0.key < $1.key }) where !fixed.contains(key) {
+        for (key, rows) in byKey.sorted(by: { $0.key < $1.key })
+        where !fixed.contains(key) && !listed.contains(key) {
             groups.append(Group(key: key, rows: rows))
         }
     }
@@ -100,7 +108,8 @@ private struct BaseRows {
         case Ledger.mutations: return try MutationRow(parsing: row.value).key
         case Ledger.open, Ledger.bindings: return EntityKey(bytes: row.value)
         case Ledger.derived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
-        case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases:
+        case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
+            Ledger.attempts:
             return EntityKey(bytes: bytes.dropFirst())
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)

@@ -53,8 +53,8 @@ package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a predicate.
     ///
-    /// - Throws: ``PredicateError``, which says where it is wrong.
-    package init(_ text: String) throws(PredicateError) {
+    /// - Throws: ``StatePredicateError``, which says where it is wrong.
+    package init(_ text: String) throws(StatePredicateError) {
         description = text
         var parser = PredicateParser(text)
         root = try parser.parse()

@@ -3,7 +3,7 @@
 import TidemarkEvents
 
 /// A predicate that can't be understood.
-package struct PredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct StatePredicateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The character that is wrong, counted from 1.
     package var column: Int
     /// What is wrong, and what may stand there.
@@ -26,7 +26,7 @@ struct PredicateParser {
 
     init(_ text: String) { self.text = Array(text) }
 
-    mutating func parse() throws(PredicateError) -> StatePredicate.Node {
+    mutating func parse() throws(StatePredicateError) -> StatePredicate.Node {
         let node = try any()
         skipSpace()
         guard at == text.count else {
@@ -37,19 +37,19 @@ struct PredicateParser {
 
     // MARK: Or, and, not
 
-    private mutating func any() throws(PredicateError) -> Node {
+    private mutating func any() throws(StatePredicateError) -> Node {
         var nodes = [try all()]
         while takeWord("or") { nodes.append(try all()) }
         return nodes.count == 1 ? nodes[0] : .any(nodes)
     }
 
-    private mutating func all() throws(PredicateError) -> Node {
+    private mutating func all() throws(StatePredicateError) -> Node {
         var nodes = [try term()]
         while takeWord("and") { nodes.append(try term()) }
         return nodes.count == 1 ? nodes[0] : .all(nodes)
     }
 
-    private mutating func term() throws(PredicateError) -> Node {
+    private mutating func term() throws(StatePredicateError) -> Node {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.depthMax else { throw error("it is nested too deep") }
@@ -64,7 +64,7 @@ struct PredicateParser {
 
     // MARK: Tests
 
-    private mutating func test() throws(PredicateError) -> StatePredicate.Node {
+    private mutating func test() throws(StatePredicateError) -> StatePredicate.Node {
         skipSpace()
         let start = at
         if next == "\"" {
@@ -96,7 +96,9 @@ struct PredicateParser {
         }
     }
 
-    private mutating func entity(_ key: EntityKey) throws(PredicateError) -> StatePredicate.Node {
+    private mutating func entity(_ key: EntityKey) throws(StatePredicateError)
+        -> StatePredicate.Node
+    {
         var path: [String] = []
         while take(".", afterSpace: false) {
             let start = at
@@ -126,7 +128,7 @@ struct PredicateParser {
 
     private mutating func outcome(
         _ position: Position
-    ) throws(PredicateError) -> StatePredicate.Node {
+    ) throws(StatePredicateError) -> StatePredicate.Node {
         skipSpace()
         let place = at
         let comparison = try comparison()
@@ -141,7 +143,7 @@ struct PredicateParser {
         throw error("an outcome is missing: pending, \(words)")
     }
 
-    private mutating func argument(_ what: String) throws(PredicateError) -> String {
+    private mutating func argument(_ what: String) throws(StatePredicateError) -> String {
         guard take("(", afterSpace: false) else { throw error("( and \(what) are missing") }
         let start = at
         while let character = next, character != ")" { at += 1 }
@@ -151,7 +153,7 @@ struct PredicateParser {
         return argument
     }
 
-    private mutating func comparison() throws(PredicateError) -> Comparison {
+    private mutating func comparison() throws(StatePredicateError) -> Comparison {
         if takeWord("is") { return takeWord("not") ? .unequal : .isWord }
         skipSpace()
         for comparison in Comparison.allCases where comparison != .isWord {
@@ -165,7 +167,7 @@ struct PredicateParser {
             "a comparison is missing: ==, !=, <, <=, > or >=; or exists, missing")
     }
 
-    private mutating func number() throws(PredicateError) -> Int64 {
+    private mutating func number() throws(StatePredicateError) -> Int64 {
         skipSpace()
         let start = at
         guard let value = try literal().int64Value else {
@@ -177,7 +179,7 @@ struct PredicateParser {
     // MARK: Words and values
 
     /// A JSON value.
-    private mutating func literal() throws(PredicateError) -> JSONValue {
+    private mutating func literal() throws(StatePredicateError) -> JSONValue {
         skipSpace()
         let start = at
         var depth = 0
@@ -246,8 +248,8 @@ struct PredicateParser {
 
     private var rest: String { String(text[min(at, text.count)...].prefix(20)) }
 
-    private func error(_ message: String, at place: Int? = nil) -> PredicateError {
-        PredicateError(column: (place ?? at) + 1, message: message)
+    private func error(_ message: String, at place: Int? = nil) -> StatePredicateError {
+        StatePredicateError(column: (place ?? at) + 1, message: message)
     }
 }
 

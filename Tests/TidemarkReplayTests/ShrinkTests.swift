@@ -61,7 +61,7 @@ import TidemarkViews
             })
 
         #expect(contradictions(in: result.capsule, of: capsule).isEmpty)
-        #expect(result.capsule.commits.flatMap(\.entries).count <= 12)
+        #expect(result.capsule.commits.flatMap(\.entries).count <= 16)
         #expect(positions(all.capsule) == [Position(1), Position(2)] + planted)
     }
 

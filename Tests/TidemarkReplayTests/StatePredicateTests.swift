@@ -69,19 +69,19 @@ import TidemarkViews
         ("\"tasks\" exists", "column 1: \"tasks\" names no entity"),
     ])
     func `that is wrong is told where`(_ text: String, _ words: String) {
-        let error = #expect(throws: PredicateError.self) { try StatePredicate(text) }
+        let error = #expect(throws: StatePredicateError.self) { try StatePredicate(text) }
         let description = error?.description ?? ""
         #expect(description.hasPrefix(words), "\(text): \(description)")
     }
 
     @Test func `of any text is read or refused`() {
         let long = String(repeating: "(", count: 5000) + "tasks/1 exists"
-        let error = #expect(throws: PredicateError.self) { try StatePredicate(long) }
+        let error = #expect(throws: StatePredicateError.self) { try StatePredicate(long) }
         #expect(error?.message.contains("too deep") == true)
         for text in [
             "\"", "\"\\", "a/b.\"x", "not", "not not", "a/b == [", "count(", "é/ü is", ".",
         ] {
-            #expect(throws: PredicateError.self, "\(text)") { try StatePredicate(text) }
+            #expect(throws: StatePredicateError.self, "\(text)") { try StatePredicate(text) }
         }
     }
 }
