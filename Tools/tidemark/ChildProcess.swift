@@ -18,9 +18,13 @@ enum ChildProcess {
 
     /// Runs this program with other arguments, on the same terminal and files, to its end.
     static func run(_ arguments: [String]) throws -> End {
-        let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
         // Nobody waits for a report of where the child fell.
         unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
+        return try run(Bundle.main.executablePath ?? CommandLine.arguments[0], arguments)
+    }
+
+    /// Runs a program, on the same terminal and files, to its end.
+    static func run(_ program: String, _ arguments: [String]) throws -> End {
         let words = unsafe ([program] + arguments).map { word in unsafe strdup(word) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0

@@ -24,7 +24,7 @@ struct Tool: AsyncParsableCommand {
             Show.self, AsOf.self, Diff.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, CapsuleCommand.self,
-            ReplayCommand.self, ScenarioCommand.self,
+            ReplayCommand.self, BisectCommand.self, ShrinkCommand.self, ScenarioCommand.self,
         ])
 }
 

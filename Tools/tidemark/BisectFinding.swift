@@ -1,0 +1,71 @@
+// BisectFinding.swift — what `tidemark bisect` tells of the event that it found.
+
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkReplay
+
+/// An event at which something turns, how it came to it, and what it changed.
+struct BisectFinding {
+    private let turn: Bisect.Turn
+    private let key: EntityKey?
+    private let causes: [CauseStep]
+    private let changes: [SeenChange]
+    private static let changesShown = 12
+
+    init(_ turn: Bisect.Turn, _ bisect: Bisect) throws {
+        self.turn = turn
+        key = try bisect.event(at: turn.position)?.key
+        causes = try CauseChain.of(turn.position) { try bisect.event(at: $0) }
+        changes = try bisect.changes(after: turn.before, to: turn.position)
+    }
+
+    func lines(_ question: String, store: String) -> [String] {
+        var lines = ["\(turn.position) makes it \(turn.becomes): \(question)"]
+        func add(_ label: String, _ texts: [String]) {
+            for (index, text) in texts.enumerated() {
+                lines.append("  " + (index == 0 ? label : "").padded(to: 10) + text)
+            }
+        }
+        let (first, last) = (turn.commit.lowerBound, turn.commit.upperBound)
+        add("commit", [first == last ? "\(first)" : "\(first) to \(last)"])
+        add("before", ["it is \(!turn.becomes) up to \(turn.before)"])
+        add("event", causes.first.map { [$0.description] } ?? [])
+        add("came from", causes.dropFirst().map(\.description))
+        add("changes", changes.prefix(Self.changesShown).map { EventText.printable("\($0)") })
+        if changes.count > Self.changesShown {
+            add("", ["and \(changes.count - Self.changesShown) more"])
+        }
+        var commands = ["tidemark show \(store) \(turn.position)"]
+        if let key { commands.append("tidemark why \(store) \(key)") }
+        add("look at", commands)
+        return lines
+    }
+
+    func json(_ question: String) -> [UInt8] {
+        func number(_ position: Position) -> JSONValue {
+            .number(JSONNumber(position.rawValue))
+        }
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        let object: JSONObject = [
+            "position": number(turn.position),
+            "becomes": .bool(turn.becomes),
+            "question": .string(question),
+            "before": number(turn.before),
+            "commit": .array([number(turn.commit.lowerBound), number(turn.commit.upperBound)]),
+            "skipped": .array(turn.skipped.map(number)),
+            "causes": .array(
+                causes.map {
+                    .object(["position": number($0.position), "text": .string($0.text)])
+                }),
+            "changes": .array(
+                changes.map {
+                    .object([
+                        "subject": .string($0.subject), "member": .string($0.member),
+                        "before": text($0.before), "after": text($0.after),
+                    ])
+                }),
+        ]
+        return JSONValue.object(object).encoded()
+    }
+}

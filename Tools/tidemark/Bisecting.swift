@@ -1,0 +1,121 @@
+// Bisecting.swift — `tidemark bisect`: at which position something turns, and what brought it about.
+
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkEvents
+import TidemarkReplay
+import TidemarkViews
+
+struct BisectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bisect",
+        abstract: "Finds the position at which something turns true, or false.",
+        discussion: """
+            STORE is a store or a capsule; nothing in it changes. By halves between --from
+            and --to, first over the commits, then over the events of one. What turns more
+            than once has other turns: name one with --from and --to.
+
+            \(CheckOptions.help)
+            TIDEMARK_POSITION is the capsule's last event.
+
+            Exit code 0 when a turn was found, 1 when there is none.
+
+            For example: tidemark bisect STORE --predicate 'tasks/1 missing'
+                         tidemark bisect STORE --check \\
+                           'tidemark replay "$TIDEMARK_CAPSULE" --mode fold'
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @OptionGroup var checks: CheckOptions
+    @Option(
+        help: ArgumentHelp("Where it was not so yet (default: the beginning).", valueName: "@A"))
+    var from: String?
+    @Option(help: ArgumentHelp("Where it is so (default: the end).", valueName: "@B"))
+    var to: String?
+    @OptionGroup var format: OutputOption
+
+    func validate() throws {
+        guard (checks.check == nil) != (checks.predicate == nil) else {
+            throw ValidationError("what is looked for? one of --predicate EXPR and --check CMD")
+        }
+    }
+
+    func run() throws {
+        let from = try from.map(Name.position)
+        let to = try to.map(Name.position)
+        if let from, let to, from >= to {
+            throw UsageError("--from \(from) is not before --to \(to)")
+        }
+        let predicate = try checks.statePredicate()
+        try store.read { journal in
+            let bisect = try Bisect(of: journal, from: from, to: to)
+            guard bisect.count > 0 else {
+                throw UsageError("there is nothing after \(bisect.from)")
+            }
+            let outcome = try find(bisect, journal, predicate)
+            Terminal.endProgress()
+            guard case .turn(let turn) = outcome else { return try sayNone(outcome) }
+            try write(try BisectFinding(turn, bisect), turn)
+        }
+    }
+
+    private func find(
+        _ bisect: Bisect, _ journal: Journal, _ predicate: StatePredicate?
+    ) throws -> Bisect.Outcome {
+        func progress(_ left: Int) { Terminal.progress("bisecting: \(left) commits left") }
+        if let predicate { return try bisect.run(predicate, progress: progress) }
+        let whole = try journal.capsule(last: .max, note: "", namesRemote: false)
+        return try CheckCommand.with(checks.check ?? "", isVerbose: checks.verbose) { check in
+            try bisect.run(progress: progress) { position in
+                let capsule = whole.through(position)
+                // Before the first event there is nothing that could be wrong.
+                guard !capsule.commits.isEmpty else { return .no }
+                switch try check.ask(capsule) {
+                case .passes: return .no
+                case .fails: return .yes
+                case .skips: return .skipped
+                }
+            }
+        }
+    }
+
+    private var question: String { checks.predicate ?? "the check fails" }
+
+    private func sayNone(_ outcome: Bisect.Outcome) throws {
+        switch outcome {
+        case .turn: return
+        case .same(let answer, let from, let to):
+            Terminal.say(
+                "tidemark: it is \(answer) at \(from) as at \(to): \(question)\n"
+                    + "  Name a position at which it is not, with --from or --to.")
+        case .unknown(let position):
+            Terminal.say(
+                "tidemark: the check can't tell at \(position); it must at --from and at --to")
+        }
+        throw Exit.findings
+    }
+
+    private func write(_ finding: BisectFinding, _ turn: Bisect.Turn) throws {
+        guard !format.isJSON else { return Terminal.write(finding.json(question)) }
+        for line in finding.lines(question, store: store.store) { Terminal.write(cut(line)) }
+        if !turn.skipped.isEmpty {
+            let between = turn.skipped.map(\.description).joined(separator: ", ")
+            Terminal.say("tidemark: the check could not tell at \(between): it may be any of them")
+        }
+    }
+}
+
+extension Capsule {
+    /// The capsule up to an event, that one included.
+    func through(_ position: Position) -> Capsule {
+        var capsule = self
+        capsule.commits.removeAll { $0.first > position }
+        if let last = capsule.commits.indices.last, capsule.commits[last].last > position {
+            // What a part of a commit makes was not recorded.
+            capsule.commits[last].entries.removeAll { $0.position > position }
+            capsule.commits[last].views = []
+        }
+        return capsule
+    }
+}
