@@ -8,7 +8,8 @@ import TidemarkViews
 /// Texts, numbers, ids, tokens, bytes, and the names of fields that no model mentions are replaced.
 /// Equal values stay equal, also ids wherever they stand; lengths stay, in bytes of UTF-8; orders
 /// stay, of texts by their bytes and of numbers by their size. Punctuation, white space, true,
-/// false, null and 0 stay, and so do positions, HTTP status codes, and the model but for the server.
+/// false, null and 0 stay, and so do positions, HTTP status codes, and the model but for what it
+/// says of the server.
 public struct Redaction: Sendable, Hashable {
     /// What becomes of times.
     public enum Times: Sendable, Hashable {

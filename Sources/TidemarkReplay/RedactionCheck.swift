@@ -27,11 +27,24 @@ extension Capsule {
                     })
             }
             if let row = RedactedRow.difference(expected.sorted { $0.key < $1.key }, made) {
-                throw row.refusal(at: commit.last, redactor)
+                throw row.refusal(at: commit.last, redactor) { original(of: $0, redactor) }
             }
             result.commits[index].views = ViewDigest.of(made)
         }
         return result
+    }
+
+    /// The entity that a redacted key stands for.
+    private func original(of key: EntityKey, _ redactor: Redactor) -> EntityKey? {
+        for commit in commits {
+            for entry in commit.entries {
+                if let old = entry.event.key, redactor.key(old) == key { return old }
+            }
+        }
+        return base.rows.lazy.compactMap {
+            $0.key.tree == .rows ? EntityKey(bytes: $0.key.bytes) : nil
+        }
+        .first { redactor.key($0) == key }
     }
 
     /// New digests must not hide that the old ones were others than those of today's fold.
@@ -125,7 +138,9 @@ private struct RedactedRow {
     }
 
     /// Why that can't be.
-    func refusal(at position: Position, _ redactor: Redactor) -> RedactionError {
+    func refusal(
+        at position: Position, _ redactor: Redactor, _ original: (EntityKey) -> EntityKey?
+    ) -> RedactionError {
         let before = old.value.flatMap { try? DecisionRow(parsing: $0) }
         let after = made?.flatMap { try? DecisionRow(parsing: $0) }
         guard key.tree == .ledger, key.bytes.first == Ledger.decisions.first,
@@ -136,13 +151,14 @@ private struct RedactedRow {
                 "redacted, this would make another row of \(subject): "
                     + advice(redactor, EntityKey(bytes: old.key.bytes)?.collection, []))
         }
+        let entity = before?.key ?? original(some.key)
         let place = Position(bigEndianBytes: key.bytes.dropFirst().prefix(8)) ?? position
         return RedactionError(
             .decision, at: place,
-            "redacted, \(before == nil ? "something" : some.key.description) would be decided as"
-                + " \(after.map(Self.words) ?? "nothing") and not as"
-                + " \(before.map(Self.words) ?? "nothing"): "
-                + advice(redactor, before?.key.collection, before?.fields ?? []))
+            "redacted, the decision on \(entity.map { "\($0)" } ?? "something") would be"
+                + " \(after.map(Self.words) ?? "none") and not"
+                + " \(before.map(Self.words) ?? "none"): "
+                + advice(redactor, entity?.collection, before?.fields ?? []))
     }
 
     private static func words(_ decision: DecisionRow) -> String {

@@ -1,4 +1,5 @@
-// RedactionKeyStream.swift — chance that is a function of a key: SHA-256 over the key and a counter.
+// RedactionKeyStream.swift — chance that is a function of a key: SHA-256 over the key and a
+// counter.
 
 import TidemarkEvents
 import TidemarkStore

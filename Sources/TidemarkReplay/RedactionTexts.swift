@@ -8,19 +8,19 @@
 //
 //   a byte                 becomes
 //   below 0x30             itself: white space, most punctuation
-//   a digit                a digit as long as the text may be a number, so that numbers stay numbers;
-//                          0 before and behind the point stays 0, everything else does not become 0
-//   any other              a letter, or, where too many follow, one of :;=@[]^_`{|}~ too; where even
-//                          that is not enough two letters
+//   a digit                a digit as long as the text may be a number, so that numbers stay
+//                          numbers; 0 in front and behind the point stays 0, and no other becomes 0
+//   any other              a letter, or, where too many follow, one of :;=@[]^_`{|}~ too; where
+//                          even that is not enough two letters
 
 /// Other texts for some.
-struct RedactionTexts {
+package struct RedactionTexts: Sendable {
     private var replaced: [[UInt8]: [UInt8]] = [:]
 
     /// - Parameters:
     ///   - texts: all there are, each in bytes of UTF-8.
     ///   - taken: what no text becomes.
-    init(_ texts: Set<[UInt8]>, avoiding taken: Set<[UInt8]>, key: [UInt8]) {
+    package init(_ texts: Set<[UInt8]>, avoiding taken: Set<[UInt8]>, key: [UInt8]) {
         let sorted = texts.sorted { $0.lexicographicallyPrecedes($1) }
         // Short texts meet what they may not be by chance, and large numbers grow too large.
         for attempt in 0..<Self.attemptsMax {
@@ -35,7 +35,7 @@ struct RedactionTexts {
     private static let attemptsMax = 12
 
     /// What a text becomes; nil when it is none of those.
-    subscript(_ text: [UInt8]) -> [UInt8]? { replaced[text] }
+    package subscript(_ text: [UInt8]) -> [UInt8]? { replaced[text] }
 
     private func isUsable(_ taken: Set<[UInt8]>) -> Bool {
         replaced.allSatisfy { old, new in
@@ -50,15 +50,18 @@ struct RedactionTexts {
 
     /// How far a text has been read as a number.
     enum Reading {
-        case start, sign, whole, fraction, none
+        case start, sign, zero, whole, fraction, none
 
         /// With one byte more.
         func followed(by byte: UInt8) -> Reading {
             let isDigit = byte &- 0x30 < 10
             return switch self {
             case .start where byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+"): .sign
-            case .start, .sign: isDigit ? .whole : .none
-            case .whole where byte == UInt8(ascii: "."): .fraction
+            case .start where byte == 0x30, .sign where byte == 0x30, .zero where byte == 0x30:
+                .zero
+            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."):
+                .fraction
+            case .start, .sign, .zero: isDigit ? .whole : .none
             case .whole: isDigit ? .whole : .none
             case .fraction: isDigit ? .fraction : .none
             case .none: .none

@@ -9,6 +9,15 @@ struct RedactionContext {
     var collection: String?
     /// Whether it went over the wire, so that a path in it is one of the server.
     var isExchange = false
+    /// Whether numbers in it are those of the protocol.
+    var isAnswer = false
+
+    /// What a member of it is part of.
+    func inside(_ name: String) -> RedactionContext {
+        var inner = self
+        if ["data", "details", "existing"].contains(name) { inner.isAnswer = false }
+        return inner
+    }
 }
 
 extension Redactor {
@@ -43,12 +52,15 @@ extension Redactor {
     /// The body of a request or of an answer.
     func body(_ bytes: [UInt8]) throws -> [UInt8] {
         guard let value = try? JSONValue(parsing: bytes) else { return text(bytes) }
-        return body(value, of: nil).encoded()
+        return body(value, of: nil, isAnswer: true).encoded()
     }
 
-    func body(_ value: JSONValue, of collection: String?) -> JSONValue {
-        self.value(
-            value, .replaced, RedactionContext(collection: collection, isExchange: true))
+    func body(
+        _ value: JSONValue, of collection: String?, isAnswer: Bool = false
+    ) -> JSONValue {
+        let context = RedactionContext(
+            collection: collection, isExchange: true, isAnswer: isAnswer)
+        return self.value(value, .replaced, context)
     }
 
     /// Any value, by the role of the field that it is in.
@@ -86,13 +98,16 @@ extension Redactor {
         for (key, value) in object {
             let inner = role == .kept ? .kept : rules.role(key, context.collection)
             switch (key, value) {
-            case ("path", .string(let path)) where context.isExchange:
+            case ("path", .string(let path)) where context.isExchange && role != .kept:
                 new[key] = .string(url(path))
-            case ("dataBase64", .string(let encoded)):
+            case ("status", .number), ("code", .number), ("errno", .number):
+                new[key] = context.isAnswer ? value : self.value(value, inner, context)
+            case ("dataBase64", .string(let encoded)) where role != .kept:
                 new[key] = .string(base64(encoded))
             default:
                 if role == .kept { keep(key) }
-                new[role == .kept ? key : name(key)] = self.value(value, inner, context)
+                new[role == .kept ? key : name(key)] = self.value(
+                    value, inner, context.inside(key))
             }
         }
         return new

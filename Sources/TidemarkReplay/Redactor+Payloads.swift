@@ -110,6 +110,8 @@ extension Redactor {
             if name.hasPrefix("paused "), kind == .syncFinished {
                 let collection = text(String(name.dropFirst(7)))
                 new["paused " + collection] = plain(value)
+            } else if name == "body", kind == .requestAnswered {
+                new[name] = body(value, of: collection, isAnswer: true)
             } else if let member = members[name] {
                 new[name] = self.member(member, value, collection)
             } else {
@@ -207,7 +209,8 @@ extension Redactor {
         else {
             throw RedactionError(
                 .unknown,
-                "this version does not know what of \(old.kind) is a secret; use the one that wrote it"
+                "this version does not know what of \(old.kind) is a secret;"
+                    + " use the one that wrote it"
             )
         }
         var event = old

@@ -58,11 +58,13 @@ extension Redactor {
     /// The value of a field with a time; nil where it reads as none.
     func time(_ value: JSONValue, _ format: DateFormat) -> JSONValue? {
         switch (format, value) {
-        case (.iso8601, .string(let text)) where isDate(text): .string(dateText(text))
+        // A version that is a time, or a time in another format, is one all the same.
+        case (_, .string(let text)) where isTime(text): .string(timeText(text))
+        case (_, .number(let number)) where milliseconds(number.text) != nil,
+            (.milliseconds, .number(let number)):
+            moved(number, by: days * 86_400_000).map(JSONValue.number)
         case (.seconds, .number(let number)):
             moved(number, by: days * 86_400).map(JSONValue.number)
-        case (.milliseconds, .number(let number)):
-            moved(number, by: days * 86_400_000).map(JSONValue.number)
         default: nil
         }
     }
