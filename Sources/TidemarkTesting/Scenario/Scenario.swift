@@ -1,5 +1,6 @@
 // Scenario.swift — one scenario: a model, a server, what is done, and what must then hold.
 
+package import Tidemark
 import TidemarkEvents
 
 /// Something that happens between a replica and a server, and what must then hold; read from JSON
@@ -59,7 +60,14 @@ public struct Scenario: Sendable {
     /// - Returns: what is otherwise than expected; nothing when it passed.
     /// - Throws: when the temporary store can't be made or deleted.
     public func run() async throws -> ScenarioResult {
-        try await ScenarioRun(self).run()
+        try await run { _ in }
+    }
+
+    /// The same, and looks at the store before it is deleted.
+    package func run(
+        _ inspect: @Sendable (Replica) throws -> Void
+    ) async throws -> ScenarioResult {
+        try await ScenarioRun(self).run(inspect)
     }
 }
 

@@ -55,7 +55,7 @@ actor ScenarioRun {
         }
     }
 
-    func run() async throws -> ScenarioResult {
+    func run(_ inspect: @Sendable (Replica) throws -> Void) async throws -> ScenarioResult {
         wire.connect { steps in await self.performInFlight(steps) }
         do throws(ScenarioStop) {
             try await perform(scenario.given)
@@ -71,6 +71,10 @@ actor ScenarioRun {
         }
         wire.connect(nil)
         await engine.stop()
+        do { try inspect(replica) } catch {
+            try replica.deleteTemporary()
+            throw error
+        }
         try replica.deleteTemporary()
         return ScenarioResult(scenario, mismatches)
     }

@@ -1,0 +1,43 @@
+// RedactionKeyStream.swift — chance that is a function of a key: SHA-256 over the key and a
+// counter.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// Bytes that nobody foretells who does not know the key.
+struct RedactionKeyStream {
+    private let key: [UInt8]
+    private var counter: UInt64 = 0
+    private var block: [UInt8] = []
+
+    init(_ key: [UInt8], _ purpose: String) {
+        self.key = SHA256Digest.of(key + Array(purpose.utf8))
+    }
+
+    mutating func byte() -> UInt8 {
+        if let byte = block.popLast() { return byte }
+        block = SHA256Digest.of(key + Position(counter).bigEndianBytes)
+        counter += 1
+        return block.removeLast()
+    }
+
+    /// A number below a limit from 1 to 256, each as likely as another.
+    mutating func number(below limit: Int) -> Int {
+        let fair = 256 - 256 % limit
+        while true {
+            let byte = Int(byte())
+            if byte < fair { return byte % limit }
+        }
+    }
+
+    /// So many of some things, in their order, each choice as likely as another.
+    mutating func choose<Item>(_ wanted: Int, of items: [Item]) -> [Item] {
+        var chosen: [Item] = []
+        chosen.reserveCapacity(wanted)
+        for (index, item) in items.enumerated() where chosen.count < wanted {
+            // Of what is left so many are still needed.
+            if number(below: items.count - index) < wanted - chosen.count { chosen.append(item) }
+        }
+        return chosen
+    }
+}

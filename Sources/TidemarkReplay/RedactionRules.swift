@@ -1,0 +1,120 @@
+// RedactionRules.swift — what the models of a capsule say of its values: which are times, which are
+// computed, and which names and constants are no secrets.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension Capsule {
+    /// The models that it knows, the first one first.
+    func registeredModels() throws -> [[UInt8]] {
+        var models: [[UInt8]] = []
+        for row in base.rows where row.key == .store("model") {
+            models.append(try StoreFactRow(parsing: row.value).payload)
+        }
+        for commit in commits {
+            for entry in commit.entries where entry.event.kind == .modelRegistered {
+                models.append(entry.event.payload)
+            }
+        }
+        return models
+    }
+}
+
+/// What becomes of the value of a field.
+enum RedactionRole: Hashable {
+    /// It stays.
+    case kept
+    /// It is a time, if it reads as one.
+    case time(DateFormat)
+    /// It is replaced.
+    case replaced
+}
+
+/// What is known of fields, names and words.
+struct RedactionRules {
+    private(set) var fields: [Redaction.Field: RedactionRole] = [:]
+    /// By name alone, for what is of no collection.
+    private var fieldsByName: [String: RedactionRole] = [:]
+    /// Names and words that stay.
+    private(set) var words: Set<[UInt8]> = []
+    /// Numbers that the models give to fields.
+    private(set) var constants: Set<String> = []
+    /// Names that stay as names of members only.
+    private let names: Set<String>?
+
+    init(_ policy: Redaction, _ models: [[UInt8]]) throws {
+        names = policy.names.map { $0.union(Self.protocolNames) }
+        for bytes in models {
+            guard let value = try? JSONValue(parsing: bytes) else { continue }
+            read(value, isConstant: false)
+            guard let known = try? ModelRegistration(parsing: bytes, isLogged: true) else {
+                continue
+            }
+            for collection in known.model.collections { read(collection) }
+        }
+        let kept = try policy.keptFields()
+        for field in kept {
+            set(.kept, field.name, field.collection)
+            words.insert(Array(field.name.utf8))
+        }
+    }
+
+    /// What becomes of a field's value.
+    func role(_ field: String, _ collection: String?) -> RedactionRole {
+        guard let collection else { return fieldsByName[field] ?? .replaced }
+        return fields[Redaction.Field(collection: collection, name: field)] ?? .replaced
+    }
+
+    /// Whether a member keeps its name.
+    func keeps(name: String) -> Bool {
+        names?.contains(name) ?? true
+    }
+
+    private mutating func set(_ role: RedactionRole, _ field: String, _ collection: String) {
+        fields[Redaction.Field(collection: collection, name: field)] = role
+        if fieldsByName[field] != .kept { fieldsByName[field] = role }
+    }
+
+    private mutating func read(_ collection: CollectionModel) {
+        let name = collection.name.rawValue
+        var times = collection.indexes.flatMap(\.fields).filter { $0.kind == .date }.map(\.name)
+        times += [
+            collection.lastChangeField, collection.rivals?.start, collection.retention?.field,
+        ]
+        .compactMap(\.self)
+        if case .preferNewer(let field, _) = collection.conflict { times.append(field) }
+        for field in times { set(.time(collection.dates), field, name) }
+        // What the fold writes there is computed of times.
+        if let field = collection.rivals?.field { set(.kept, field, name) }
+        for migration in collection.migrations.reversed() {
+            guard case .renamed(let old, let new) = migration else { continue }
+            let role = role(new, name)
+            if role != .replaced { set(role, old, name) }
+        }
+    }
+
+    /// Takes the words of a model; not those of its server.
+    private mutating func read(_ value: JSONValue, isConstant: Bool) {
+        switch value {
+        case .string(let text): words.insert(Array(text.utf8))
+        case .number(let number): if isConstant { constants.insert(number.text) }
+        case .array(let list): for item in list { read(item, isConstant: isConstant) }
+        case .object(let object):
+            for (key, value) in object where key != "remote" {
+                words.insert(Array(key.utf8))
+                // Of a placeholder, and of a field that must be there.
+                let isConstant = isConstant || key == "fields" || key == "default"
+                read(value, isConstant: isConstant)
+            }
+        case .null, .bool: break
+        }
+    }
+
+    /// How members are called by servers and by us, in what goes to and fro.
+    static let protocolNames: Set<String> = [
+        "body", "bucket", "code", "collection", "collections", "data", "dataBase64", "defaults",
+        "deleted", "description", "details", "document", "errno", "error", "existing", "field",
+        "headers", "id", "info", "issues", "last_modified", "location", "message", "method", "name",
+        "path", "permissions", "requests", "responses", "schema", "set", "status", "unset", "value",
+    ]
+}

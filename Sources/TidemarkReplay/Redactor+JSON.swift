@@ -1,0 +1,128 @@
+// Redactor+JSON.swift — documents, patches and bodies: their structure stays, and so do the names
+// that a model mentions; of all the rest only null, true and false do.
+
+import TidemarkEvents
+
+/// What a piece of JSON is part of.
+struct RedactionContext {
+    /// Of which collection it is; nil where it may be of any.
+    var collection: String?
+    /// Whether it went over the wire, so that a path in it is one of the server.
+    var isExchange = false
+    /// Whether numbers in it are those of the protocol.
+    var isAnswer = false
+
+    /// What a member of it is part of.
+    func inside(_ name: String) -> RedactionContext {
+        var inner = self
+        if ["data", "details", "existing"].contains(name) { inner.isAnswer = false }
+        return inner
+    }
+}
+
+extension Redactor {
+    /// A document; what is none is a text.
+    func document(_ bytes: [UInt8], of collection: String?) -> [UInt8] {
+        if bytes.isEmpty { return bytes }
+        guard let value = try? JSONValue(parsing: bytes) else { return text(bytes) }
+        return self.value(value, .replaced, RedactionContext(collection: collection)).encoded()
+    }
+
+    /// An update; its fields are those of a document.
+    func patch(_ bytes: [UInt8], of collection: String?) -> [UInt8] {
+        guard case .object(let object)? = try? JSONValue(parsing: bytes) else {
+            return document(bytes, of: collection)
+        }
+        let context = RedactionContext(collection: collection)
+        var new = JSONObject()
+        for (key, value) in object {
+            if key == "unset", let names = value.array {
+                new[key] = .array(names.map { fieldName($0, context) })
+            } else {
+                new[name(key)] = self.value(value, .replaced, context)
+            }
+        }
+        return JSONValue.object(new).encoded()
+    }
+
+    private func fieldName(_ value: JSONValue, _ context: RedactionContext) -> JSONValue {
+        value.stringValue.map { .string(name($0)) } ?? self.value(value, .replaced, context)
+    }
+
+    /// The body of a request or of an answer.
+    func body(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard let value = try? JSONValue(parsing: bytes) else { return text(bytes) }
+        return body(value, of: nil, isAnswer: true).encoded()
+    }
+
+    func body(
+        _ value: JSONValue, of collection: String?, isAnswer: Bool = false
+    ) -> JSONValue {
+        let context = RedactionContext(
+            collection: collection, isExchange: true, isAnswer: isAnswer)
+        return self.value(value, .replaced, context)
+    }
+
+    /// Any value, by the role of the field that it is in.
+    func value(
+        _ value: JSONValue, _ role: RedactionRole, _ context: RedactionContext
+    ) -> JSONValue {
+        switch value {
+        case .null, .bool: value
+        case .array(let list): .array(list.map { self.value($0, role, context) })
+        case .object(let object): .object(self.object(object, role, context))
+        case .string(let text):
+            switch role {
+            case .kept: kept(text)
+            case .time(let format): time(value, format) ?? .string(plain(text))
+            case .replaced: .string(plain(text))
+            }
+        case .number(let number):
+            switch role {
+            case .kept: value
+            case .time(let format): time(value, format) ?? .number(self.number(number))
+            case .replaced: .number(self.number(number))
+            }
+        }
+    }
+
+    private func kept(_ text: String) -> JSONValue {
+        keep(text)
+        return .string(text)
+    }
+
+    private func object(
+        _ object: JSONObject, _ role: RedactionRole, _ context: RedactionContext
+    ) -> JSONObject {
+        var new = JSONObject()
+        for (key, value) in object {
+            let inner = role == .kept ? .kept : rules.role(key, context.collection)
+            switch (key, value) {
+            case ("path", .string(let path)) where context.isExchange && role != .kept:
+                new[key] = .string(url(path))
+            case ("status", .number), ("code", .number), ("errno", .number):
+                new[key] = context.isAnswer ? value : self.value(value, inner, context)
+            case ("dataBase64", .string(let encoded)) where role != .kept:
+                new[key] = .string(base64(encoded))
+            default:
+                if role == .kept { keep(key) }
+                new[role == .kept ? key : name(key)] = self.value(
+                    value, inner, context.inside(key))
+            }
+        }
+        return new
+    }
+
+    private func plain(_ text: String) -> String {
+        isCalendar(text) ? calendar(text) : self.text(text)
+    }
+
+    /// Bytes that are written as text.
+    func base64(_ encoded: String) -> String {
+        guard let bytes = Base64.decode(encoded) else { return text(encoded) }
+        if let text = String(validating: bytes, as: UTF8.self), isCalendar(text) {
+            return Base64.encode(Array(calendar(text).utf8))
+        }
+        return Base64.encode(text(bytes))
+    }
+}

@@ -1,0 +1,210 @@
+// Redactor+Rows.swift — view rows with other values: a table of what each field of each row is, by
+// the first byte of its key (RowKey.swift says which rows there are).
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+/// What a field of a row is.
+private indirect enum RowPart {
+    /// Positions, numbers, flags, and words of ours.
+    case plain
+    case time, text, token, digest, name, word
+    /// A document of the row's collection.
+    case document
+    /// Collection, zero byte, id.
+    case key
+    case payload(EventKind)
+    /// A row in a row; of a pending mutation, what it changes depends on its kind.
+    case message([UInt32: RowPart])
+    case change
+}
+
+private enum RowParts {
+    static let pending: [UInt32: RowPart] = [
+        1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
+    ]
+    static let entity: [UInt32: RowPart] = [
+        1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
+        8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .text, 14: .plain,
+        15: .plain, 16: .time, 17: .plain, 18: .digest,
+    ]
+    static let mutation: [UInt32: RowPart] = [
+        1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
+        9: .token, 10: .plain,
+    ]
+    static let decision: [UInt32: RowPart] = [
+        1: .key, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .name, 7: .plain, 8: .name,
+    ]
+    static let watermark: [UInt32: RowPart] = [
+        1: .token, 2: .plain, 3: .time, 4: .token, 5: .time, 6: .time, 7: .time,
+    ]
+    static let rival: [UInt32: RowPart] = [
+        1: .plain, 2: .time, 3: .key, 4: .plain, 5: .time, 6: .time, 7: .time, 8: .plain, 9: .plain,
+    ]
+    static let syncRun: [UInt32: RowPart] = [
+        1: .time, 2: .payload(.syncStarted), 3: .plain, 4: .time, 5: .payload(.syncFinished),
+        6: .time,
+    ]
+    static let gate: [UInt32: RowPart] = [
+        1: .time, 2: .plain, 3: .plain, 4: .text, 5: .plain, 6: .plain, 7: .word,
+    ]
+    static let clock: [UInt32: RowPart] = [1: .time, 2: .text, 3: .plain, 4: .time, 5: .time]
+    static let requests: [UInt32: RowPart] = [1: .time, 2: .time, 3: .text, 4: .plain]
+    static let unreadable: [UInt32: RowPart] = [1: .plain, 2: .text, 3: .text, 4: .plain]
+    static let placeholder: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .time]
+    static let keyQueue: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .time]
+    static let listed: [UInt32: RowPart] = [1: .time, 2: .plain]
+    static let ids: [UInt32: RowPart] = [1: .text]
+    static let sides: [UInt32: RowPart] = [1: .document, 2: .document]
+
+    static func fact(_ kind: EventKind) -> [UInt32: RowPart] { [1: .plain, 2: .payload(kind)] }
+}
+
+extension Redactor {
+    // MARK: Keys
+
+    func key(_ old: RowKey) throws -> RowKey {
+        guard old.tree == .ledger, let first = old.bytes.first else {
+            return RowKey(.rows, key(old.bytes[...]))
+        }
+        let rest = old.bytes.dropFirst()
+        let new: [UInt8]
+        switch first {
+        case UInt8(ascii: "a"), UInt8(ascii: "c"), UInt8(ascii: "d"), UInt8(ascii: "i"),
+            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"):
+            new = Array(rest)
+        case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
+            UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
+            UInt8(ascii: "h"), UInt8(ascii: "l"):
+            new = key(rest, isScope: first == UInt8(ascii: "w"))
+        case UInt8(ascii: "e"): new = text(Array(rest))
+        case UInt8(ascii: "g"), UInt8(ascii: "x"): new = Array(rest)
+        case UInt8(ascii: "k"):
+            new = rest.first == 2 ? [2] + idempotencyKey(Array(rest.dropFirst())) : Array(rest)
+        case UInt8(ascii: "n"), UInt8(ascii: "p"):
+            new = rest.prefix(8) + key(rest.dropFirst(8))
+        default: throw unknown(old)
+        }
+        return RowKey(.ledger, [first] + new)
+    }
+
+    /// Collection, zero byte, and an id, a scope or nothing.
+    private func key(_ bytes: ArraySlice<UInt8>, isScope: Bool = false) -> [UInt8] {
+        guard let zero = bytes.firstIndex(of: 0) else { return text(Array(bytes)) }
+        let rest = Array(bytes[(zero + 1)...])
+        let scope = isScope ? String(decoding: rest, as: UTF8.self) : ""
+        return text(Array(bytes[..<zero])) + [0] + (isScope ? Array(word(scope).utf8) : text(rest))
+    }
+
+    private func unknown(_ key: RowKey) -> RedactionError {
+        RedactionError(
+            .unknown, "this version does not know what of the view row \(key.readable) is a secret")
+    }
+
+    // MARK: Values
+
+    /// A row of a key.
+    ///
+    /// - Parameter others: the rows beside it.
+    func row(
+        _ key: RowKey, _ value: [UInt8], _ others: (RowKey) -> [UInt8]?
+    ) throws -> [UInt8] {
+        guard key.tree == .ledger, let first = key.bytes.first else {
+            return try message(value, RowParts.entity, key, collection(key.bytes[...]))
+        }
+        let rest = key.bytes.dropFirst()
+        let name = String(decoding: rest, as: UTF8.self)
+        let parts: [UInt32: RowPart]
+        var owner = collection(rest)
+        switch first {
+        case UInt8(ascii: "a"), UInt8(ascii: "h"), UInt8(ascii: "p"), UInt8(ascii: "u"):
+            return value
+        case UInt8(ascii: "b"), UInt8(ascii: "i"), UInt8(ascii: "o"): return self.key(value[...])
+        case UInt8(ascii: "c"):
+            let decision = RowKey(.ledger, Ledger.decisions + rest + [0, 0])
+            owner = try others(decision).map {
+                try DecisionRow(parsing: $0).key.collection.rawValue
+            }
+            parts = RowParts.sides
+        case UInt8(ascii: "d"): parts = RowParts.decision
+        case UInt8(ascii: "e"), UInt8(ascii: "y"): parts = RowParts.ids
+        case UInt8(ascii: "g") where name == "clock": parts = RowParts.clock
+        case UInt8(ascii: "g") where name == RequestTimes.name: parts = RowParts.requests
+        case UInt8(ascii: "g") where SyncGate.Name(rawValue: name) != nil: parts = RowParts.gate
+        case UInt8(ascii: "j"): parts = RowParts.placeholder
+        case UInt8(ascii: "k") where rest.first == 0: parts = RowParts.keyQueue
+        case UInt8(ascii: "k"): return rest.first == 1 ? idempotencyKey(value) : value
+        case UInt8(ascii: "l"): parts = RowParts.listed
+        case UInt8(ascii: "m"), UInt8(ascii: "n"): parts = RowParts.mutation
+        case UInt8(ascii: "q"): parts = RowParts.unreadable
+        case UInt8(ascii: "r"): parts = RowParts.fact(.ruleAnswered)
+        case UInt8(ascii: "s"): parts = RowParts.syncRun
+        case UInt8(ascii: "v"): parts = RowParts.rival
+        case UInt8(ascii: "w"): parts = RowParts.watermark
+        case UInt8(ascii: "x") where name == "model": parts = RowParts.fact(.modelRegistered)
+        case UInt8(ascii: "x") where name == "opened": parts = RowParts.fact(.storeOpened)
+        default: throw unknown(key)
+        }
+        return try message(value, parts, key, owner)
+    }
+
+    private func collection(_ bytes: ArraySlice<UInt8>) -> String? {
+        bytes.firstIndex(of: 0).map { String(decoding: bytes[..<$0], as: UTF8.self) }
+    }
+
+    private func message(
+        _ bytes: [UInt8], _ parts: [UInt32: RowPart], _ key: RowKey, _ collection: String?
+    ) throws -> [UInt8] {
+        var reader = ProtoReader(bytes)
+        var writer = ProtoWriter(capacity: bytes.count)
+        // What a pending mutation changes is said by the field before.
+        var number: UInt64 = 0
+        while let field = try reader.next() {
+            guard let part = parts[field.number] else { throw unknown(key) }
+            if case .time = part {
+                let time = time(Timestamp(rawValue: try field.signed()))
+                writer.signed(field.number, time.rawValue)
+            } else if let plain = try? field.unsigned() {
+                guard case .plain = part else { throw unknown(key) }
+                number = plain
+                writer.varint(field.number, plain)
+            } else {
+                let isUpdate = number == EntityRow.Pending.Kind.update.rawValue
+                let old = try field.bytes()
+                writer.message(
+                    field.number, try value(part, old, isUpdate: isUpdate, key, collection))
+            }
+        }
+        return writer.bytes
+    }
+
+    private func value(
+        _ part: RowPart, _ bytes: [UInt8], isUpdate: Bool, _ key: RowKey, _ collection: String?
+    ) throws -> [UInt8] {
+        switch part {
+        case .plain: bytes
+        case .time: throw unknown(key)
+        case .text: text(bytes)
+        case .token: token(bytes)
+        case .digest: digest(bytes)
+        case .name: Array(name(String(decoding: bytes, as: UTF8.self)).utf8)
+        case .word: Array(word(String(decoding: bytes, as: UTF8.self)).utf8)
+        case .document: document(bytes, of: collection)
+        case .key: self.key(bytes[...])
+        case .payload(let kind): try payload(kind, bytes, of: collection)
+        case .message(let parts): try message(bytes, parts, key, collection)
+        case .change: isUpdate ? patch(bytes, of: collection) : document(bytes, of: collection)
+        }
+    }
+}
+
+extension RowKey {
+    /// The tree and the bytes, for a person.
+    fileprivate var readable: String {
+        let text = bytes.map {
+            (0x20..<0x7F).contains($0) ? String(Character(Unicode.Scalar($0))) : "."
+        }
+        return "\(tree == .rows ? "rows" : "ledger") \"\(text.joined())\""
+    }
+}

@@ -1,0 +1,138 @@
+// Redactor+Texts.swift — texts of which something must stay readable: addresses, and the items of
+// calendars and address books.
+
+import TidemarkEvents
+
+extension Redactor {
+    // MARK: Addresses
+
+    /// An address or a path: its segments are texts, and so are the values of its query.
+    func url(_ text: String) -> String {
+        if let scheme = ["http://", "https://"].first(where: text.hasPrefix) {
+            let rest = text.dropFirst(scheme.count)
+            let path = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? ""
+            return "https://redacted.invalid" + url(path)
+        }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            .map { segment($0) }.joined(separator: "/")
+        guard parts.count == 2 else { return path }
+        let query = parts[1].split(separator: "&", omittingEmptySubsequences: false)
+            .map { parameter($0) }
+        return path + "?" + query.joined(separator: "&")
+    }
+
+    private func segment(_ segment: Substring) -> String {
+        escaped(segment) { bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            if RedactionWords.paths.contains(text) { return bytes }
+            for suffix in [".ics", ".vcf"] where text.hasSuffix(suffix) {
+                return self.text(Array(bytes.dropLast(4))) + Array(suffix.utf8)
+            }
+            return self.text(bytes)
+        }
+    }
+
+    private func parameter(_ parameter: Substring) -> String {
+        let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts.first ?? "")
+        guard parts.count == 2 else { return escaped(parameter) { self.text($0) } }
+        if RedactionWords.counts.contains(name), Int64(parts[1]) != nil { return String(parameter) }
+        let isKnown = RedactionWords.paths.contains(name)
+        let newName = isKnown ? name : escaped(parts[0]) { self.text($0) }
+        return newName + "="
+            + escaped(parts[1]) { bytes in
+                if name == "since", let seconds = Int64(String(decoding: bytes, as: UTF8.self)) {
+                    let (sum, overflow) = seconds.addingReportingOverflow(self.shift / 1_000_000)
+                    return Array(String(overflow ? seconds : sum).utf8)
+                }
+                return isKnown ? self.token(bytes) : self.text(bytes)
+            }
+    }
+
+    /// Replaces what a percent-encoded text stands for, and writes it in the same way.
+    private func escaped(_ text: Substring, _ replace: ([UInt8]) -> [UInt8]) -> String {
+        let encoded = Array(text.utf8)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < encoded.count {
+            if encoded[index] == UInt8(ascii: "%"), index + 2 < encoded.count,
+                let byte = UInt8(
+                    String(decoding: encoded[index + 1...index + 2], as: UTF8.self), radix: 16)
+            {
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(encoded[index])
+                index += 1
+            }
+        }
+        let plain = Set(encoded).subtracting([UInt8(ascii: "%")]).union(Self.unreserved)
+        var result: [UInt8] = []
+        for byte in replace(bytes) {
+            if plain.contains(byte) {
+                result.append(byte)
+            } else {
+                result += Array((byte < 16 ? "%0" : "%").utf8)
+                result += Array(String(byte, radix: 16, uppercase: true).utf8)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static let unreserved = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+
+    // MARK: Calendars and address books
+
+    func isCalendar(_ text: String) -> Bool {
+        text.hasPrefix("BEGIN:VCALENDAR") || text.hasPrefix("BEGIN:VCARD")
+    }
+
+    /// An item of RFC 5545 or RFC 6350: the names of its properties stay, and times by the policy.
+    func calendar(_ text: String) -> String {
+        // "\r\n" is one Character; lines are taken apart as bytes.
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { line in
+                let hasReturn = line.last == UInt8(ascii: "\r")
+                let line = String(decoding: hasReturn ? line.dropLast() : line, as: UTF8.self)
+                return self.line(line) + (hasReturn ? "\r" : "")
+            }.joined(separator: "\n")
+    }
+
+    private func line(_ line: String) -> String {
+        // The rest of a long line.
+        if line.hasPrefix(" ") || line.hasPrefix("\t") {
+            return String(line.prefix(1)) + text(String(line.dropFirst()))
+        }
+        guard let colon = line.firstIndex(of: ":") else { return text(line) }
+        let head = line[..<colon].split(separator: ";", maxSplits: 1)
+        let name = String(head.first ?? "")
+        let value = String(line[line.index(after: colon)...])
+        let isKnown = RedactionWords.properties.contains(name)
+        var new = isKnown ? name : text(name)
+        if head.count == 2 { new += ";" + text(String(head[1])) }
+        new += ":"
+        if RedactionWords.structure.contains(name) { return new + word(value) }
+        if RedactionWords.timeProperties.contains(name) {
+            let times = value.split(separator: ",", omittingEmptySubsequences: false)
+            return new + times.map { calendarTime(String($0)) }.joined(separator: ",")
+        }
+        return new + text(value)
+    }
+
+    /// `20261121T120544Z` or a part of it; any other text is one.
+    private func calendarTime(_ text: String) -> String {
+        let digits = text.utf8.prefix(8)
+        let rest = String(text.dropFirst(8))
+        let isTime = rest.isEmpty || (rest.hasPrefix("T") && [7, 8].contains(rest.utf8.count))
+        guard digits.count == 8, isTime, rest.dropFirst().prefix(6).allSatisfy(\.isNumber),
+            rest.utf8.count < 8 || rest.hasSuffix("Z")
+        else { return self.text(text) }
+        let parts = [text.prefix(4), text.dropFirst(4).prefix(2), text.dropFirst(6).prefix(2)]
+        let date = Self.civil(
+            parts.joined(separator: "-"), plus: shift / Self.microsecondsPerDay)
+        guard let date else { return self.text(text) }
+        return date.split(separator: "-").joined() + rest
+    }
+}

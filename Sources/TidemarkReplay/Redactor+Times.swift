@@ -1,0 +1,98 @@
+// Redactor+Times.swift — times in all the ways in which they are written.
+
+import TidemarkEvents
+
+extension Redactor {
+    private var days: Int64 { shift / Self.microsecondsPerDay }
+
+    func time(_ time: Timestamp) -> Timestamp {
+        // 0 is what is not known.
+        guard shift != 0, time.rawValue != 0 else { return time }
+        let (sum, overflow) = time.rawValue.addingReportingOverflow(shift)
+        return overflow ? time : Timestamp(rawValue: sum)
+    }
+
+    /// Microseconds since 1970; no other number of a payload is one.
+    func microseconds(_ value: JSONValue) -> JSONValue? {
+        value.int64Value.map { .number(JSONNumber(time(Timestamp(rawValue: $0)).rawValue)) }
+    }
+
+    /// Whether a text is a time as servers write versions: RFC 3339, or milliseconds since 1970.
+    func isTime(_ text: String) -> Bool { isDate(text) || milliseconds(text) != nil }
+
+    /// A time of ``isTime(_:)``.
+    func timeText(_ text: String) -> String {
+        if let milliseconds = milliseconds(text) {
+            return String(milliseconds + days * 86_400_000)
+        }
+        return isDate(text) ? dateText(text) : text
+    }
+
+    private func milliseconds(_ text: String) -> Int64? {
+        // 2001 to 2100; nobody counts so far for another reason.
+        guard text.utf8.count == 13, let number = Int64(text),
+            (1_000_000_000_000..<4_200_000_000_000).contains(number)
+        else { return nil }
+        return number
+    }
+
+    private func isDate(_ text: String) -> Bool {
+        DateFormat.iso8601.timestamp(Array("\"\(text)\"".utf8)[...]) != nil
+    }
+
+    /// RFC 3339: another date, and whatever follows as it was.
+    private func dateText(_ text: String) -> String {
+        guard shift != 0, let date = Self.civil(text.prefix(10), plus: days) else { return text }
+        return date + text.dropFirst(10)
+    }
+
+    /// A date of the calendar, so many days later.
+    static func civil(_ text: some StringProtocol, plus days: Int64) -> String? {
+        let parts = text.split(separator: "-").map { Int($0) }
+        guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
+            let time = Timestamp(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
+        else { return nil }
+        return String(time.adding(seconds: days * 86_400).description.prefix(10))
+    }
+
+    /// The value of a field with a time; nil where it reads as none.
+    func time(_ value: JSONValue, _ format: DateFormat) -> JSONValue? {
+        switch (format, value) {
+        // A version that is a time, or a time in another format, is one all the same.
+        case (_, .string(let text)) where isTime(text): .string(timeText(text))
+        case (_, .number(let number)) where milliseconds(number.text) != nil,
+            (.milliseconds, .number(let number)):
+            moved(number, by: days * 86_400_000).map(JSONValue.number)
+        case (.seconds, .number(let number)):
+            moved(number, by: days * 86_400).map(JSONValue.number)
+        default: nil
+        }
+    }
+
+    /// A number of which only the whole part changes.
+    private func moved(_ number: JSONNumber, by distance: Int64) -> JSONNumber? {
+        guard distance != 0 else { return number }
+        let point = number.text.firstIndex(of: ".") ?? number.text.endIndex
+        guard let whole = Int64(number.text[..<point]), whole > 0 else { return nil }
+        let (sum, overflow) = whole.addingReportingOverflow(distance)
+        return overflow ? nil : JSONNumber(text: String(sum) + number.text[point...])
+    }
+
+    /// A `Date` of HTTP, always in the form that servers send; nil where it is none.
+    func httpDate(_ text: String) -> String? {
+        guard let parsed = HTTPDate.parse(text) else { return nil }
+        let time = time(parsed)
+        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+        let written = time.description
+        guard time.rawValue >= 0, let month = Int(written.dropFirst(5).prefix(2)) else {
+            return nil
+        }
+        let day = days[Int(time.rawValue / Self.microsecondsPerDay % 7)]
+        let clock = written.dropFirst(11).prefix(8)
+        return "\(day), \(written.dropFirst(8).prefix(2)) \(months[month - 1]) "
+            + "\(written.prefix(4)) \(clock) GMT"
+    }
+}

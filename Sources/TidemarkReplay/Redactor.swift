@@ -1,0 +1,159 @@
+// Redactor.swift — other values for all values of a capsule, in two rounds: the first one finds out
+// which texts there are, the second one replaces them.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// Replaces values by others, the same by the same.
+///
+/// Everything comes by ``text(_:)`` in the end: ids, words, tokens, digits.
+final class Redactor {
+    let policy: Redaction
+    let rules: RedactionRules
+    private let key: [UInt8]
+    private var texts: RedactionTexts?
+    private var found: Set<[UInt8]> = []
+    /// Texts that a field holds that stays.
+    private var words: Set<[UInt8]>
+    /// What became of bodies, by the digits of their hash.
+    private var bodies: [[UInt8]: BodyReference] = [:]
+    /// Hashes that are known anew, in hexadecimal digits.
+    private var digests: [[UInt8]: [UInt8]] = [:]
+    let shift: Int64
+
+    static let microsecondsPerDay: Int64 = 86_400_000_000
+
+    init(_ policy: Redaction, models: [[UInt8]], key: [UInt8]) throws {
+        self.policy = policy
+        self.key = key
+        rules = try RedactionRules(policy, models)
+        words = rules.words
+        switch policy.times {
+        case .kept: shift = 0
+        case .shifted(let days):
+            // Further than any calendar goes, nothing can be shifted.
+            guard abs(days) <= 1_000_000 else {
+                throw RedactionError(.policy, "times can't be shifted by \(days) days")
+            }
+            shift = Int64(days) * Self.microsecondsPerDay
+        }
+    }
+
+    /// The first round: whatever `body` has replaced stays as it is, and is noted.
+    func collect(_ body: () throws -> Void) rethrows {
+        try body()
+        let taken = words.union(RedactionRules.protocolNames.map { Array($0.utf8) })
+            .union(rules.constants.map { Array($0.utf8) })
+        texts = RedactionTexts(found.subtracting(words), avoiding: taken, key: key)
+        found = []
+    }
+
+    // MARK: Texts and numbers
+
+    func text(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.isEmpty { return bytes }
+        guard let texts else {
+            found.insert(bytes)
+            return bytes
+        }
+        if let digest = digests[bytes] { return digest }
+        if words.contains(bytes) { return bytes }
+        return texts[bytes] ?? unknown(bytes)
+    }
+
+    /// What a text becomes that was not there when texts were collected.
+    private func unknown(_ bytes: [UInt8]) -> [UInt8] {
+        RedactionTexts([bytes], avoiding: words, key: key)[bytes] ?? []
+    }
+
+    func text(_ text: String) -> String {
+        String(decoding: self.text(Array(text.utf8)), as: UTF8.self)
+    }
+
+    /// A word of ours stays, any other text does not.
+    func word(_ text: String) -> String {
+        RedactionWords.all.contains(text) ? text : self.text(text)
+    }
+
+    /// The name of a member.
+    func name(_ text: String) -> String {
+        rules.keeps(name: text) ? text : self.text(text)
+    }
+
+    /// Keeps a text wherever it stands.
+    func keep(_ text: String) { if texts == nil { words.insert(Array(text.utf8)) } }
+
+    func number(_ number: JSONNumber) -> JSONNumber {
+        if rules.constants.contains(number.text) { return number }
+        let text = Array(number.text.utf8)
+        // Zeros behind the last digit, and the exponent, say the same as before.
+        let mantissaEnd = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.endIndex
+        var end = mantissaEnd
+        if text[..<end].contains(UInt8(ascii: ".")) {
+            while text[end - 1] == UInt8(ascii: "0") { end -= 1 }
+            if text[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        }
+        let new = self.text(Array(text[..<end])) + text[end...]
+        return JSONNumber(text: String(decoding: new, as: UTF8.self)) ?? number
+    }
+
+    /// A version, a cursor, an epoch: times in them are times, everything else is text.
+    func token(_ bytes: [UInt8]) -> [UInt8] {
+        guard let string = String(validating: bytes, as: UTF8.self) else { return text(bytes) }
+        let parts = string.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2, isTime(String(parts[0])) || parts[0] == "-" {
+            return Array((timeText(String(parts[0])) + "@" + text(String(parts[1]))).utf8)
+        }
+        if isTime(string) { return Array(timeText(string).utf8) }
+        let quoted = string.hasPrefix("\"") && string.hasSuffix("\"") && string.utf8.count > 2
+        guard quoted else { return text(bytes) }
+        return [UInt8(ascii: "\"")] + token(Array(bytes.dropFirst().dropLast()))
+            + [UInt8(ascii: "\"")]
+    }
+
+    func token(_ text: String) -> String {
+        String(decoding: token(Array(text.utf8)), as: UTF8.self)
+    }
+
+    // MARK: Hashes and bodies
+
+    /// Takes note of what became of a body.
+    func note(_ old: [UInt8], became new: [UInt8]) {
+        guard texts != nil else { return }
+        let reference = BodyReference(to: old)
+        bodies[Array(reference.digits.utf8)] = BodyReference(to: new)
+    }
+
+    /// Takes note of what a hash is of something that was replaced.
+    func note(digest old: [UInt8], became new: [UInt8]) {
+        if texts != nil { digests[old] = new }
+    }
+
+    func bodyReference(_ digits: String) -> BodyReference? { bodies[Array(digits.utf8)] }
+
+    /// A hash of something; where it is not known of what, another one of the same length.
+    func digest(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.isEmpty { return bytes }
+        let digits = Array(Hexadecimal.encode(bytes).utf8)
+        if let known = digests[digits],
+            let new = Hexadecimal.decode(String(decoding: known, as: UTF8.self))
+        {
+            return new
+        }
+        return Array(SHA256Digest.of(key + bytes).prefix(bytes.count))
+    }
+
+    /// An idempotency key: the time that it begins with, and other chance.
+    func idempotencyKey(_ bytes: [UInt8]) -> [UInt8] {
+        guard let key = IdempotencyKey(bytes: bytes) else { return digest(bytes) }
+        let milliseconds = UInt64(clamping: time(key.madeAt).rawValue / 1000)
+        return Position(milliseconds).bigEndianBytes.suffix(6)
+            + SHA256Digest.of(self.key + bytes).prefix(bytes.count - 6)
+    }
+
+    func key(_ key: EntityKey) -> EntityKey {
+        EntityKey(CollectionName(text(key.collection.rawValue)), text(key.id))
+    }
+}

@@ -1,0 +1,34 @@
+// RedactionScenarioTests.swift — the logs of all scenarios, redacted: decided as before, and with
+// nothing in them of what was in them.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkReplay
+import TidemarkViews
+
+@Suite struct `redacted scenarios` {
+    @Test(arguments: RedactionSupport.scenarios)
+    func `are decided as before`(file: String) async throws {
+        try await RedactionSupport.capsules(file) { name, capsule in
+            do {
+                let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+                #expect(redacted.provenance.isRedacted)
+                #expect(redacted.commits.count == capsule.commits.count)
+                #expect(try redacted.refolded() == redacted)
+            } catch { Issue.record("\(name): \(error)") }
+        }
+    }
+
+    @Test(arguments: RedactionSupport.scenarios)
+    func `are decided as before at another time, or refused`(file: String) async throws {
+        try await RedactionSupport.capsules(file) { name, capsule in
+            do {
+                let policy = Redaction(times: .shifted(days: -1461))
+                let redacted = try capsule.redacted(policy, key: RedactionSupport.key)
+                #expect(redacted.events.first?.recordedAt != capsule.events.first?.recordedAt)
+            } catch { Issue.record("\(name): \(error)") }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// RedactOption.swift — what a capsule gives away: `--redact` and what goes with it.
+
+import ArgumentParser
+import Tidemark
+import TidemarkReplay
+
+struct RedactOption: ParsableArguments {
+    @Flag(
+        help: """
+            Replace texts, numbers, ids and tokens by others, so that the capsule can be handed \
+            on: equal stays equal, lengths and orders stay, and so do all decisions.
+            """)
+    var redact = false
+    @Option(
+        help: ArgumentHelp(
+            "With --redact: the values of this field stay; may be given more than once.",
+            valueName: "COLLECTION.FIELD"))
+    var keep: [String] = []
+    @Flag(help: "With --redact: the names of fields stay, also those that the model does not know.")
+    var keepNames = false
+    @Option(
+        help: ArgumentHelp(
+            "With --redact: all times are so many days later; fewer than 0 for earlier.",
+            valueName: "DAYS"))
+    var shiftTimes: Int?
+
+    func validate() throws {
+        guard redact || (keep.isEmpty && !keepNames && shiftTimes == nil) else {
+            throw ValidationError("--keep, --keep-names and --shift-times go with --redact")
+        }
+    }
+
+    /// What to do to a capsule; nil for nothing.
+    var policy: Redaction? {
+        guard redact else { return nil }
+        return Redaction(
+            times: shiftTimes.map { .shifted(days: $0) } ?? .kept, keep: keep,
+            names: keepNames ? nil : [])
+    }
+
+    /// The capsule as it is to be written.
+    ///
+    /// - Parameter random: sixty-four random bits.
+    func applied(to capsule: Capsule, random: () -> UInt64) throws -> Capsule {
+        guard let policy else { return capsule }
+        return try capsule.redacted(policy, random: random)
+    }
+}
