@@ -20,7 +20,8 @@ struct Tool: AsyncParsableCommand {
         version: Replica.version,
         subcommands: [
             Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
-            Sync.self, Status.self, Outbox.self, Why.self, Issues.self, Answer.self, Dump.self,
+            Sync.self, Status.self, Outbox.self, Why.self, History.self, Issues.self, Answer.self,
+            Dump.self,
             Show.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, ScenarioCommand.self,
