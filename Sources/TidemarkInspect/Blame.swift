@@ -14,7 +14,7 @@ public struct FieldBlame: Sendable, Hashable {
         case edit
         /// Somebody else, by way of the server.
         case pull
-        /// The server, when it was sent something else: it has its own words for it.
+        /// The server's answer to what was sent: its own words for it, or that it takes nothing.
         case answer
         /// A rule that made one of both sides of a conflict.
         case merge
@@ -24,7 +24,7 @@ public struct FieldBlame: Sendable, Hashable {
         case placeholder
         /// The user, by giving up what was pending: what was there before is seen again.
         case discard
-        /// A refusal, a withdrawal or something else by which what is pending changed.
+        /// Something else by which what is pending changed.
         case other
         /// Somebody before the first event of the log.
         case before
@@ -72,7 +72,7 @@ extension EntityTimeline {
             let decisions = self.decisions.filter { $0.position == step.position }.map(\.row)
             var changes = step.changes(of: path, in: collection)
             // What was made up is the server's from now on, whatever it was.
-            if step.before.isPlaceholder, !step.after.isPlaceholder, step.event.key != nil {
+            if step.before.isPlaceholder, !step.after.isPlaceholder, step.isOwn {
                 changes = step.allFields(of: path, in: collection)
             }
             for change in changes {
@@ -125,6 +125,8 @@ extension EntityStep {
         if blame.author == .rule || blame.author == .merge, let rule {
             blame.rule = "\(rule.rule)/\(rule.ruleVersion)"
             blame.inputs = rule.inputs
+        } else if blame.author == .rule {
+            blame.rule = withdrawn(change)?.rule ?? ""
         }
         return blame
     }
@@ -136,6 +138,12 @@ extension EntityStep {
                     (try? Patch(parsing: item.payload))?.fieldNames ?? [])
         }
         if derived { return .rule }
+        // A rule that takes back what it had given sets a field as well.
+        if decision?.result == "kept" { return .rule }
+        guard isOwn else {
+            if withdrawn(change) != nil { return .rule }
+            return after.isPlaceholder ? .placeholder : .other
+        }
         switch event.kind {
         case .localCreated: return .created
         case .localUpdated, .localDeleted: return .edit
@@ -143,8 +151,17 @@ extension EntityStep {
         case .serverUpserted, .serverDeleted:
             if decision?.result == "merged" { return .merge }
             return event.mutation == nil ? .pull : .answer
-        case .pushAccepted: return .answer
-        default: return after.isPlaceholder ? .placeholder : .other
+        case .pushAccepted, .pushRejected, .requestAnswered, .requestFailed: return .answer
+        default: return .other
+        }
+    }
+
+    /// What had followed from a rule and gave the field its value, and follows no more.
+    private func withdrawn(_ change: FieldChange) -> EntityRow.Pending? {
+        before.pending.first { item in
+            item.isDerived && !after.pending.contains(item)
+                && FieldPath(change.field).isIn(
+                    (try? Patch(parsing: item.payload))?.fieldNames ?? [])
         }
     }
 }

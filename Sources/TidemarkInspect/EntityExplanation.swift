@@ -79,7 +79,7 @@ package struct EntityExplanation: Sendable {
         holds = try views.holds(of: key, row, model)
         issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
         decisions = []
-        hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row, model) : nil
+        hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         let made =
             try views.decisions(about: keys).map { ($0, false) }
             + views.decisions(becauseOf: keys).map { ($0, true) }
@@ -158,15 +158,8 @@ extension EntityExplanation.Input {
 
 extension ViewReader {
     /// The entity that one is hidden with; nil where it is hidden for itself.
-    fileprivate func hiddenOwner(
-        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
-    ) throws -> EntityKey? {
-        guard let collection = model[key.collection], let owner = collection.owner,
-            let reference = collection.references.first(where: { $0.field == owner }),
-            let document = row.readable(in: collection),
-            let id = document.ids(in: reference.field).first
-        else { return nil }
-        let found = try found(EntityKey(reference.collection, id))
-        return found.flatMap { $0.row.isHidden && $0.key != key ? $0.key : nil }
+    fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
+        try owners(of: key, row).compactMap { try found($0) }
+            .first { $0.row.isHidden && $0.key != key }?.key
     }
 }

@@ -16,6 +16,8 @@ package struct EntityStep: Sendable {
     /// The key that the entity had then; another one than for life before two were found to be
     /// one.
     package var key: EntityKey
+    /// Whether the event names the entity; else it is about another one, or about none.
+    package var isOwn: Bool
     package var before: EntityRow
     package var after: EntityRow
 }
@@ -39,12 +41,18 @@ extension EntityTimeline {
         _ named: EntityKey, _ journal: Journal, _ views: ViewReader,
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
-        let keys = try views.keys(of: try views.key(named))
+        let keys = try views.keys(of: named)
         self.init(keys: keys)
         decisions = try views.decisions(about: keys)
-        let partners = try self.partners(views)
+        var wanted = Set(try keys + partners(views))
         var fold = EntityFold(keys)
-        try fold.run(journal, transaction, only: Set((keys + partners).map(\.bytes)))
+        try fold.run(journal, transaction, only: Set(wanted.map(\.bytes)))
+        let targets = try Self.targets(fold.steps, keys[0], views).subtracting(wanted)
+        if !targets.isEmpty {
+            wanted.formUnion(targets)
+            fold = EntityFold(keys)
+            try fold.run(journal, transaction, only: Set(wanted.map(\.bytes)))
+        }
         if try !fold.agrees(with: views, decisions) {
             fold = EntityFold(keys)
             try fold.run(journal, transaction, only: nil)
@@ -52,6 +60,34 @@ extension EntityTimeline {
         }
         steps = fold.steps
         base = fold.base
+    }
+
+    /// The entities that it ever belonged to, with which it is out of reach, and those that it
+    /// referred to and that the server calls by another id: what was sent, and taken, has that one.
+    private static func targets(
+        _ steps: [EntityStep], _ key: EntityKey, _ views: ViewReader
+    ) throws -> Set<EntityKey> {
+        let collection = try views.model()[key.collection]
+        var named: Set<EntityKey> = []
+        for reference in collection?.references ?? [] {
+            for step in steps {
+                for row in [step.before, step.after] {
+                    let ids = row.readable(in: collection)?.ids(in: reference.field) ?? []
+                    named.formUnion(ids.map { EntityKey(reference.collection, $0) })
+                }
+            }
+        }
+        var targets: Set<EntityKey> = []
+        for target in named {
+            let keys = try views.keys(of: target)
+            if keys.count > 1 { targets.formUnion(keys) }
+        }
+        for step in steps {
+            for row in [step.before, step.after] where !row.isEmpty {
+                try targets.formUnion(views.owners(of: step.key, row))
+            }
+        }
+        return targets
     }
 
     /// The entities that it was compared with.
@@ -162,8 +198,8 @@ private struct EntityFold {
         for index in changed {
             steps.append(
                 EntityStep(
-                    position: position, event: event, key: keys[index], before: before[index],
-                    after: known[index]))
+                    position: position, event: event, key: keys[index], isOwn: named != nil,
+                    before: before[index], after: known[index]))
         }
     }
 
@@ -178,6 +214,28 @@ private struct EntityFold {
             try $0.decisions(about: keys)
         }
         return folded == decisions
+    }
+}
+
+extension ViewReader {
+    /// The entity that a row belongs to, and what that belongs to in turn, by all of their keys.
+    package func owners(of key: EntityKey, _ row: EntityRow) throws -> [EntityKey] {
+        let model = try model()
+        var owners: [EntityKey] = []
+        var next: (key: EntityKey, row: EntityRow)? = (key, row)
+        while let (key, row) = next {
+            next = nil
+            guard let collection = model[key.collection], let field = collection.owner,
+                let reference = collection.references.first(where: { $0.field == field }),
+                let id = row.readable(in: collection)?.ids(in: field).first
+            else { continue }
+            let owner = EntityKey(reference.collection, id)
+            guard !owners.contains(owner) else { continue }
+            owners += try keys(of: owner)
+            if !owners.contains(owner) { owners.append(owner) }
+            next = try found(owner)
+        }
+        return owners
     }
 }
 

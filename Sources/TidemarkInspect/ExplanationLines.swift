@@ -61,7 +61,8 @@ extension EntityExplanation {
         if let triedAt = row.triedAt {
             reasons.append("the server was asked for it in vain, \(EventLine.time(triedAt))")
         }
-        for issue in issues {
+        // What was refused is told with what waits.
+        for issue in issues where issue.kind != .rejected {
             let id = issue.index == 0 ? "\(issue.position)" : "\(issue.position).\(issue.index)"
             reasons.append("an open issue, \(id): \(RequestWords.plain(issue.message))")
         }

@@ -8,7 +8,8 @@ extension EntityStep {
     ///
     /// - Parameter decisions: those about the entity that were made at the event.
     package func words(_ decisions: [DecisionRow]) -> String {
-        switch event.kind {
+        guard isOwn else { return consequence(decisions) }
+        return switch event.kind {
         case .localCreated: "created here"
         case .localUpdated: "edited here"
         case .localDeleted: "deleted here"

@@ -67,8 +67,14 @@ extension ViewReader {
         return found
     }
 
-    /// The keys that events may name an entity by: that for life first.
-    package func keys(of key: EntityKey) throws -> [EntityKey] {
-        try ids(of: key).map { EntityKey(key.collection, $0) }
+    /// The keys that events may name an entity by, also one that is gone: that for life first.
+    package func keys(of named: EntityKey) throws -> [EntityKey] {
+        let key = try key(named)
+        let aliases = try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
+        var keys: [EntityKey] = []
+        for id in try ids(of: key) + aliases where !keys.contains(EntityKey(key.collection, id)) {
+            keys.append(EntityKey(key.collection, id))
+        }
+        return keys
     }
 }
