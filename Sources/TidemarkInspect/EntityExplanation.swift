@@ -1,18 +1,24 @@
-// EntityExplanation.swift — why an entity is as it is: which rules decided about it, from which
-// events, with which result.
+// EntityExplanation.swift — why an entity is as it is: what the server said, what is pending, which
+// rules decided about it, from which events, with which result, and what was given up.
 
 package import TidemarkEvents
 package import TidemarkViews
 
 /// What was decided about one entity, and how it stands.
 package struct EntityExplanation: Sendable {
-    /// One decision about the entity.
+    /// One decision about the entity, or because of it.
     package struct Decision: Sendable {
         /// The event that it was made at.
         package var position: Position
         package var row: DecisionRow
         /// The events that it was made from, in the order in which the rule names them.
         package var inputs: [Input]
+        /// What the rule gave to fields of the entity that it decided about, while it is pending.
+        package var given: [FieldChange]
+        /// What was given up.
+        package var losses: [Loss]
+        /// Whether it is about another entity, which this one won against.
+        package var isAboutOther: Bool
     }
 
     /// An event that a decision was made from.
@@ -22,109 +28,138 @@ package struct EntityExplanation: Sendable {
         package var event: Event?
     }
 
+    /// What the losing side of a decision had.
+    package struct Loss: Sendable, Hashable {
+        /// Where it stands in the log.
+        package var position: Position
+        /// The field; nil where all of it was given up.
+        package var field: String?
+        /// The field's value; nil where it had been removed.
+        package var value: JSONValue?
+    }
+
+    /// A mutation that is pending.
+    package struct Pending: Sendable {
+        package var item: EntityRow.Pending
+        package var mutation: MutationRow?
+    }
+
     /// The key that the entity has for life, also when it was asked for by another id.
     package var key: EntityKey
+    /// The field that was asked for; nil for the whole entity.
+    package var field: FieldPath?
     /// The ids that it goes by, that of its key first.
     package var ids: [String]
     package var row: EntityRow
+    /// The event that the server's side comes from.
+    package var base: Input?
+    package var pending: [Pending]
+    /// What keeps what is pending from being sent.
+    package var holds: [PushHold]
+    /// Open issues of it.
+    package var issues: [IssueRow]
+    /// What it belongs to that is out of reach, where it is out of reach with that.
+    package var hiddenOwner: EntityKey?
     /// In the order of the log.
     package var decisions: [Decision]
 
-    /// Collects what the log says; nil when it never heard of the entity.
-    package init?(_ named: EntityKey, _ views: ViewReader) throws {
-        let key = try views.key(named)
-        guard let row = try views.entity(key) else { return nil }
+    /// Collects what the log says; nil when the views have nothing of it.
+    package init?(_ target: EntityTarget, _ views: ViewReader) throws {
+        guard let (key, row) = try views.found(target.key) else { return nil }
         self.key = key
         self.row = row
-        ids = try views.ids(of: key)
+        field = target.field
+        let keys = try views.keys(of: key)
+        ids = keys.map(\.id)
+        let model = try views.model()
+        base = try row.basePosition.map { Input(position: $0, event: try views.event(at: $0)) }
+        pending = try row.pending.map {
+            Pending(item: $0, mutation: try views.mutation(of: $0, key))
+        }
+        holds = try views.holds(of: key, row, model)
+        issues = try views.issues().filter { $0.key.map(keys.contains) ?? false }
         decisions = []
-        var found: [(Position, DecisionRow)] = []
-        try views.forEachDecision { position, decision in
-            if decision.key == key { found.append((position, decision)) }
-            return true
-        }
-        for (position, decision) in found {
-            let inputs = try decision.inputs.map {
-                Input(position: $0, event: try views.event(at: $0))
-            }
-            decisions.append(Decision(position: position, row: decision, inputs: inputs))
+        hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
+        let made =
+            try views.decisions(about: keys).map { ($0, false) }
+            + views.decisions(becauseOf: keys).map { ($0, true) }
+        for (placed, isAboutOther) in made.sorted(by: { $0.0.position < $1.0.position }) {
+            if let field, !field.isIn(placed.row.fields) { continue }
+            decisions.append(try Decision(placed, isAboutOther: isAboutOther, row, views))
         }
     }
-}
-
-extension EntityExplanation {
-    /// The explanation for people, a line each.
-    package var lines: [String] {
-        var lines = [head]
-        if ids.count > 1 {
-            lines.append("  on the server it is \(ids.dropFirst().joined(separator: ", "))")
-        }
-        if let position = row.basePosition, row.baseState != .absent {
-            lines.append(
-                row.isPlaceholder
-                    ? "  made up at \(position), because something refers to it"
-                    : "  the server's word: \(position)")
-        }
-        for item in row.pending {
-            let rule = item.isDerived ? " by \(item.rule)" : ""
-            lines.append("  pending\(rule): \(item.position)")
-        }
-        if decisions.isEmpty { lines.append("  no rule has decided anything about it") }
-        for decision in decisions { lines += decision.lines }
-        return lines
-    }
-
-    private var head: String {
-        if row.isHidden { return "\(key): out of reach" }
-        if row.document == nil, row.pending.isEmpty {
-            return row.prunedDigest.isEmpty ? "\(key): deleted" : "\(key): pruned"
-        }
-        return "\(key): \(row.status.rawValue)"
-    }
-
-    /// The explanation for programs, an object for each decision.
-    package var json: [[UInt8]] { decisions.map { $0.json(key) } }
 }
 
 extension EntityExplanation.Decision {
-    /// What was decided, then what from.
-    var lines: [String] {
-        var line = "\(position) \(row.rule)/\(row.ruleVersion): \(row.result)"
-        if !row.fields.isEmpty { line += " on " + row.fields.joined(separator: ", ") }
-        if !row.superseded.isEmpty, row.superseded != row.fields {
-            line += "; given up: " + row.superseded.joined(separator: ", ")
+    fileprivate init(
+        _ placed: PlacedDecision, isAboutOther: Bool, _ row: EntityRow, _ views: ViewReader
+    ) throws {
+        position = placed.position
+        self.row = placed.row
+        self.isAboutOther = isAboutOther
+        inputs = try placed.row.inputs.map {
+            EntityExplanation.Input(position: $0, event: try views.event(at: $0))
         }
-        var lines = [line]
-        if let base = row.base, !row.inputs.contains(base) {
-            lines.append("  before  \(base)")
+        let about = isAboutOther ? try views.entity(placed.row.key) ?? EntityRow() : row
+        given = []
+        let derived = about.pending.first {
+            $0.position == placed.position && $0.rule == placed.row.rule
         }
-        for input in inputs {
-            guard let event = input.event else {
-                lines.append("  from    \(input.position)")
-                continue
-            }
-            let name = event.key.map { " \($0)" } ?? ""
-            lines.append(
-                "  from    \(input.position) \(event.kind)\(name)  "
-                    + EventLine.onOneLine(event.payload))
+        for field in (try derived.map { try Patch(parsing: $0.payload) })?.set ?? [] {
+            given.append(
+                FieldChange(
+                    field: field.name, old: .null, new: try? JSONValue(parsing: field.value)))
         }
-        return lines
+        losses = []
+        losses = givenUp
     }
 
-    func json(_ key: EntityKey) -> [UInt8] {
-        func positions(_ list: [Position]) -> JSONValue {
-            .array(list.map { .number(JSONNumber($0.rawValue)) })
+    /// What the losing side had, as its event says.
+    private var givenUp: [EntityExplanation.Loss] {
+        switch row.result {
+        case "serverWins":
+            guard let input = inputs.first else { return [] }
+            let fields = row.superseded.isEmpty ? row.fields : row.superseded
+            return input.values(of: fields)
+        case "localWins":
+            guard inputs.count > 1 else { return [] }
+            return inputs[1].values(of: row.fields)
+        case "stopped":
+            guard let input = inputs.first else { return [] }
+            return row.fields.map {
+                EntityExplanation.Loss(position: input.position, field: $0, value: .null)
+            }
+        default: return []
         }
-        var object: JSONObject = [
-            "collection": .string(key.collection.rawValue), "id": .string(key.id),
-            "position": .number(JSONNumber(position.rawValue)), "rule": .string(row.rule),
-            "version": .number(JSONNumber(row.ruleVersion)), "result": .string(row.result),
-            "fields": .array(row.fields.map(JSONValue.string)), "inputs": positions(row.inputs),
-        ]
-        if !row.superseded.isEmpty {
-            object["givenUp"] = .array(row.superseded.map(JSONValue.string))
+    }
+}
+
+extension EntityExplanation.Input {
+    /// What the event gives to some fields; all of it as one where none are named.
+    fileprivate func values(of fields: [String]) -> [EntityExplanation.Loss] {
+        let whole = [EntityExplanation.Loss(position: position, field: nil, value: nil)]
+        guard let event, !fields.isEmpty else { return whole }
+        switch event.kind {
+        case .localCreated, .serverUpserted:
+            guard let document = try? JSONDocument(parsing: event.payload) else { return whole }
+            return fields.map {
+                EntityExplanation.Loss(position: position, field: $0, value: document.value($0))
+            }
+        case .localUpdated:
+            guard let patch = try? Patch(parsing: event.payload) else { return whole }
+            return fields.map { field in
+                let value = patch.value(of: field).flatMap { try? JSONValue(parsing: $0) }
+                return EntityExplanation.Loss(position: position, field: field, value: value)
+            }
+        default: return whole
         }
-        if let base = row.base { object["base"] = .number(JSONNumber(base.rawValue)) }
-        return JSONValue.object(object).encoded()
+    }
+}
+
+extension ViewReader {
+    /// The entity that one is hidden with; nil where it is hidden for itself.
+    fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
+        try owners(of: key, row).compactMap { try found($0) }
+            .first { $0.row.isHidden && $0.key != key }?.key
     }
 }

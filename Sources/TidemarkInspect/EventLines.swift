@@ -54,8 +54,7 @@ package enum EventLine {
     ///
     /// - Parameter columns: the width to cut the line to, or nil to leave it whole.
     package static func text(_ position: Position, _ event: Event, columns: Int?) -> String {
-        let time = event.recordedAt.description.prefix(19).replacing("T", with: " ")
-        var line = "\(position)".padded(to: 6) + " \(time)  "
+        var line = "\(position)".padded(to: 6) + " \(time(event.recordedAt))  "
         line += event.kind.description.padded(to: 17)
         if let collection = event.collection {
             line += " " + (event.key.map { "\($0)" } ?? "\(collection)")
@@ -63,6 +62,11 @@ package enum EventLine {
         if !event.payload.isEmpty { line += "  " + onOneLine(event.payload) }
         guard let columns, line.count > columns else { return line }
         return line.prefix(max(columns - 1, 1)) + "…"
+    }
+
+    /// A time to the second, in UTC: `2026-11-21 11:09:00`.
+    package static func time(_ time: Timestamp) -> String {
+        String(time.description.prefix(19)).replacing("T", with: " ")
     }
 
     /// Every field of the event, one a line, the whole payload, and the body that it names.

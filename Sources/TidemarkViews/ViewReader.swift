@@ -2,7 +2,7 @@
 
 package import TidemarkEvents
 import TidemarkLog
-import TidemarkStore
+package import TidemarkStore
 
 /// The views and the log as they are in one read transaction.
 ///
@@ -55,7 +55,8 @@ package final class ViewReader {
             walkIndex: { _, _, _, _ in }, loadEvent: event)
     }
 
-    static func with<R>(
+    /// Reads the views of a store in a transaction of it.
+    package static func with<R>(
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (ViewReader) throws -> R
     ) throws -> R {

@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkEvents
+import TidemarkInspect
 import TidemarkLog
 import TidemarkRules
 import TidemarkViews
@@ -58,11 +60,23 @@ struct PastOption: ParsableArguments {
 
     /// Reads the views of that moment, or as they are.
     func read<R>(_ store: StoreArgument, _ body: (ViewReader) throws -> R) throws -> R {
+        try store.read { journal in try read(journal, body) }
+    }
+
+    /// The same, with what touched an entity up to then.
+    func read<R>(
+        _ store: StoreArgument,
+        _ body: (ViewReader, _ timeline: (EntityKey) throws -> EntityTimeline) throws -> R
+    ) throws -> R {
         try store.read { journal in
-            guard let asOf else { return try journal.read(body) }
-            let position = try Past.position(asOf, in: journal)
-            return try Past.read(journal, position, body)
+            try read(journal) { views in try body(views) { try journal.timeline($0, views) } }
         }
+    }
+
+    private func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
+        guard let asOf else { return try journal.read(body) }
+        let position = try Past.position(asOf, in: journal)
+        return try Past.read(journal, position, body)
     }
 
     /// The time that things are told by: now, or that of the last event that is known of.

@@ -66,7 +66,9 @@ struct DemoReport {
     private func why(_ name: String, _ entity: EntityKey) throws {
         Terminal.write("\nWhy the \(name)'s \(entity) is as it is")
         try open(name) { journal in
-            let lines = try journal.read { try EntityExplanation(entity, $0)?.lines ?? [] }
+            let lines = try journal.read {
+                try EntityExplanation(EntityTarget(entity), $0)?.lines ?? []
+            }
             for line in lines { Terminal.write(cut("   " + line)) }
         }
     }

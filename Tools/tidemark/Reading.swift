@@ -1,4 +1,4 @@
-// Reading.swift — `tidemark get`, `list` and `outbox`.
+// Reading.swift — `tidemark get` and `list`.
 
 import ArgumentParser
 import Tidemark
@@ -99,69 +99,6 @@ private func listLine(_ key: EntityKey, _ status: EntityStatus, _ document: [UIn
 
 private func oneLine(_ document: [UInt8]) -> [UInt8] {
     (try? JSONValue(parsing: document).encoded()) ?? document.map { $0 < 0x20 ? 0x20 : $0 }
-}
-
-struct Outbox: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Prints the mutations that wait, or all there ever were.",
-        discussion: """
-            -o json prints one line a mutation: collection, id, position, fields, outcome,
-            the position that proves it, and the server's revision; of one that follows
-            from a rule of the model also the rule. The outcome is
-            pending, unknown (sent, and never answered), blocked, or how it ended:
-            accepted, merged, superseded, coalesced, annihilated, withdrawn, rejected,
-            discarded.
-            """)
-
-    @OptionGroup var store: StoreArgument
-    @Flag(help: "Also the mutations that have an outcome.")
-    var all = false
-    @OptionGroup var past: PastOption
-    @OptionGroup var format: OutputOption
-
-    func run() throws {
-        let entries = try past.read(store) { views in try views.outbox(all: all) }
-        for entry in entries {
-            if format.isJSON { Terminal.write(entry.json) } else { Terminal.write(cut(entry.text)) }
-        }
-        if entries.isEmpty, !format.isJSON { Terminal.say("the outbox is empty") }
-    }
-}
-
-extension OutboxEntry {
-    fileprivate var json: [UInt8] {
-        var object: JSONObject = [
-            "collection": .string(mutation.key.collection.rawValue),
-            "id": .string(mutation.key.id),
-            "position": .number(JSONNumber(position.rawValue)),
-            "kind": .string(mutation.kind.description),
-            "fields": .array(mutation.fields.map(JSONValue.string)),
-            "outcome": .string(word),
-        ]
-        object["proof"] = mutation.proof.map { .number(JSONNumber($0.rawValue)) } ?? .some(.null)
-        object["revision"] = mutation.revision.map { .string("\($0)") } ?? .some(.null)
-        object["attempts"] = .number(JSONNumber(mutation.attempts))
-        if mutation.isDerived { object["rule"] = .string(mutation.rule) }
-        if !blockers.isEmpty {
-            object["blockedBy"] = .array(blockers.map { .string("\($0)") })
-        }
-        return JSONValue.object(object).encoded()
-    }
-
-    fileprivate var text: String {
-        var line =
-            "\(position)".padded(to: 6) + " \(mutation.kind)".padded(to: 15)
-            + " \(mutation.key)".padded(to: 22) + " \(word)"
-        if let proof = mutation.proof { line += " by \(proof)" }
-        if !blockers.isEmpty {
-            line += " by " + blockers.map(\.description).joined(separator: ", ")
-        }
-        if !mutation.fields.isEmpty {
-            line += "  (" + mutation.fields.joined(separator: ", ") + ")"
-        }
-        if mutation.isDerived { line += " \(mutation.rule)" }
-        return line
-    }
 }
 
 /// A line cut to the terminal's width; whole when it goes elsewhere.

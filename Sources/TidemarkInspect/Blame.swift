@@ -1,0 +1,167 @@
+// Blame.swift — who set each field of an entity last: the event at which its value became what it
+// is. A server that says the same value again has not set it.
+
+public import TidemarkEvents
+package import TidemarkViews
+
+/// Who set a field last.
+public struct FieldBlame: Sendable, Hashable {
+    /// Who sets fields.
+    public enum Author: String, Sendable, Hashable, CaseIterable {
+        /// The user, with the entity itself.
+        case created
+        /// The user, with an edit.
+        case edit
+        /// Somebody else, by way of the server.
+        case pull
+        /// The server's answer to what was sent: its own words for it, or that it takes nothing.
+        case answer
+        /// A rule that made one of both sides of a conflict.
+        case merge
+        /// A rule of the model: rivals, or a choice.
+        case rule
+        /// Nobody: the entity is made up, as something refers to it.
+        case placeholder
+        /// The user, by giving up what was pending: what was there before is seen again.
+        case discard
+        /// Something else by which what is pending changed.
+        case other
+        /// Somebody before the first event of the log.
+        case before
+    }
+
+    /// The field, or the path of a value in it.
+    public var field: String
+    /// Its value; nil where it was removed.
+    public var value: JSONValue?
+    /// Who set it.
+    public var author: Author
+    /// The rule and its version, for what a rule set; else empty.
+    public var rule: String
+    /// The events that the rule decided on.
+    public var inputs: [Position]
+    /// The event at which it became what it is.
+    public var position: Position
+    /// When that was appended, by the device's clock.
+    public var recordedAt: Timestamp?
+    /// The `sync.started` of the run that the event belongs to.
+    public var sync: Position?
+    /// The value before; nil where there was none.
+    public var before: JSONValue?
+}
+
+extension EntityTimeline {
+    /// The last author of each field of the entity as it is now, in the order of the document; of a
+    /// path only of that, also where it is there no more.
+    package func blame(of path: FieldPath? = nil, _ views: ViewReader) throws -> [FieldBlame] {
+        guard let key = keys.first else { return [] }
+        let collection = try views.model()[key.collection]
+        // By the entity's keys: before two were found to be one, each had fields of its own.
+        var known: [EntityKey: [ExactString: FieldBlame]] = [:]
+        var last: JSONDocument?
+        if let base {
+            last = base.row.readable(in: collection)
+            for field in path.map({ [$0.description] }) ?? last?.keys ?? [] {
+                let place = path ?? FieldPath(name: field)
+                known[key, default: [:]][ExactString(field)] = FieldBlame(
+                    field: field, value: last.flatMap(place.value), author: .before, rule: "",
+                    inputs: [], position: base.position, recordedAt: nil, sync: nil, before: nil)
+            }
+        }
+        for step in steps {
+            let decisions = self.decisions.filter { $0.position == step.position }.map(\.row)
+            var changes = step.changes(of: path, in: collection)
+            // What was made up is the server's from now on, whatever it was.
+            if step.before.isPlaceholder, !step.after.isPlaceholder, step.isOwn {
+                changes = step.allFields(of: path, in: collection)
+            }
+            for change in changes {
+                let name = ExactString(change.field)
+                let others = known.filter { $0.key != step.key }.sorted { $0.key < $1.key }
+                if let other = others.compactMap({ $0.value[name] }).first(where: {
+                    $0.value != nil && $0.value == change.new
+                }) {
+                    known[step.key, default: [:]][name] = other
+                    continue
+                }
+                known[step.key, default: [:]][name] = step.blame(change, decisions)
+            }
+            if step.key == key { last = step.documents(in: collection).after }
+        }
+        let blames = known[key] ?? [:]
+        if let path { return blames[ExactString(path.description)].map { [$0] } ?? [] }
+        return (last?.keys ?? []).compactMap { blames[ExactString($0)] }
+    }
+}
+
+extension EntityStep {
+    /// Every field that is there afterwards, as if it were new.
+    fileprivate func allFields(
+        of path: FieldPath?, in collection: CollectionModel?
+    ) -> [FieldChange] {
+        let (old, new) = documents(in: collection)
+        if let path {
+            return [
+                FieldChange(
+                    field: path.description, old: old.flatMap(path.value),
+                    new: new.flatMap(path.value))
+            ]
+        }
+        let gone = changes(of: nil, in: collection).filter { $0.new == nil }
+        return gone
+            + (new?.keys ?? []).map { name in
+                FieldChange(field: name, old: old?.value(name), new: new?.value(name))
+            }
+    }
+
+    fileprivate func blame(_ change: FieldChange, _ decisions: [DecisionRow]) -> FieldBlame {
+        let rule = decisions.last { decision in
+            FieldPath(change.field).isIn(decision.fields) && !decision.fields.isEmpty
+        }
+        var blame = FieldBlame(
+            field: change.field, value: change.new, author: author(change, rule), rule: "",
+            inputs: [], position: position, recordedAt: event.recordedAt, sync: event.sync,
+            before: change.old)
+        if blame.author == .rule || blame.author == .merge, let rule {
+            blame.rule = "\(rule.rule)/\(rule.ruleVersion)"
+            blame.inputs = rule.inputs
+        } else if blame.author == .rule {
+            blame.rule = withdrawn(change)?.rule ?? ""
+        }
+        return blame
+    }
+
+    private func author(_ change: FieldChange, _ decision: DecisionRow?) -> FieldBlame.Author {
+        let derived = after.pending.contains { item in
+            item.isDerived && item.position == position
+                && FieldPath(change.field).isIn(
+                    (try? Patch(parsing: item.payload))?.fieldNames ?? [])
+        }
+        if derived { return .rule }
+        // A rule that takes back what it had given sets a field as well.
+        if decision?.result == "kept" { return .rule }
+        guard isOwn else {
+            if withdrawn(change) != nil { return .rule }
+            return after.isPlaceholder ? .placeholder : .other
+        }
+        switch event.kind {
+        case .localCreated: return .created
+        case .localUpdated, .localDeleted: return .edit
+        case .localDiscarded: return .discard
+        case .serverUpserted, .serverDeleted:
+            if decision?.result == "merged" { return .merge }
+            return event.mutation == nil ? .pull : .answer
+        case .pushAccepted, .pushRejected, .requestAnswered, .requestFailed: return .answer
+        default: return .other
+        }
+    }
+
+    /// What had followed from a rule and gave the field its value, and follows no more.
+    private func withdrawn(_ change: FieldChange) -> EntityRow.Pending? {
+        before.pending.first { item in
+            item.isDerived && !after.pending.contains(item)
+                && FieldPath(change.field).isIn(
+                    (try? Patch(parsing: item.payload))?.fieldNames ?? [])
+        }
+    }
+}

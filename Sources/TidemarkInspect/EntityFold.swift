@@ -1,0 +1,263 @@
+// EntityFold.swift — how one entity came about: its events folded again, and its row looked at
+// after each of them.
+//
+// Events about other entities are left out first. Where the views say something else of the entity
+// than what comes out, others had a part in it, and all events are folded.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+/// An event that touched an entity, and the entity before and after it.
+package struct EntityStep: Sendable {
+    package var position: Position
+    package var event: Event
+    /// The key that the entity had then; another one than for life before two were found to be
+    /// one.
+    package var key: EntityKey
+    /// Whether the event names the entity; else it is about another one, or about none.
+    package var isOwn: Bool
+    package var before: EntityRow
+    package var after: EntityRow
+}
+
+/// Everything that touched an entity.
+package struct EntityTimeline: Sendable {
+    /// The keys that events name it by: that for life first.
+    package var keys: [EntityKey]
+    package var steps: [EntityStep] = []
+    /// Where the log begins later than with its first event: what was there before.
+    package var base: (position: Position, row: EntityRow)?
+    /// What was decided about it.
+    package var decisions: [PlacedDecision] = []
+    /// Whether all events had to be folded.
+    package var isWhole = false
+}
+
+extension EntityTimeline {
+    /// Folds; without steps where the log never heard of the entity.
+    init(
+        _ named: EntityKey, _ journal: Journal, _ views: ViewReader,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        let keys = try views.keys(of: named)
+        self.init(keys: keys)
+        decisions = try views.decisions(about: keys)
+        var wanted = Set(try keys + partners(views))
+        var fold = EntityFold(keys)
+        try fold.run(
+            journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+        let targets = try Self.targets(fold.steps, keys[0], views).subtracting(wanted)
+        if !targets.isEmpty {
+            wanted.formUnion(targets)
+            fold = EntityFold(keys)
+            try fold.run(
+            journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+        }
+        if try !fold.agrees(with: views, decisions) {
+            fold = EntityFold(keys)
+            try fold.run(journal, transaction, to: views.last, only: nil)
+            isWhole = true
+        }
+        steps = fold.steps
+        base = fold.base
+    }
+
+    /// The entities that it ever belonged to, with which it is out of reach, and those that it
+    /// referred to and that the server calls by another id: what was sent, and taken, has that one.
+    private static func targets(
+        _ steps: [EntityStep], _ key: EntityKey, _ views: ViewReader
+    ) throws -> Set<EntityKey> {
+        let collection = try views.model()[key.collection]
+        var named: Set<EntityKey> = []
+        for reference in collection?.references ?? [] {
+            for step in steps {
+                for row in [step.before, step.after] {
+                    let ids = row.readable(in: collection)?.ids(in: reference.field) ?? []
+                    named.formUnion(ids.map { EntityKey(reference.collection, $0) })
+                }
+            }
+        }
+        var targets: Set<EntityKey> = []
+        for target in named {
+            let keys = try views.keys(of: target)
+            if keys.count > 1 { targets.formUnion(keys) }
+        }
+        for step in steps {
+            for row in [step.before, step.after] where !row.isEmpty {
+                try targets.formUnion(views.owners(of: step.key, row))
+            }
+        }
+        return targets
+    }
+
+    /// The entities that it was compared with.
+    private func partners(_ views: ViewReader) throws -> [EntityKey] {
+        var found: [EntityKey] = []
+        for decision in try decisions + views.decisions(becauseOf: keys) {
+            found.append(decision.row.key)
+            for input in decision.row.inputs {
+                if let key = try views.event(at: input)?.key { found.append(key) }
+            }
+        }
+        return found
+    }
+}
+
+/// A fold that looks at one entity.
+private struct EntityFold {
+    /// How many rows are folded before they are put in order; each takes some 700 bytes.
+    private static let rowsMax = 150_000
+
+    let keys: [EntityKey]
+    private let names: Set<EntityKey>
+    /// The entity's rows as they were last, one for each key.
+    private var known: [EntityRow]
+    private var rows = MemoryRows()
+    private let models = ModelCache()
+    private(set) var steps: [EntityStep] = []
+    private(set) var base: (position: Position, row: EntityRow)?
+
+    init(_ keys: [EntityKey]) {
+        self.keys = keys
+        names = Set(keys)
+        known = keys.map { _ in EntityRow() }
+    }
+
+    /// Folds events in order.
+    ///
+    /// - Parameters:
+    ///   - last: the last event.
+    ///   - wanted: the bytes of the keys of whose entities events are folded, besides those
+    ///     that name none; nil for all.
+    mutating func run(
+        _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
+        to last: Position, only wanted: Set<[UInt8]>?
+    ) throws {
+        var next: Position? = try begin(journal, transaction)
+        while let from = next {
+            next = nil
+            let changes = try rows.withFold(models) { fold in
+                try journal.log.forEachFrame(from: from, transaction) { position, frame in
+                    guard position <= last else { return false }
+                    // What is damaged is told by `verify`; the rest goes on.
+                    guard let frame = try? frame.get(),
+                        wanted.map({ frame.isAbout($0) }) ?? true,
+                        let event = try? journal.log.event(frame, at: position, transaction)
+                    else { return true }
+                    try take(event, position, fold)
+                    guard fold.rowCount < Self.rowsMax else {
+                        next = position.next
+                        return false
+                    }
+                    return true
+                }
+                return fold.sortedChanges
+            }
+            rows.write(changes)
+        }
+    }
+
+    /// Takes the rows from before the first event, where that is not the log's first.
+    private mutating func begin(
+        _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position {
+        var first: Position?
+        try journal.log.forEachFrame(transaction) { position, _ in
+            first = position
+            return false
+        }
+        guard let first, first > Position(1),
+            let manifest = try journal.snapshots.nearest(
+                to: Position(first.rawValue - 1), transaction)
+        else { return first ?? Position(1) }
+        var changes: RowChanges = []
+        try journal.snapshots.forEachRow(of: manifest, transaction) { changes.append(($0, $1)) }
+        rows.write(changes)
+        for (index, key) in keys.enumerated() {
+            known[index] =
+                try rows[.entity(key)].map { try EntityRow(parsing: $0) } ?? EntityRow()
+        }
+        if let row = known.first, !row.isEmpty { base = (manifest.position, row) }
+        return first
+    }
+
+    private mutating func take(_ event: Event, _ position: Position, _ fold: Fold) throws {
+        try fold.apply(event, at: position)
+        let named = event.key.flatMap { names.contains($0) ? $0 : nil }
+        var changed: [Int] = []
+        let before = known
+        for index in keys.indices {
+            let row = try fold.entity(keys[index])
+            guard row != known[index] else { continue }
+            changed.append(index)
+            known[index] = row
+        }
+        // What became a part of it is no change of its own.
+        if changed.count > 1 { changed.removeAll { $0 > 0 && known[$0].isEmpty } }
+        if changed.isEmpty, let named {
+            let key = try fold.resolve(named)
+            changed = [keys.firstIndex(of: key) ?? 0]
+        }
+        for index in changed {
+            steps.append(
+                EntityStep(
+                    position: position, event: event, key: keys[index], isOwn: named != nil,
+                    before: before[index], after: known[index]))
+        }
+    }
+
+    /// Whether the views say the same of the entity.
+    func agrees(with views: ViewReader, _ decisions: [PlacedDecision]) throws -> Bool {
+        for key in keys where try rows[.entity(key)] != views.row(.entity(key)) { return false }
+        let own = Set(steps.map(\.position)).sorted()
+        for position in own where try rows[.mutation(position)] != views.row(.mutation(position)) {
+            return false
+        }
+        let folded = try rows.read(models, last: views.last, event: { _ in nil }) {
+            try $0.decisions(about: keys)
+        }
+        return folded == decisions
+    }
+}
+
+extension ViewReader {
+    /// The entity that a row belongs to, and what that belongs to in turn, by all of their keys.
+    package func owners(of key: EntityKey, _ row: EntityRow) throws -> [EntityKey] {
+        let model = try model()
+        var owners: [EntityKey] = []
+        var next: (key: EntityKey, row: EntityRow)? = (key, row)
+        while let (key, row) = next {
+            next = nil
+            guard let collection = model[key.collection], let field = collection.owner,
+                let reference = collection.references.first(where: { $0.field == field }),
+                let id = row.readable(in: collection)?.ids(in: field).first
+            else { continue }
+            let owner = EntityKey(reference.collection, id)
+            guard !owners.contains(owner) else { continue }
+            owners += try keys(of: owner)
+            if !owners.contains(owner) { owners.append(owner) }
+            next = try found(owner)
+        }
+        return owners
+    }
+}
+
+extension EventFrame {
+    /// Whether the event is about one of some entities, or about none.
+    fileprivate func isAbout(_ wanted: Set<[UInt8]>) -> Bool {
+        var key: [UInt8] = []
+        var reader = ProtoReader(header)
+        while let field = try? reader.next(), field.number < 5 {
+            guard field.number > 2, let bytes = try? field.slice() else { continue }
+            if field.number == 4 {
+                key.append(0)
+                key += bytes
+                return wanted.contains(key)
+            }
+            key += bytes
+        }
+        return true
+    }
+}

@@ -1,0 +1,157 @@
+// EntityHistory.swift — everything that happened to an entity, event by event, and what it changed.
+
+public import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+package import TidemarkViews
+
+/// A field, or a value within one, and what an event made of it.
+public struct FieldChange: Sendable, Hashable {
+    /// Its name.
+    public var field: String
+    /// The value before; nil where there was none.
+    public var old: JSONValue?
+    /// The value after; nil where there is none any more.
+    public var new: JSONValue?
+}
+
+/// What happened to an entity.
+public struct EntityHistory: Sendable, Hashable {
+    /// One event that touched it.
+    public struct Entry: Sendable, Hashable {
+        /// The event.
+        public var position: Position
+        /// When it was appended, by the device's clock.
+        public var recordedAt: Timestamp
+        /// What the event is.
+        public var kind: EventKind
+        /// The `sync.started` of the run that it belongs to.
+        public var sync: Position?
+        /// What it means for the entity, in words.
+        public var words: String
+        /// What it changed in the document, by field.
+        public var changes: [FieldChange]
+        /// What was decided with it: rule, version and result.
+        public var decisions: [String]
+        /// The mutations that it settled, and how.
+        public var outcomes: [Outcome]
+    }
+
+    /// How a mutation left the outbox.
+    public struct Outcome: Sendable, Hashable {
+        /// The mutation: the edit, or what a rule derived its change from.
+        public var mutation: Position
+        /// How it ended.
+        public var outcome: MutationOutcome
+        /// The rule that the mutation followed from; empty for an edit of the user.
+        public var rule: String
+    }
+
+    /// The key that the entity has for life.
+    public var key: EntityKey
+    /// The ids that it goes by, that of its key first.
+    public var ids: [String]
+    /// In the order of the log.
+    public var entries: [Entry]
+}
+
+extension EntityHistory {
+    /// Tells the history; nil when the log never heard of the entity.
+    ///
+    /// - Parameter field: of which events are told: those that changed it or decided about it.
+    package init?(
+        _ timeline: EntityTimeline, field: FieldPath? = nil, _ views: ViewReader
+    ) throws {
+        guard let key = timeline.keys.first, !timeline.steps.isEmpty || timeline.base != nil else {
+            return nil
+        }
+        self.key = key
+        ids = timeline.keys.map(\.id)
+        entries = []
+        let collection = try views.model()[key.collection]
+        for step in timeline.steps {
+            let decisions = timeline.decisions.filter { $0.position == step.position }.map(\.row)
+            let changes = step.changes(of: field, in: collection)
+            if let field {
+                let isTold =
+                    !changes.isEmpty
+                    || decisions.contains { !$0.fields.isEmpty && field.isIn($0.fields) }
+                guard isTold else { continue }
+            }
+            entries.append(
+                Entry(
+                    position: step.position, recordedAt: step.event.recordedAt,
+                    kind: step.event.kind, sync: step.event.sync,
+                    words: step.words(decisions), changes: changes,
+                    decisions: decisions.map(\.words),
+                    outcomes: try step.outcomes(views, life: key)))
+        }
+    }
+}
+
+extension EntityStep {
+    /// The document before and after, as today's model reads it, seen or not.
+    func documents(
+        in collection: CollectionModel?
+    ) -> (before: JSONDocument?, after: JSONDocument?) {
+        (before.readable(in: collection), after.readable(in: collection))
+    }
+
+    /// What the event changed: of one field, or of all.
+    func changes(of field: FieldPath?, in collection: CollectionModel?) -> [FieldChange] {
+        guard before.content != after.content else { return [] }
+        let (old, new) = documents(in: collection)
+        if let field {
+            let values = (old.flatMap(field.value), new.flatMap(field.value))
+            guard values.0 != values.1 else { return [] }
+            return [FieldChange(field: field.description, old: values.0, new: values.1)]
+        }
+        var names = old?.keys ?? []
+        for name in new?.keys ?? [] where old?.rawValue(name) == nil { names.append(name) }
+        return names.compactMap { name in
+            let (was, now) = (old?.value(name), new?.value(name))
+            return was == now ? nil : FieldChange(field: name, old: was, new: now)
+        }
+    }
+
+    /// The mutations that the event settled.
+    func outcomes(_ views: ViewReader, life: EntityKey) throws -> [EntityHistory.Outcome] {
+        var settled: [(position: Position, rule: String, row: MutationRow?)] = []
+        for item in before.pending {
+            let isLeft = after.pending.contains {
+                $0.position == item.position && $0.rule == item.rule
+            }
+            guard !isLeft else { continue }
+            let row = try views.mutation(of: item, key) ?? views.mutation(of: item, life)
+            settled.append((item.position, item.rule, row))
+        }
+        // What was made here and is deleted unsent takes the deletion with it.
+        if event.kind == .localDeleted, after.pending.isEmpty {
+            settled.append((position, "", try views.mutation(position)))
+        }
+        return settled.compactMap { item in
+            guard let row = item.row, row.proof == position, let outcome = row.outcome else {
+                return nil
+            }
+            return EntityHistory.Outcome(
+                mutation: item.position, outcome: outcome, rule: item.rule)
+        }
+    }
+}
+
+extension EntityRow {
+    /// What is known of the entity, as a model reads it, seen or not.
+    func readable(in collection: CollectionModel?) -> JSONDocument? {
+        guard let content, let document = try? JSONDocument(parsing: content) else { return nil }
+        return (try? collection?.migrated(document)) ?? document
+    }
+}
+
+extension DecisionRow {
+    /// Rule, version, result and fields.
+    package var words: String {
+        var words = "\(rule)/\(ruleVersion): \(result)"
+        if !fields.isEmpty { words += " on " + fields.joined(separator: ", ") }
+        return words
+    }
+}

@@ -1,0 +1,81 @@
+// FieldPath.swift — a field of a document by its name, or a value within one by names and dots.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// A place in documents: `title`, `address.city`, `tags.0`.
+package struct FieldPath: Sendable, Hashable {
+    private let parts: [String]
+
+    package init(_ text: String) {
+        parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// A field of the top level, whatever its name.
+    package init(name: String) { parts = [name] }
+
+    package var description: String { parts.joined(separator: ".") }
+
+    /// The value there; nil where there is none.
+    ///
+    /// A member whose own name has dots is found by it.
+    package func value(in document: JSONDocument) -> JSONValue? {
+        for count in stride(from: parts.count, to: 0, by: -1) {
+            guard let value = document.value(parts[..<count].joined(separator: ".")) else {
+                continue
+            }
+            return Self.value(parts[count...], in: value)
+        }
+        return nil
+    }
+
+    private static func value(_ rest: ArraySlice<String>, in value: JSONValue) -> JSONValue? {
+        guard let first = rest.first else { return value }
+        if let items = value.array {
+            guard let index = Int(first), items.indices.contains(index) else { return nil }
+            return Self.value(rest.dropFirst(), in: items[index])
+        }
+        for count in stride(from: rest.count, to: 0, by: -1) {
+            let name = rest.prefix(count).joined(separator: ".")
+            guard let member = value[name] else { continue }
+            return Self.value(rest.dropFirst(count), in: member)
+        }
+        return nil
+    }
+
+    /// Whether a field of the top level is the one, or the one that it is in.
+    package func isIn(_ field: String) -> Bool {
+        (1...parts.count).contains { count in
+            ExactString(parts[..<count].joined(separator: ".")) == ExactString(field)
+        }
+    }
+
+    /// Whether it is in one of some fields; no fields stand for the whole entity.
+    package func isIn(_ fields: [String]) -> Bool {
+        fields.isEmpty || fields.contains { isIn($0) }
+    }
+}
+
+/// What `COLLECTION/ID` or `COLLECTION/ID.FIELD` names.
+package struct EntityTarget: Sendable, Hashable {
+    package var key: EntityKey
+    package var field: FieldPath?
+
+    package init(_ key: EntityKey, field: FieldPath? = nil) {
+        self.key = key
+        self.field = field
+    }
+
+    /// Reads a name of which nobody knows where the id ends, as ids may hold dots: the longest one
+    /// that names an entity.
+    package init(reading named: EntityKey, _ views: ViewReader) throws {
+        self.init(named)
+        var rest = named.id[...]
+        while try views.found(key) == nil, let dot = rest.lastIndex(of: ".") {
+            rest = rest[..<dot]
+            let shorter = EntityKey(named.collection, String(rest))
+            guard try shorter.isValid && views.found(shorter) != nil else { continue }
+            self.init(shorter, field: FieldPath(String(named.id[named.id.index(after: dot)...])))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// OutboxExplanation.swift — why each mutation waits, how often it was sent and with which answer,
+// and when it is tried next.
+
+package import TidemarkEvents
+package import TidemarkRules
+package import TidemarkViews
+
+/// One mutation of the outbox, and why it is there.
+package struct OutboxExplanation: Sendable {
+    /// When it is tried next.
+    package enum Next: Sendable, Hashable {
+        /// With the next run.
+        case run
+        /// With the next run, after something else.
+        case after(EntityKey)
+        /// The next run asks first what became of it.
+        case asked
+        /// When somebody has done something.
+        case never
+    }
+
+    package var entry: OutboxEntry
+    /// The first mutation of the same entity, with which it goes; nil for that one.
+    package var leader: Position?
+    package var holds: [PushHold]
+    /// The answer to its last request, or that none came.
+    package var answer: (position: Position, event: Event)?
+    package var next: Next
+
+    /// Explains what is in the outbox, in its order.
+    package static func all(_ views: ViewReader) throws -> [OutboxExplanation] {
+        let model = try views.model()
+        var leaders: [EntityKey: Position] = [:]
+        return try views.outbox(all: false).map { entry in
+            let key = entry.mutation.key
+            let row = try views.entity(key) ?? EntityRow()
+            let leader = leaders[key]
+            if leader == nil { leaders[key] = entry.position }
+            let holds = try views.holds(of: key, row, model)
+            return OutboxExplanation(
+                entry: entry, leader: leader, holds: holds,
+                answer: try entry.mutation.call.flatMap { try views.answer(to: $0) },
+                next: next(holds))
+        }
+    }
+
+    private static func next(_ holds: [PushHold]) -> Next {
+        if holds.contains(where: \.isLasting) { return .never }
+        for case .reference(let key, _) in holds { return .after(key) }
+        for case .unanswered in holds { return .asked }
+        return .run
+    }
+}
+
+/// When the next run may begin by itself.
+package struct NextRun: Sendable, Hashable {
+    private let hold: SyncGates.Hold?
+    private let now: Moment
+    private let positions: [SyncGate.Name: Position]
+
+    package init(_ gates: SyncGates, at now: Moment) {
+        hold = gates.hold(.timer, at: now)
+        self.now = now
+        var positions: [SyncGate.Name: Position] = [:]
+        for name in SyncGate.Name.allCases {
+            guard let gate = gates[name] else { continue }
+            if name == .frozen || gate.left(at: now) > 0 { positions[name] = gate.position }
+        }
+        self.positions = positions
+    }
+
+    private var secondsLeft: Int64? {
+        guard case .wait(let left, _) = hold else { return nil }
+        return left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
+    }
+
+    /// `the next run` and when it may begin.
+    package var words: String {
+        let places = SyncGate.Name.allCases.compactMap { positions[$0]?.description }
+        let proof = places.isEmpty ? "" : " (\(places.joined(separator: ", ")))"
+        switch hold {
+        case nil: return "the next run, which may begin at once"
+        case .frozen(let reason):
+            return "a run that the user asks for; others wait: \(reason.rawValue)" + proof
+        case .wait(let left, let reason):
+            let until = now.now.adding(seconds: secondsLeft ?? left / 1_000_000)
+            return "the next run, in \(secondsLeft ?? 0) s, \(until.description.prefix(19))Z: "
+                + reason.words + proof
+        }
+    }
+
+    package var json: JSONValue {
+        var object = JSONObject()
+        switch hold {
+        case nil: object["when"] = "now"
+        case .frozen(let reason):
+            object["when"] = "asked"
+            object["reason"] = .string(reason.rawValue)
+        case .wait:
+            let seconds = secondsLeft ?? 0
+            object["when"] = "later"
+            object["secondsLeft"] = .number(JSONNumber(seconds))
+            object["at"] = .number(JSONNumber(now.now.adding(seconds: seconds).rawValue))
+        }
+        let places = SyncGate.Name.allCases.compactMap { positions[$0]?.rawValue }
+        if !places.isEmpty {
+            object["positions"] = .array(places.map { .number(JSONNumber($0)) })
+        }
+        return .object(object)
+    }
+}
+
+extension SyncWaitReason {
+    fileprivate var words: String {
+        switch self {
+        case .serverAsked: "the server asked for a pause"
+        case .failures(let count): count == 1 ? "a run failed" : "\(count) runs in a row failed"
+        case .serverBusy: "the server is busy"
+        case .quiet, .timer: "it is not time yet"
+        }
+    }
+}
+
+extension OutboxExplanation {
+    /// The explanation below the mutation's own line, for people.
+    package func lines(_ run: NextRun) -> [String] {
+        if let leader { return ["  goes with \(leader)"] }
+        var lines: [String] = []
+        for hold in holds { lines.append("  " + hold.words) }
+        let mutation = entry.mutation
+        if let call = mutation.call, mutation.attempts > 0 {
+            let count = mutation.attempts == 1 ? "once" : "\(mutation.attempts) times"
+            lines.append("  sent \(count), last at \(call)" + answerWords)
+        } else {
+            lines.append("  never sent")
+        }
+        let isRefused = holds.contains { if case .refused = $0 { true } else { false } }
+        switch next {
+        case .run: lines.append("  next: with \(run.words)")
+        case .after(let key): lines.append("  next: after \(key), with \(run.words)")
+        case .asked: lines.append("  next: \(run.words), asks what became of it")
+        case .never where isRefused:
+            lines.append("  next: when it is edited, retried or discarded")
+        case .never: lines.append("  next: when that is settled")
+        }
+        return lines
+    }
+
+    private var answerWords: String {
+        guard let answer else { return "; no answer is known" }
+        let words =
+            answer.event.kind == .requestFailed
+            ? RequestWords.failed(answer.event) : RequestWords.answered(answer.event)
+        let date = EventLine.time(answer.event.recordedAt)
+        return "; \(words) (\(answer.position), \(date))"
+    }
+
+    /// What programs get besides the mutation itself.
+    package func json(_ run: NextRun) -> JSONObject {
+        var object = JSONObject()
+        object["waits"] = .array(holds.map(\.json))
+        object["goesWith"] = leader.map { .number(JSONNumber($0.rawValue)) }
+        object["sent"] = entry.mutation.call.map { .number(JSONNumber($0.rawValue)) }
+        if let answer {
+            var said: JSONObject = ["position": .number(JSONNumber(answer.position.rawValue))]
+            said["recordedAt"] = .number(JSONNumber(answer.event.recordedAt.rawValue))
+            if let document = try? JSONDocument(parsing: answer.event.payload) {
+                for name in ["status", "failure", "retryAfter", "error", "mayHaveArrived"] {
+                    said[name] = document.value(name)
+                }
+            }
+            object["answer"] = .object(said)
+        }
+        switch next {
+        case .run, .after, .asked:
+            object["next"] = run.json
+            if case .asked = next { object["asksFirst"] = .bool(true) }
+        case .never: object["next"] = .object(["when": "unblocked"])
+        }
+        return object
+    }
+}

@@ -1,0 +1,150 @@
+// PushHold.swift — what keeps the mutations of an entity from being sent, and what became of the
+// last time that they were.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// Why what is pending on an entity does not go out by itself.
+package enum PushHold: Sendable, Hashable {
+    /// The server refused it, or it was not sent for what it is.
+    case refused(Position, status: UInt32, message: String)
+    /// It was sent, and nobody knows what became of it.
+    case unanswered(Position)
+    /// The entity is out of reach.
+    case outOfReach
+    /// The entity is made up, and the server has not said it yet.
+    case standIn
+    /// It refers to an entity that the server does not have.
+    case reference(EntityKey, Obstacle)
+
+    /// Why the server does not have that one.
+    package enum Obstacle: Sendable, Hashable {
+        /// It goes first, with the same run; it was made there.
+        case goesFirst(Position)
+        case refused(Position, status: UInt32, message: String)
+        case outOfReach
+        /// It waits itself, in the end for that one.
+        case waits(EntityKey, Position)
+    }
+}
+
+extension ViewReader {
+    /// What keeps the pending mutations of an entity from being sent.
+    package func holds(
+        of key: EntityKey, _ row: EntityRow, _ model: SyncModel
+    ) throws -> [PushHold] {
+        guard !row.pending.isEmpty else { return [] }
+        var holds: [PushHold] = []
+        if row.status == .error, let refusal = row.refusal {
+            holds.append(
+                .refused(refusal.position, status: refusal.status, message: refusal.message))
+        }
+        if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
+        if row.isHidden { holds.append(.outOfReach) }
+        if row.isPlaceholder { holds.append(.standIn) }
+        for target in try missingReferences(of: key, row, model) {
+            holds.append(.reference(target, try obstacle(target, model)))
+        }
+        return holds
+    }
+
+    private func obstacle(_ key: EntityKey, _ model: SyncModel) throws -> PushHold.Obstacle {
+        let row = try entity(key) ?? EntityRow()
+        if row.status == .error, let refusal = row.refusal {
+            return .refused(refusal.position, status: refusal.status, message: refusal.message)
+        }
+        if row.isHidden { return .outOfReach }
+        if let other = try blockers(of: key, row, model).first {
+            let position = try entity(other)?.lastChange ?? .start
+            return .waits(other, position)
+        }
+        return .goesFirst(row.pending.first?.position ?? .start)
+    }
+
+    /// The answer to a request, or that none came; nil where the log says nothing of it.
+    ///
+    /// Looked for from the request on to the end of its run.
+    package func answer(to call: Position) throws -> (position: Position, event: Event)? {
+        let run = try event(at: call)?.sync
+        let finished = try run.flatMap { try row(.syncRun($0)) }
+            .flatMap { try SyncRunRow(parsing: $0).finished }
+        let last = min(finished ?? self.last, Position(call.rawValue + 100_000))
+        var position = call.next
+        while position <= last {
+            if let event = try event(at: position), event.call == call,
+                event.kind == .requestAnswered || event.kind == .requestFailed
+            {
+                return (position, event)
+            }
+            position = position.next
+        }
+        return nil
+    }
+}
+
+extension PushHold {
+    /// What it waits for, for people.
+    package var words: String {
+        switch self {
+        case .refused(let position, let status, let message):
+            "\(RequestWords.refused(status, message)) (\(position))"
+        case .unanswered(let call): "sent at \(call), and what became of it is not known"
+        case .outOfReach: "out of reach: nothing is sent for it"
+        case .standIn: "a stand-in: the server has not said the entity yet"
+        case .reference(let key, .goesFirst(let position)):
+            "refers to \(key), made here at \(position), which goes first"
+        case .reference(let key, .refused(let position, let status, let message)):
+            "refers to \(key): \(RequestWords.refused(status, message)) (\(position))"
+        case .reference(let key, .outOfReach): "refers to \(key), which is out of reach"
+        case .reference(let key, .waits(let other, let position)):
+            "refers to \(key), which waits for \(other) (\(position))"
+        }
+    }
+
+    /// Whether nothing happens before somebody does something about this entity or another one.
+    var isLasting: Bool {
+        switch self {
+        case .refused, .outOfReach: true
+        case .unanswered, .standIn, .reference(_, .goesFirst): false
+        case .reference: true
+        }
+    }
+
+    /// One word, for programs.
+    var name: String {
+        switch self {
+        case .refused: "refused"
+        case .unanswered: "unanswered"
+        case .outOfReach: "outOfReach"
+        case .standIn: "standIn"
+        case .reference(_, .goesFirst): "goesFirst"
+        case .reference(_, .refused): "referenceRefused"
+        case .reference(_, .outOfReach): "referenceOutOfReach"
+        case .reference(_, .waits): "referenceWaits"
+        }
+    }
+
+    package var json: JSONValue {
+        var object: JSONObject = ["reason": .string(name)]
+        var place: Position?
+        var words = ""
+        switch self {
+        case .refused(let position, _, let message): (place, words) = (position, message)
+        case .unanswered(let call): place = call
+        case .outOfReach, .standIn: break
+        case .reference(let key, let obstacle):
+            object["entity"] = .string("\(key)")
+            switch obstacle {
+            case .goesFirst(let position): place = position
+            case .refused(let position, _, let message): (place, words) = (position, message)
+            case .outOfReach: break
+            case .waits(let other, let position):
+                object["waitsFor"] = .string("\(other)")
+                place = position
+            }
+        }
+        object["position"] = place.map { .number(JSONNumber($0.rawValue)) }
+        if !words.isEmpty { object["message"] = .string(words) }
+        return .object(object)
+    }
+}

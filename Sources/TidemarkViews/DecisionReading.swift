@@ -1,0 +1,80 @@
+// DecisionReading.swift — the decisions about an entity, and those in which it was the reason for
+// what became of others.
+
+package import TidemarkEvents
+
+/// A decision, and where it was made.
+package struct PlacedDecision: Sendable, Hashable {
+    /// The event that it was made at.
+    package var position: Position
+    package var row: DecisionRow
+
+    package init(position: Position, row: DecisionRow) {
+        self.position = position
+        self.row = row
+    }
+}
+
+extension ViewReader {
+    /// The decisions about an entity, by any of its keys, in the order of the log.
+    ///
+    /// Of the others only the first bytes are looked at.
+    package func decisions(about keys: [EntityKey]) throws -> [PlacedDecision] {
+        let beginnings = keys.map { key in
+            var writer = ProtoWriter()
+            writer.bytes(1, key.bytes)
+            return writer.bytes
+        }
+        return try decisions { value in beginnings.contains { value.starts(with: $0) } }
+    }
+
+    /// The decisions about other entities that were made because of an entity: those of rules that
+    /// compare entities, in which an event of it is an input.
+    package func decisions(becauseOf keys: [EntityKey]) throws -> [PlacedDecision] {
+        guard let name = keys.first?.collection else { return [] }
+        let model = try model()
+        let comparing = model.collections.filter { collection in
+            (collection.name == name && collection.rivals != nil)
+                || collection.choices.contains { $0.collection == name }
+        }
+        let beginnings = comparing.map { EntityKey.prefix(of: $0.name) }
+        guard !beginnings.isEmpty else { return [] }
+        let found = try decisions { value in
+            var reader = ProtoReader(value)
+            guard let field = try? reader.next(), field.number == 1,
+                let key = try? field.slice()
+            else { return false }
+            return beginnings.contains { key.starts(with: $0) }
+        }
+        return try found.filter { decision in
+            guard [RivalRule.name, ChoiceRule.name].contains(decision.row.rule),
+                !keys.contains(decision.row.key)
+            else { return false }
+            return try decision.row.inputs.dropFirst().contains { input in
+                try event(at: input)?.key.map { keys.contains($0) } ?? false
+            }
+        }
+    }
+
+    private func decisions(_ isWanted: ([UInt8]) -> Bool) throws -> [PlacedDecision] {
+        var found: [PlacedDecision] = []
+        try forEachRow(Ledger.decisions) { key, value in
+            guard isWanted(value),
+                let position = Position(bigEndianBytes: key.dropFirst().prefix(8))
+            else { return }
+            found.append(PlacedDecision(position: position, row: try DecisionRow(parsing: value)))
+        }
+        return found
+    }
+
+    /// The keys that events may name an entity by, also one that is gone: that for life first.
+    package func keys(of named: EntityKey) throws -> [EntityKey] {
+        let key = try key(named)
+        let aliases = try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
+        var keys: [EntityKey] = []
+        for id in try ids(of: key) + aliases where !keys.contains(EntityKey(key.collection, id)) {
+            keys.append(EntityKey(key.collection, id))
+        }
+        return keys
+    }
+}
