@@ -65,9 +65,9 @@ public struct Scenario: Sendable {
 
     /// The same, and looks at the store before it is deleted.
     package func run(
-        _ inspect: @Sendable (Replica) throws -> Void
+        inspecting inspect: @Sendable (Replica) async throws -> Void
     ) async throws -> ScenarioResult {
-        try await ScenarioRun(self).run(inspect)
+        try await ScenarioRun(self).run(inspecting: inspect)
     }
 }
 

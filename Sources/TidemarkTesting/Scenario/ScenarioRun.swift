@@ -55,7 +55,9 @@ actor ScenarioRun {
         }
     }
 
-    func run(_ inspect: @Sendable (Replica) throws -> Void) async throws -> ScenarioResult {
+    func run(
+        inspecting inspect: @Sendable (Replica) async throws -> Void = { _ in }
+    ) async throws -> ScenarioResult {
         wire.connect { steps in await self.performInFlight(steps) }
         do throws(ScenarioStop) {
             try await perform(scenario.given)
@@ -71,7 +73,7 @@ actor ScenarioRun {
         }
         wire.connect(nil)
         await engine.stop()
-        do { try inspect(replica) } catch {
+        do { try await inspect(replica) } catch {
             try replica.deleteTemporary()
             throw error
         }
