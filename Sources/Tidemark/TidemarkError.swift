@@ -25,7 +25,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case tooLarge
         /// A query asks about a property that the type gives no name.
         case unknownField
-        /// There is no such entity.
+        /// There is no such entity, or no such event.
         case notFound
         /// There is such an entity already.
         case alreadyExists

@@ -10,6 +10,9 @@ package struct ProtoWriter: Sendable {
     /// A writer with room for so many bytes.
     package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
+    /// Begins anew in the same memory.
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
     package mutating func varint(_ field: UInt32, _ value: UInt64) {
         guard value != 0 else { return }
         append(UInt64(field) << 3)
@@ -38,6 +41,18 @@ package struct ProtoWriter: Sendable {
         append(UInt64(field) << 3 | 2)
         append(UInt64(value.count))
         bytes.append(contentsOf: value)
+    }
+
+    /// Begins a message of so many bytes, which are written next.
+    package mutating func begin(_ field: UInt32, bytes count: Int) {
+        append(UInt64(field) << 3 | 2)
+        append(UInt64(count))
+    }
+
+    /// How many bytes a field of that many bytes takes, with a number below 16.
+    package static func size(ofBytes count: Int) -> Int {
+        guard count > 0 else { return 0 }
+        return 1 + (64 - count.leadingZeroBitCount + 6) / 7 + count
     }
 
     @inline(__always)

@@ -1,5 +1,6 @@
 // StoreVerification.swift — whether a store is what was written, and its views what the log says.
 
+import Tidemark
 package import TidemarkEvents
 package import TidemarkLog
 import TidemarkStore
@@ -10,9 +11,10 @@ package enum VerifyLevel: String, Sendable, CaseIterable {
     /// Sizes, counts, the checksum of every event, and how the commits join.
     case quick
     /// Besides that every header, the Merkle root of every commit, the right edge, every row
-    /// against what the commits recorded, and the rows against each other.
+    /// against what the commits recorded, the rows against each other, and the checksums of
+    /// snapshots.
     case full
-    /// Besides that the log is folded again and every row compared.
+    /// Besides that the log is folded again and every row compared, also those of snapshots.
     case deep
 }
 
@@ -72,6 +74,7 @@ extension Journal {
             if result.isFine, level != .quick {
                 try progress(.rows)
                 try verifyRows(&result, &recorded)
+                result.problems += try environment.read { try snapshots.problems($0) }
             }
             if result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
         } catch {
@@ -231,7 +234,7 @@ extension RebuildComparison {
         let commit = commit.map { LogError(.corruptDigest, at: $0.position, "\($0)") }
         return [commit].compactMap { $0 }
             + rows.map { LogError(.corruptRow, at: $0.commit ?? .start, $0.summary) }
-            + indexes.map { LogError(.corruptRow, at: .start, "\($0)") }
+            + indexes.map { LogError(.corruptRow, at: .start, "\($0)") } + snapshots
     }
 }
 

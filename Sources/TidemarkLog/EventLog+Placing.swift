@@ -26,4 +26,15 @@ extension EventLog {
     package func place(_ body: [UInt8], _ transaction: borrowing WriteTransaction) throws {
         try store(body, as: BodyReference(to: body), transaction)
     }
+
+    /// Has the log end at a position behind its last event, so that the next one stands after it.
+    ///
+    /// What stands there says nothing, and the hashes of the tree mean nothing from there on.
+    package func skip(to last: Position, _ transaction: borrowing WriteTransaction) throws {
+        if try lastPosition(transaction) < last {
+            let nothing = Event(EventKind(rawValue: 0), recordedAt: Timestamp(rawValue: 0))
+            try transaction.append(log, last.bigEndianBytes, EventFrame(nothing).encoded)
+        }
+        try setEdge(MerkleEdge(unknownOf: last.rawValue), transaction)
+    }
 }

@@ -37,6 +37,10 @@ package struct EventLog: Sendable {
         }
     }
 
+    func setEdge(_ edge: MerkleEdge, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.put(meta, Self.edgeKey, edge.encoded)
+    }
+
     /// The position of the last event; `@0` when there is none.
     package func lastPosition(
         _ transaction: borrowing some TableReading & ~Copyable
@@ -79,7 +83,7 @@ package struct EventLog: Sendable {
         let record = CommitRecord(
             first: first, last: Position(edge.size), root: edge.root, views: views)
         try transaction.append(commits, record.last.bigEndianBytes, record.encoded)
-        try transaction.put(meta, Self.edgeKey, edge.encoded)
+        try setEdge(edge, transaction)
         return record
     }
 

@@ -22,6 +22,12 @@ package struct MerkleEdge: Sendable, Hashable {
 
     package init() {}
 
+    /// The edge of so many events of which nothing is known: hashes of nothing.
+    init(unknownOf size: UInt64) {
+        self.size = size
+        joined = [UInt8](repeating: 0, count: size.nonzeroBitCount * Self.hashBytes)
+    }
+
     /// As many hashes as `size` has one-bits.
     package var peaks: [Hash] {
         stride(from: 0, to: joined.count, by: Self.hashBytes).map {

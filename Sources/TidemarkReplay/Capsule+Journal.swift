@@ -13,8 +13,10 @@ extension Capsule {
     ///   - events: how many of the last events it has at least, if there are as many; nil for all.
     ///   - build: the version of Tidemark.
     ///   - scratch: a new directory for the views before, which the caller removes.
+    ///   - progress: told again and again how far the views before are folded.
     package init(
-        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String
+        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String,
+        progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         var commits: [Commit] = []
         var named: [BodyReference: [UInt8]] = [:]
@@ -44,7 +46,8 @@ extension Capsule {
         var base = Base()
         if let first = commits.first?.first, first > Position(1) {
             let before = Position(first.rawValue - 1)
-            let past = try PastViews(of: journal, at: before, in: scratch)
+            let past = try PastViews(
+                of: journal, at: before, in: scratch, progress: progress)
             base.position = before
             for tree in Tree.allCases {
                 try past.forEachRow(tree) { key, value in
@@ -75,9 +78,20 @@ extension Capsule {
             }
         } catch {
             try? journal.close()
-            throw error
+            throw Self.told(error)
         }
         return journal
+    }
+
+    /// What an error while it is unpacked means: a store's advice is none for a capsule.
+    private static func told(_ error: any Error) -> any Error {
+        switch error {
+        case let error as ProtoError:
+            CapsuleError(.invalid, "a row of its base can't be read: \(error)")
+        case let error as StoreError where error.code == .badKey:
+            CapsuleError(.invalid, "its events make a row of no key: \(error)")
+        default: error
+        }
     }
 
     private func fill(

@@ -1,4 +1,4 @@
-// Capsule.swift — a replay bundle: the part of a store that is needed to replay a bug, as one value.
+// Capsule.swift — a replay bundle: the part of a store that is needed to replay a bug, as a value.
 
 package import TidemarkEvents
 package import TidemarkLog

@@ -59,7 +59,7 @@ struct CapsuleCheck {
                 throw CapsuleError(.invalid, "a key that is no collection and id")
             }
         case .ledger:
-            guard let first = key.bytes.first, Ledger.isKnown(first) else {
+            guard let first = key.bytes.first, first >= 0x61, first <= 0x7A else {
                 throw CapsuleError(.invalid, "a key of no view")
             }
         }

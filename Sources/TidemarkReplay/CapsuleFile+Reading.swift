@@ -1,7 +1,7 @@
 // CapsuleFile+Reading.swift — a capsule from the bytes of a file that may come from a stranger.
 //
-// Nothing of it is a path, and nothing of it is run. What it says of sizes is not believed: memory is
-// taken for what is there, and never for more than the limits allow.
+// Nothing of it is a path, and nothing of it is run. What it says of sizes is not believed: memory
+// is taken for what is there, and never for more than the limits allow.
 
 import TidemarkEvents
 import TidemarkLog

@@ -1,4 +1,4 @@
-// SmallFile.swift — a file that is read whole and replaced whole, as those beside the data file are.
+// SmallFile.swift — a file that is read whole and replaced whole, as those beside the data file.
 
 /// A file that is read whole and replaced whole.
 package struct SmallFile: Sendable {

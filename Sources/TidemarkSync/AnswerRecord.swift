@@ -1,12 +1,12 @@
 // AnswerRecord.swift — what the log keeps of an answer: the status, the header fields that decide
 // anything, and the body of every failure.
 
-import HTTPTypes
-import TidemarkEvents
+package import HTTPTypes
+package import TidemarkEvents
 
 extension AnswerRecord {
     /// The header fields that decide anything, in the order in which they are logged.
-    private static let kept: [HTTPField.Name] =
+    fileprivate static let kept: [HTTPField.Name] =
         [.date, .eTag]
         + ["Alert", "Backoff", "Next-Page"]
         .compactMap { HTTPField.Name($0) }
@@ -36,10 +36,33 @@ extension AnswerRecord {
             .cursorExpired:
             break
         }
-        self.init(
-            payload: payload.bytes, bodies: bodies, date: head.headerFields[.date], uptime: uptime,
-            backoff: backoff, status: head.status.code,
-            alert: HTTPField.Name("Alert").flatMap { head.headerFields[$0] })
+        self.init(payload: payload.bytes)
+        self.bodies = bodies
+        self.uptime = uptime
+        status = head.status.code
+        take(head.headerFields)
+        kind = answer.word(for: head.status)
+    }
+
+    private mutating func take(_ fields: HTTPFields) {
+        func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+        date = fields[.date]
+        backoff = field("Backoff")
+        alert = field("Alert")
+        tag = fields[.eTag]
+        nextPage = field("Next-Page").flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// What was logged of an answer, with what it names by hash.
+    package init(logged payload: [UInt8], bodies: [[UInt8]], isFailure: Bool) {
+        self.init(payload: payload)
+        self.bodies = bodies
+        self.isFailure = isFailure
+        isLogged = true
+        guard let document = try? JSONDocument(parsing: payload) else { return }
+        take(document.answerFields)
+        status = document.value("status")?.int64Value.flatMap(Int.init(exactly:))
+        uptime = document.value("uptime")?.int64Value
     }
 
     init(_ error: TransportError) {
@@ -47,6 +70,17 @@ extension AnswerRecord {
         payload.add("error", error.code.rawValue)
         payload.add("mayHaveArrived", error.mayHaveArrived)
         payload.add("detail", error.detail)
-        self.init(payload: payload.bytes, isFailure: true)
+        self.init(payload: payload.bytes)
+        isFailure = true
+    }
+}
+
+extension JSONDocument {
+    /// The header fields that a payload of `request.answered` holds.
+    package var answerFields: HTTPFields {
+        var fields: HTTPFields = [:]
+        for name in AnswerRecord.kept { fields[name] = value(name.rawName)?.stringValue }
+        fields[.retryAfter] = value("retryAfter")?.int64Value.map(String.init)
+        return fields
     }
 }

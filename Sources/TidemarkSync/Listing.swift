@@ -38,7 +38,7 @@ package struct Listing: Sendable, Hashable {
     /// named.
     package private(set) var unnamed: Set<ExactString>
     /// Of which more was learned since the cursor than a list that names them not could say.
-    private var ahead: [String]
+    package private(set) var ahead: [String]
     private let wasAhead: Bool
     /// How many entities were here when it began.
     package let knownCount: Int

@@ -7,6 +7,11 @@ import TidemarkLog
 struct PayloadBuilder {
     private var buffer: [UInt8] = [UInt8(ascii: "{")]
 
+    init() {}
+
+    /// Goes on with an object that was made before.
+    init(_ object: [UInt8]) { buffer = Array(object.dropLast()) }
+
     /// The object's bytes.
     var bytes: [UInt8] { buffer + [UInt8(ascii: "}")] }
 

@@ -64,6 +64,7 @@ extension SyncDriver {
         guard model.settings.parallel > 1 else { return .inLine }
         let name = list.collection.name
         while var ahead = run.ahead {
+            run.moment = dependencies.moment
             if let answered = ahead.answered.removeValue(forKey: name) {
                 run.ahead = ahead
                 return .answered(answered)
@@ -74,7 +75,7 @@ extension SyncDriver {
                     if run.ahead?.open ?? 0 > 0 { break }
                     if case .failure(let failure) = await wait(&run) { return .ended(failure) }
                 }
-                if let left = run.time.left(at: dependencies.moment),
+                if let left = run.time.left(at: run.moment),
                     left < SyncTime.requestTimeMin
                 {
                     if run.ahead?.open ?? 0 > 0 { break }
@@ -127,6 +128,7 @@ extension SyncDriver {
         var answered = AnsweredList(
             collection: name, answer: .failure(.cancelled), round: ahead.round, proof: ahead.proof)
         let machine = run.machine
+        try host.willDecide()
         let (begun, asOf, list) = try journal.read { views in
             var machine = machine
             let list = try machine.beginEarly(name, views)
@@ -145,19 +147,22 @@ extension SyncDriver {
             ahead.answered[name] = answered
             return
         }
-        let (sentAt, sentUptime) = (dependencies.now(), dependencies.uptime().microseconds)
-        run.window.add(now(in: run))
+        let question = SyncQuestion(
+            step: .list(call), call: call, request: request, list: list, isAhead: true)
+        let asking = try host.asking(question, asking(in: run, asOf: asOf))
+        run.window.add(asking.sentAt)
         ahead.open += 1
         let driver = limited(by: run.time)
         answered.isLimited = driver.limits != limits
-        let (proof, question) = (run.proof.credentials, answered)
+        let (proof, blank) = (run.proof.credentials, answered)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
-            var answered = question
-            let (answer, record) = await driver.exchange(call, request, proof)
+            var answered = blank
+            let (answer, record) = await driver.host.answer(
+                question, asking, proof, driver.limits)
             answered.answer = answer
             answered.exchange = ReadExchange(
-                key: nil, collection: name, request: request, sentAt: sentAt,
-                sentUptime: sentUptime, asOf: asOf, answer: record, settles: nil)
+                key: nil, collection: name, request: request, sentAt: asking.sentAt,
+                sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
             return answered
         }
         group.addTask(operation: work)

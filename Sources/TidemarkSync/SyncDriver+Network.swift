@@ -1,13 +1,32 @@
-// SyncDriver+Network.swift — one request and its answer.
+// SyncDriver+Network.swift — the network as a sync run's outside: one request and its answer.
 
 import HTTPTypes
 import TidemarkEvents
+import TidemarkViews
 
-extension SyncDriver {
-    func exchange(
-        _ call: ServerCall, _ request: ServerRequest, _ proof: Credentials,
-        answered: Checkpoint? = nil
+/// The network, and the store itself.
+struct LiveHost: SyncHost {
+    var remote: Remote
+    var adapter: any ServerAdapter
+    var transport: any Transport
+    var proof: @Sendable () async throws -> Credentials
+    var dependencies: Dependencies
+
+    func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
+
+    func willDecide() {}
+
+    func willEnd() {}
+
+    func credentials() async throws -> Credentials { try await proof() }
+
+    func asking(_ question: SyncQuestion, _ now: SyncAsking) -> SyncAsking { now }
+
+    func answer(
+        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
+        _ limits: TransportLimits
     ) async -> (ServerAnswer, AnswerRecord) {
+        let (call, request) = (question.call, question.request)
         var head = HTTPRequest(
             method: request.method, url: remote.origin, path: request.path,
             headers: request.headers)
@@ -15,18 +34,30 @@ extension SyncDriver {
         do {
             let response = try await transport.send(head, body: request.body, limits: limits)
             let uptime = dependencies.uptime().microseconds
-            if let answered { dependencies.reach(answered) }
+            if let answered = question.answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
             return (answer, AnswerRecord(response, answer, uptime: uptime))
         } catch {
-            // A request that can't be built from an entity is that entity's fault alone.
-            let isEntitys = call.isWriteOfOne && error.code == .invalidRequest
-            let answer: ServerAnswer =
-                isEntitys
-                ? .refused(ServerRefusal(status: 0, message: error.detail))
-                : .failure(SyncFailure(error))
-            return (answer, AnswerRecord(error))
+            return (ServerAnswer(error, to: call), AnswerRecord(error))
         }
+    }
+
+    func commit<R: Sendable>(
+        _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> R {
+        try await journal.write(at: now, body)
+    }
+}
+
+extension ServerAnswer {
+    /// What it means for a call that there is no answer.
+    package init(_ error: TransportError, to call: ServerCall) {
+        // A request that can't be built from an entity is that entity's fault alone.
+        let isEntitys = call.isWriteOfOne && error.code == .invalidRequest
+        self =
+            isEntitys
+            ? .refused(ServerRefusal(status: 0, message: error.detail))
+            : .failure(SyncFailure(error))
     }
 }
 

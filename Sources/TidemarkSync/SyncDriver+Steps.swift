@@ -6,27 +6,24 @@ import TidemarkViews
 
 extension SyncDriver {
     /// Does what a step asks for; false when it was overtaken by an edit, and nothing was done.
-    func carryOut(
-        _ step: SyncStep, _ proof: Credentials, _ machine: inout SyncMachine,
-        _ recorder: inout SyncRecorder
-    ) async throws -> Bool {
+    func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> Bool {
         guard let call = step.call else {
             if case .complete(let list) = step {
-                let absent = try await log(&recorder) { recorder, draft in
+                let absent = try await log(&run.recorder) { recorder, draft in
                     let absent = try list.absentAtEnd(draft.fold.entity)
                     return try recorder.complete(list, absent, draft)
                 }
-                machine.completed(list, absent)
+                run.machine.completed(list, absent)
             }
             if case .cleanUp(let now) = step {
-                try await log(&recorder) { try $0.cleanUp(now, $1) }
+                try await log(&run.recorder) { try $0.cleanUp(now, $1) }
             }
             return true
         }
         if case .push(let items) = step {
-            return try await push(items, proof, &machine, &recorder)
+            return try await push(items, &run)
         }
-        try await read(step, call, proof, &machine, &recorder)
+        try await read(step, call, &run)
         return true
     }
 
@@ -36,7 +33,7 @@ extension SyncDriver {
         _ body: @escaping @Sendable (inout SyncRecorder, Draft) throws -> R
     ) async throws -> R {
         let before = recorder
-        let (result, after) = try await journal.write(at: dependencies.now()) { draft in
+        let (result, after) = try await host.commit(journal, at: dependencies.now()) { draft in
             var recorder = before
             return (try body(&recorder, draft), recorder)
         }
@@ -46,21 +43,18 @@ extension SyncDriver {
 
     // MARK: Writes: logged before they are sent
 
-    private func push(
-        _ items: [PushItem], _ proof: Credentials, _ machine: inout SyncMachine,
-        _ recorder: inout SyncRecorder
-    ) async throws -> Bool {
+    private func push(_ items: [PushItem], _ run: inout SyncRun) async throws -> Bool {
         var sendable: [PushItem] = []
         for item in items {
             guard let refusal = item.refusal ?? adapter.refusal(of: item.call) else {
                 sendable.append(item)
                 continue
             }
-            let isRefused = try await log(&recorder) {
+            let isRefused = try await log(&run.recorder) {
                 try $0.refusedUnsent(item, refusal, $1)
             }
             guard isRefused else { return false }
-            machine.refused(item)
+            run.machine.refused(item)
         }
         let items = sendable
         let step = SyncStep.push(items)
@@ -77,49 +71,53 @@ extension SyncDriver {
                     try adapter.request(for: item.call)
                 }
         } catch {
-            machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, date: nil)
             return true
         }
         dependencies.reach(.beforeAppend)
-        let sent = try await log(&recorder) { try $0.sending(items, request, parts, $1) }
+        let sent = try await log(&run.recorder) { try $0.sending(items, request, parts, $1) }
         // An edit came in between: what to send is decided anew.
         guard let sent else { return false }
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
-        var (answer, record) = await exchange(call, request, proof, answered: .afterSend)
+        let question = SyncQuestion(step: step, call: call, request: request, sent: sent.call)
+        var (answer, record) = await host.answer(
+            question, asking(in: run, asOf: sent.call), run.proof.credentials, limits)
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
         let outcome = answer
-        try await log(&recorder) { [record] in
+        try await log(&run.recorder) { [record] in
             try $0.answered(items, sent, record, outcome, $1)
         }
         dependencies.reach(.afterAnswer)
-        machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
+        run.machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
         return true
     }
 
     // MARK: Reads: logged with what they brought
 
     private func read(
-        _ step: SyncStep, _ call: ServerCall, _ proof: Credentials, _ machine: inout SyncMachine,
-        _ recorder: inout SyncRecorder
+        _ step: SyncStep, _ call: ServerCall, _ run: inout SyncRun
     ) async throws {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, date: nil)
             return
         }
+        let question = SyncQuestion(
+            step: step, call: call, request: request, list: run.machine.list)
         let asOf = try journal.read { views in views.last }
-        let sentAt = dependencies.now()
-        let sentUptime = dependencies.uptime().microseconds
-        let (answer, record) = await exchange(call, request, proof)
+        let asking = try host.asking(question, asking(in: run, asOf: asOf))
+        let (answer, record) = await host.answer(
+            question, asking, run.proof.credentials, limits)
         let exchange = ReadExchange(
-            key: nil, collection: call.collection?.name, request: request, sentAt: sentAt,
-            sentUptime: sentUptime, asOf: asOf, answer: record, settles: nil)
-        let news = try await note(exchange, step, answer, machine.list, &recorder)
-        machine.took(answer, to: step, news: news, date: record.serverTime, alert: record.alert)
+            key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
+            sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
+        let news = try await note(exchange, step, answer, run.machine.list, &run.recorder)
+        run.machine.took(
+            answer, to: step, news: news, date: record.serverTime, alert: record.alert)
     }
 
     func note(
@@ -148,7 +146,12 @@ extension SyncDriver {
             try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
-            try await log(&recorder) { try $0.described(own, exchange, $1) }
+            let missing = model.collections.map(\.name).filter { name in
+                !own.contains { $0.name == name }
+            }
+            try await log(&recorder) {
+                try $0.described(own, missing: missing, exchange, $1)
+            }
         default:
             recorder.note(exchange)
         }

@@ -10,15 +10,15 @@ package import TidemarkViews
 package struct SyncDriver: Sendable {
     package var journal: Journal
     package var model: SyncModel
-    package var remote: Remote
     package var adapter: any ServerAdapter
-    package var transport: any Transport
+    /// Who answers, and takes the commits.
+    package var host: any SyncHost
     package var limits: TransportLimits
-    package var credentials: @Sendable () async throws -> Credentials
     package var dependencies: Dependencies
     package var rules: [ConflictRule]
     package var progress: @Sendable (SyncProgress) -> Void
 
+    /// A driver that is answered by a server.
     package init(
         journal: Journal, model: SyncModel, remote: Remote, adapter: any ServerAdapter,
         transport: any Transport, limits: TransportLimits = TransportLimits(),
@@ -26,13 +26,26 @@ package struct SyncDriver: Sendable {
         dependencies: Dependencies, rules: [ConflictRule] = [],
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) {
+        let host = LiveHost(
+            remote: remote, adapter: adapter, transport: transport, proof: credentials,
+            dependencies: dependencies)
+        self.init(
+            journal: journal, model: model, adapter: adapter, host: host, limits: limits,
+            dependencies: dependencies, rules: rules, progress: progress)
+    }
+
+    /// A driver that is answered by somebody else than the network.
+    package init(
+        journal: Journal, model: SyncModel, adapter: any ServerAdapter, host: any SyncHost,
+        limits: TransportLimits = TransportLimits(), dependencies: Dependencies,
+        rules: [ConflictRule] = [],
+        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) {
         self.journal = journal
         self.model = model
-        self.remote = remote
         self.adapter = adapter
-        self.transport = transport
+        self.host = host
         self.limits = limits
-        self.credentials = credentials
         self.dependencies = dependencies
         self.rules = rules
         self.progress = progress
@@ -52,12 +65,14 @@ package struct SyncDriver: Sendable {
         let dependencies = dependencies
         var machine = SyncMachine(
             model: model, traits: adapter.traits, isFull: isFull, scope: scope)
+        // Whatever is decided is decided by a time that the log tells.
         let begun = dependencies.moment
+        try host.willDecide()
         let window = try journal.read { views in
             try views.requests(model.settings.limits, at: begun)
         }
-        let hold = scope == .cleanUp ? nil : try hold(triggers)
-        if hold != nil || hasToWait(machine, window) {
+        let hold = scope == .cleanUp ? nil : try hold(triggers, at: begun)
+        if hold != nil || hasToWait(machine, window, at: begun) {
             // Nothing is done, so there is nothing to log.
             if let hold { machine.end(hold) }
             try journal.read { views in try machine.takeStock(views) }
@@ -66,10 +81,10 @@ package struct SyncDriver: Sendable {
         var run = SyncRun(
             machine: machine,
             recorder: SyncRecorder(
-                triggers: triggers, scope: scope, at: dependencies.now(),
-                seed: dependencies.random(), uptime: dependencies.uptime(), rules: rules,
+                triggers: triggers, scope: scope, isFull: isFull, at: begun,
+                seed: dependencies.random(), rules: rules,
                 hasLimits: !model.settings.limits.isEmpty),
-            proof: SyncProof(ask: credentials), window: window, begun: begun, time: time)
+            proof: SyncProof(ask: host.credentials), window: window, begun: begun, time: time)
         if scope != .cleanUp, let failure = await run.proof.begin() { run.machine.end(failure) }
         try await withThrowingTaskGroup(of: AnsweredList.self) { group in
             while try await goOn(&run, &group) {}
@@ -78,6 +93,7 @@ package struct SyncDriver: Sendable {
         progress(
             SyncProgress(
                 step: .finish, outcome: run.machine.outcome, left: nil, scope: scope))
+        try host.willEnd()
         try journal.read { views in try run.machine.takeStock(views) }
         let outcome = run.machine.outcome
         // A run that asked for nothing and found nothing to do has nothing to say.
@@ -87,9 +103,10 @@ package struct SyncDriver: Sendable {
             return outcome
         }
         let end = run.recorder
-        _ = try await journal.write(at: dependencies.now()) { draft in
+        let ended = run.ended ?? dependencies.moment
+        _ = try await host.commit(journal, at: ended.now) { draft in
             var end = end
-            try end.finish(outcome, uptime: dependencies.uptime(), draft)
+            try end.finish(outcome, uptime: ended.uptime, draft)
         }
         return outcome
     }
@@ -98,13 +115,13 @@ package struct SyncDriver: Sendable {
     private func goOn(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws -> Bool {
-        guard let step = try next(&run.machine, run.time) else { return false }
+        guard let step = try next(&run) else { return false }
         if case .list = step, let list = run.machine.list, list.isUnasked {
             switch try await turn(of: list, &run, &group) {
             case .inLine: break
             case .anew: return true
             case .ended(let failure):
-                run.machine.end(failure)
+                run.end(failure)
                 return true
             case .answered(let answered):
                 try await take(answered, step, &run)
@@ -117,7 +134,7 @@ package struct SyncDriver: Sendable {
             if run.window.wait(at: now(in: run)) > 0 { try await settle(&run, &group) }
             switch await wait(&run) {
             case .failure(let failure):
-                run.machine.end(failure)
+                run.end(failure)
                 return true
             case .success(let waited):
                 if waited, case .push = step {
@@ -129,8 +146,7 @@ package struct SyncDriver: Sendable {
             run.window.add(now(in: run))
         }
         let driver = limited(by: run.time)
-        let isDone = try await driver.carryOut(
-            step, run.proof.credentials, &run.machine, &run.recorder)
+        let isDone = try await driver.carryOut(step, &run)
         if !isDone { run.machine.replan() }
         try await afterwards(step, driver.limits != limits, &run)
         return true
@@ -155,24 +171,27 @@ package struct SyncDriver: Sendable {
     }
 
     /// What keeps the run from beginning: asked for by the server, or learnt from earlier runs.
-    private func hold(_ triggers: [SyncTrigger]) throws -> SyncFailure? {
+    private func hold(_ triggers: [SyncTrigger], at now: Moment) throws -> SyncFailure? {
         let gates = try journal.read { views in try views.gates() }
         // The highest trigger waits least.
-        let hold = triggers.min().flatMap { gates.hold($0, at: dependencies.moment) }
+        let hold = triggers.min().flatMap { gates.hold($0, at: now) }
         return hold.map { SyncFailure($0) }
     }
 
     /// The next thing to do; nil at the end.
-    private func next(_ machine: inout SyncMachine, _ time: SyncTime) throws -> SyncStep? {
-        if Task.isCancelled { machine.end(.cancelled) }
-        let step = try journal.read { views in try machine.next(views, at: dependencies.moment) }
+    private func next(_ run: inout SyncRun) throws -> SyncStep? {
+        if let failure = host.interruption() { run.machine.end(failure) }
+        run.moment = dependencies.moment
+        try host.willDecide()
+        let step = try journal.read { views in try run.machine.next(views, at: run.moment) }
         if step == .finish { return nil }
-        if step.call != nil, let left = time.left(at: dependencies.moment),
+        if step.call != nil, let left = run.time.left(at: run.moment),
             left < SyncTime.requestTimeMin
         {
-            machine.end(.deadline)
+            run.machine.end(.deadline)
             return nil
         }
+        let machine = run.machine
         progress(
             SyncProgress(
                 step: step, outcome: machine.outcome, left: machine.left(with: step),
@@ -182,15 +201,23 @@ package struct SyncDriver: Sendable {
 
     /// Whether a pull of some collections would have to wait before its first request: then it is
     /// left to a later one.
-    private func hasToWait(_ machine: SyncMachine, _ window: RequestWindow) -> Bool {
+    private func hasToWait(
+        _ machine: SyncMachine, _ window: RequestWindow, at begun: Moment
+    ) -> Bool {
         machine.scope.isPartialPull
-            && window.pullWait(at: dependencies.now(), lists: machine.unlisted.count) > 0
+            && window.pullWait(at: begun.now, lists: machine.unlisted.count) > 0
     }
 
-    /// The device's clock, as if nobody had set it since the run began: what limits look at.
+    /// The device's clock at the run's moment, as if nobody had set it since the run began: what
+    /// limits look at.
     func now(in run: SyncRun) -> Timestamp {
-        let passed = dependencies.moment.microseconds(since: run.begun) ?? 0
+        let passed = run.moment.microseconds(since: run.begun) ?? 0
         return run.begun.now.adding(from: 0, to: passed)
+    }
+
+    /// When a request is sent, at the run's moment.
+    func asking(in run: SyncRun, asOf: Position) -> SyncAsking {
+        SyncAsking(sentAt: now(in: run), sentUptime: run.moment.uptime, asOf: asOf)
     }
 
     /// Waits until one more request keeps the model's limits, or until a whole pull of so many
@@ -206,7 +233,7 @@ package struct SyncDriver: Sendable {
                 ?? run.window.wait(at: now)
             guard wait > 0 else { return .success(slept > 0) }
             let seconds = (wait + 999_999) / 1_000_000
-            if let left = run.time.left(at: dependencies.moment), left < .microseconds(wait) {
+            if let left = run.time.left(at: run.moment), left < .microseconds(wait) {
                 return .failure(.deadline)
             }
             guard wait <= Self.waitMax - slept else {
@@ -216,6 +243,7 @@ package struct SyncDriver: Sendable {
                 return .failure(.cancelled)
             }
             slept += wait
+            run.moment = dependencies.moment
         }
     }
 
@@ -242,6 +270,10 @@ struct SyncRun {
     var ahead: ListsAhead?
     /// When it began.
     let begun: Moment
+    /// The moment at which the step in hand is decided, and its request sent.
+    var moment: Moment
+    /// The moment at which it was found that it has to end; nil where that is the end's own.
+    private(set) var ended: Moment?
     let time: SyncTime
 
     init(
@@ -249,10 +281,17 @@ struct SyncRun {
         begun: Moment, time: SyncTime
     ) {
         self.begun = begun
+        moment = begun
         self.machine = machine
         self.recorder = recorder
         self.proof = proof
         self.window = window
         self.time = time
+    }
+
+    /// Ends the run for what the limits say at its moment.
+    mutating func end(_ failure: SyncFailure) {
+        ended = moment
+        machine.end(failure)
     }
 }

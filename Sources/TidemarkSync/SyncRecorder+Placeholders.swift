@@ -12,6 +12,8 @@ extension SyncRecorder {
         _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PullNews {
         let start = try begin(draft)
+        var exchange = exchange
+        exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         var news = PullNews()
         var places: [ExactString: JSONValue] = [:]

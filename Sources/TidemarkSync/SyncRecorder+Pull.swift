@@ -29,13 +29,18 @@ extension SyncRecorder {
         news.asked = exchange.asked
         news.latest = page.records.compactMap(\.serverTime).max()
         news.isComplete = list.isLast(page, news)
+        let before = list
         var list = list
         _ = list.took(page, news)
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
-        guard
-            fresh.contains(true) || news.count > 0 || movesCursor || page.next != nil
-                || list.number > 1
-        else {
+        let isNoted =
+            !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
+            && list.number <= 1
+        var exchange = exchange
+        exchange.note = try note(
+            page, before, exchange, wanted: news.wanted, unreadable: unreadable, isNoted: isNoted,
+            draft)
+        guard !isNoted else {
             note(exchange)
             return news
         }
@@ -80,6 +85,8 @@ extension SyncRecorder {
         _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PullNews {
         let start = try begin(draft)
+        var exchange = exchange
+        exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         let found = Set(records.map { ExactString($0.id) })
         let gone = ids.filter { !found.contains(ExactString($0)) }.map {
@@ -165,13 +172,16 @@ extension SyncRecorder {
 
     /// Logs what the server says of its collections, when it says something new of one.
     mutating func described(
-        _ list: [CollectionDescription], _ exchange: ReadExchange, _ draft: Draft
+        _ list: [CollectionDescription], missing: [CollectionName], _ exchange: ReadExchange,
+        _ draft: Draft
     ) throws {
         let isNews = try list.contains { described in
             let mark = try draft.fold.watermark(described.name)
             return mark.map { $0.epoch != described.epoch } ?? true
         }
         guard isNews else {
+            var exchange = exchange
+            exchange.note.missing = missing.map(\.rawValue)
             note(exchange)
             return
         }
@@ -337,7 +347,7 @@ extension Listing {
 
 extension UnreadableRecord {
     /// What the record goes by: its id, or what its bytes hash to.
-    fileprivate var name: String {
+    var name: String {
         guard let id, EntityKey("c", id).isValid else { return digest }
         return id
     }

@@ -2,7 +2,7 @@
 
 import HTTPTypes
 package import TidemarkEvents
-import TidemarkRules
+package import TidemarkRules
 package import TidemarkViews
 
 /// A read that was sent and answered; logged only together with what it brought.
@@ -18,6 +18,8 @@ struct ReadExchange: Sendable {
     var answer: AnswerRecord
     /// For a read-back, the attempt that it settles.
     var settles: Position?
+    /// What the answer says beyond the events that follow from it.
+    var note = AnswerNote()
 
     /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
     /// Date says, less the time that the exchange took, and a second.
@@ -28,23 +30,40 @@ struct ReadExchange: Sendable {
 }
 
 /// What is kept of an answer's head, and of its body where it failed.
-struct AnswerRecord: Sendable {
-    var payload: [UInt8]
+package struct AnswerRecord: Sendable {
+    package var payload: [UInt8]
     /// What the payload names by hash.
-    var bodies: [[UInt8]] = []
+    package var bodies: [[UInt8]] = []
     /// The server's clock, as it wrote it.
-    var date: String?
+    package var date: String?
     /// Microseconds since the device's boot, when it was read.
-    var uptime: Int64?
+    package var uptime: Int64?
     /// For how many seconds the server asked not to be called without need.
-    var backoff: String?
-    var status: Int?
+    package var backoff: String?
+    package var status: Int?
     /// What the server has to say to whoever runs the app.
-    var alert: String?
-    var isFailure = false
+    package var alert: String?
+    /// The next page and the version, where header fields name them.
+    package var nextPage: String?
+    package var tag: String?
+    package var isFailure = false
+    /// What the answer is, where its head alone does not say so.
+    var kind: String?
+    /// Whether the payload is one that was logged already, with all that is kept of the answer.
+    package var isLogged = false
+
+    package init(payload: [UInt8]) { self.payload = payload }
 
     /// The server's clock, where it was told.
-    var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
+    package var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
+
+    /// The payload, and in it what else the answer says.
+    func payload(with note: AnswerNote) -> [UInt8] {
+        guard !isLogged, !note.isEmpty else { return payload }
+        var builder = PayloadBuilder(payload)
+        builder.raw(AnswerNote.member, note.encoded)
+        return builder.bytes
+    }
 
     /// What an answer to a whole batch says of each write in it.
     var ofEachWrite: AnswerRecord {
@@ -62,8 +81,8 @@ package struct SyncRecorder: Sendable {
     private let triggers: [SyncTrigger]
     private let scope: SyncScope
     private let seed: UInt64
-    private let uptime: Uptime
-    private let begunAt: Timestamp
+    private let isFull: Bool
+    private let begun: Moment
     private var unlogged: [ReadExchange] = []
     /// Collections of whose list something was passed over, because more is known of it: their
     /// cursor stays, so that the next list brings it again.
@@ -76,17 +95,16 @@ package struct SyncRecorder: Sendable {
     private let hasLimits: Bool
 
     package init(
-        triggers: [SyncTrigger], scope: SyncScope = .all, at now: Timestamp, seed: UInt64,
-        uptime: Uptime,
-        rules: [ConflictRule] = [], hasLimits: Bool = false
+        triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, at begun: Moment,
+        seed: UInt64, rules: [ConflictRule] = [], hasLimits: Bool = false
     ) {
         self.rules = rules
         self.hasLimits = hasLimits
         self.triggers = triggers
         self.scope = scope
         self.seed = seed
-        self.uptime = uptime
-        begunAt = now
+        self.isFull = isFull
+        self.begun = begun
     }
 
     /// What is known when a run begins: part of its first event, or of the only one.
@@ -96,14 +114,15 @@ package struct SyncRecorder: Sendable {
             payload.add("triggers", JSONValue.array(triggers.map { .string($0.rawValue) }))
         }
         payload.add("scope", scope.json)
-        payload.add("begunAt", begunAt.rawValue)
-        payload.add("bootID", uptime.bootID)
-        payload.add("uptime", uptime.microseconds)
+        if isFull { payload.add("full", true) }
+        payload.add("begunAt", begun.now.rawValue)
+        payload.add("bootID", begun.bootID)
+        payload.add("uptime", begun.uptime)
     }
 
     /// The server's time when the run began, as far as the log knows it.
     func serverNow(_ draft: Draft) throws -> Timestamp? {
-        try draft.fold.serverNow(begunAt, bootID: uptime.bootID, uptime: uptime.microseconds)
+        try draft.fold.serverNow(begun.now, bootID: begun.bootID, uptime: begun.uptime)
     }
 
     // MARK: Beginning and end
@@ -126,7 +145,7 @@ package struct SyncRecorder: Sendable {
 
     /// Logs the end of the run: one small event when there was nothing new on either side.
     package mutating func finish(
-        _ outcome: SyncOutcome, uptime: Uptime, _ draft: Draft
+        _ outcome: SyncOutcome, uptime: Int64, _ draft: Draft
     ) throws {
         var payload = PayloadBuilder()
         payload.add(
@@ -162,7 +181,7 @@ package struct SyncRecorder: Sendable {
         let backoff = unlogged.compactMap(\.answer.backoff).last
         payload.add("Backoff", backoff)
         if outcome.failure != nil || backoff != nil {
-            payload.add("endUptime", uptime.microseconds)
+            payload.add("endUptime", uptime)
         }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))
@@ -178,6 +197,8 @@ package struct SyncRecorder: Sendable {
     ) throws -> Position {
         var payload = PayloadBuilder()
         payload.add(exchange.request, sentAt: exchange.sentAt)
+        var note = exchange.note
+        note.kind = note.kind ?? exchange.answer.kind
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: exchange.key,
@@ -187,7 +208,7 @@ package struct SyncRecorder: Sendable {
             Event(
                 exchange.answer.isFailure ? .requestFailed : .requestAnswered,
                 recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
-                cause: exchange.settles, sync: start, call: call, json: exchange.answer.payload),
+                cause: exchange.settles, sync: start, call: call, json: exchange.answer.payload(with: note)),
             bodies: exchange.answer.bodies)
         return call
     }

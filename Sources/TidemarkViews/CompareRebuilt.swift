@@ -2,7 +2,7 @@
 // comparing: each commit with the digests it recorded, and in the end each row with the live one.
 
 package import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 import TidemarkStore
 
 /// How the views differ from a new fold of the log.
@@ -13,8 +13,12 @@ package struct RebuildComparison: Sendable, Hashable {
     package var rows: [RowDifference] = []
     /// The records of indexes that are not as the live rows have them, when the rows are right.
     package var indexes: [IndexDifference] = []
+    /// The snapshots whose rows are not those that a new fold makes at their position.
+    package var snapshots: [LogError] = []
 
-    package var isEqual: Bool { commit == nil && rows.isEmpty && indexes.isEmpty }
+    package var isEqual: Bool {
+        commit == nil && rows.isEmpty && indexes.isEmpty && snapshots.isEmpty
+    }
 }
 
 /// A commit that recorded other rows than a new fold makes of its events, by the same rules.
@@ -94,9 +98,21 @@ extension Journal {
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws -> RebuildComparison {
         let refold = try Refold(self, in: scratch)
-        let last = try environment.read { transaction in try log.lastPosition(transaction) }
+        let (last, manifests) = try environment.read { transaction in
+            (
+                try log.lastPosition(transaction),
+                try snapshots.manifests(transaction).filter(\.isCurrent)
+            )
+        }
+        var ahead = manifests[...]
         while refold.done < last {
-            try environment.read { transaction in try refold.step(eventsPerStep, transaction) }
+            try environment.read { transaction in
+                try refold.step(eventsPerStep, stop: ahead.last?.position, transaction)
+                while let next = ahead.last, next.position <= refold.done {
+                    try refold.check(next, transaction)
+                    ahead.removeLast()
+                }
+            }
             try progress(RebuildProgress(done: refold.done, last: last))
         }
         // What was written meanwhile, and the rows, are of one moment.
@@ -116,6 +132,8 @@ private final class Refold {
         /// The last event that was folded.
         var done = Position.start
         var difference: CommitDifference?
+        /// What is wrong with the snapshots so far.
+        var snapshots: [LogError] = []
         /// By which rules each view was made when a commit last wrote to it, by the view's number.
         var fingerprints: [UInt32: [UInt8]] = [:]
     }
@@ -138,8 +156,10 @@ private final class Refold {
 
     func close() throws { try scratch.close() }
 
-    /// Folds further commits of some `count` events.
-    func step(_ count: Int, _ transaction: borrowing some TableReading & ~Copyable) throws {
+    /// Folds further commits of some `count` events, or up to a position where to stop.
+    func step(
+        _ count: Int, stop: Position? = nil, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
         let before = state
         // May be run again when the scratch store has to grow, so it works on a copy.
         let after = try scratch.write { target in
@@ -151,6 +171,7 @@ private final class Refold {
                     state.difference = Self.difference(record, changes, &state.fingerprints)
                 }
                 state.done = record.last
+                if let stop, state.done >= stop { return false }
                 return state.done.rawValue - before.done.rawValue < UInt64(count)
             }
             return state
@@ -159,6 +180,37 @@ private final class Refold {
             throw LogError(.corruptCommit, at: done, "no commit follows, but events do")
         }
         state = after
+    }
+
+    /// Compares the rows of a snapshot with those that were made up to its position.
+    func check(
+        _ manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        // One that is not needed any more may have gone meanwhile.
+        guard state.difference == nil,
+            try journal.snapshots.manifests(transaction).contains(manifest)
+        else { return }
+        do {
+            guard manifest.position == done else { throw manifest.damaged("no commit ends there") }
+            try scratch.read { target in
+                var before: RowKey?
+                try journal.snapshots.forEachRow(of: manifest, transaction) { key, value in
+                    let made = try target.get(views.table(key.tree, generation), key.bytes)
+                    guard made == value, before.map({ $0 < key }) ?? true else {
+                        throw manifest.damaged("the row \(key) is not what the log makes")
+                    }
+                    before = key
+                }
+                let rows = try Tree.allCases.reduce(0) {
+                    try $0 + target.count(views.table($1, generation))
+                }
+                guard rows == manifest.rows else {
+                    throw manifest.damaged("\(rows) rows are made, it has \(manifest.rows)")
+                }
+            }
+        } catch let error as LogError where error.code == .corruptSnapshot {
+            state.snapshots.append(error)
+        }
     }
 
     private func fold(
@@ -231,7 +283,8 @@ private final class Refold {
         rows.sort { RowKey($0.tree, $0.key) < RowKey($1.tree, $1.key) }
         if state.difference == nil, !rows.isEmpty { try nameLastWriters(of: &rows, transaction) }
         var comparison = RebuildComparison(commit: state.difference, rows: rows)
-        if comparison.isEqual {
+        comparison.snapshots = state.snapshots
+        if state.difference == nil, rows.isEmpty {
             comparison.indexes = try journal.indexDifferences(
                 differencesMax: differencesMax, transaction)
         }

@@ -44,22 +44,38 @@ package final class PastViews {
 
     package func close() throws { try scratch.close() }
 
-    /// Takes the rows of the nearest snapshot.
+    /// Takes the rows of the nearest snapshot that is whole; of none where the log has everything
+    /// from its first event.
     private func begin(_ position: Position) throws {
         let (journal, views, generation) = (journal, views, generation)
         try journal.environment.read { transaction in
-            guard let manifest = try journal.snapshots.nearest(to: position, transaction) else {
-                return
-            }
-            try scratch.write { target in
-                try views.write(generation, target) { write in
-                    try journal.snapshots.forEachRow(of: manifest, transaction) {
-                        try write($0, $1)
+            let known = try journal.snapshots.manifests(transaction).filter(\.isCurrent)
+            for manifest in known where manifest.position <= position {
+                do {
+                    try scratch.write { target in
+                        try views.write(generation, target) { write in
+                            try journal.snapshots.forEachRow(of: manifest, transaction) {
+                                try write($0, $1)
+                            }
+                        }
                     }
+                } catch let error as LogError where error.code == .corruptSnapshot {
+                    // Nothing of it was kept; one further back will do.
+                    continue
+                } catch let error as StoreError where error.code == .damaged {
+                    continue
                 }
+                self.position = manifest.position
+                return hasBindings = true
             }
-            self.position = manifest.position
-            hasBindings = true
+            // A part of a log stands on the views before it.
+            guard let first = known.last, let begun = try journal.firstPosition(transaction),
+                begun > Position(1)
+            else { return }
+            throw LogError(
+                .missingEvent, at: position,
+                "the log begins at \(begun), on the views at \(first.position): what was before is "
+                    + "not in it")
         }
     }
 
@@ -129,5 +145,53 @@ package final class PastViews {
         _ tree: Tree, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
     ) throws {
         try scratch.read { target in try views.scan(tree, generation, target, body) }
+    }
+}
+
+extension Journal {
+    /// The first position that holds an event.
+    func firstPosition(_ transaction: borrowing some TableReading & ~Copyable) throws -> Position? {
+        try transaction.first(log.log).flatMap { Position(bigEndianBytes: $0.key) }
+    }
+
+    /// Reads the views as they were after an event, and the events up to then; at the last one,
+    /// the views that there are.
+    ///
+    /// `reader` must not be kept.
+    ///
+    /// - Parameter directory: makes a new one to fold in, when there is something to fold; the
+    ///   caller removes it.
+    package func read<R>(
+        asOf position: Position, in directory: () throws -> String,
+        progress: (RebuildProgress) throws -> Void = { _ in }, _ body: (ViewReader) throws -> R
+    ) throws -> R {
+        let live: R? = try environment.read { transaction in
+            guard try log.lastPosition(transaction) == position,
+                try views.state(transaction)?.isCurrent ?? true
+            else { return nil }
+            return try read(body)
+        }
+        if let live { return live }
+        let past = try PastViews(of: self, at: position, in: try directory(), progress: progress)
+        defer { try? past.close() }
+        return try past.read(body)
+    }
+
+    /// The last event that was recorded at a time or before it; nil when there is none.
+    ///
+    /// Where the device's clock was set back, later events may tell an earlier time: the last one
+    /// that does counts. Reads backwards from the end.
+    package func position(asOf time: Timestamp) throws -> Position? {
+        try environment.read { transaction in
+            var found: Position?
+            try log.forEachFrame(reversed: true, transaction) { position, frame in
+                guard let header = try? frame.get().header,
+                    let event = try? Event(header: header, payload: [])
+                else { return true }
+                if event.recordedAt <= time { found = position }
+                return found == nil
+            }
+            return found
+        }
     }
 }

@@ -14,7 +14,7 @@ extension Journal {
     /// Folds the whole log into the generation that is not live, then makes that one live.
     ///
     /// Readers see the old rows until the new ones are complete; one that is cut short leaves the
-    /// old ones live and is started anew.
+    /// old ones live and is started anew. Snapshots are removed first.
     ///
     /// A step folds in memory and is written in the order of the keys, in one transaction; other
     /// writes of this process wait for it.
@@ -33,6 +33,8 @@ extension Journal {
                 try transaction.clear(self.views.table(tree, live.other))
             }
             try transaction.clear(self.views.indexTable(live.other))
+            // Made of rows that are doubted, or of those of other rules.
+            try transaction.clear(self.snapshots.table)
             return live.other
         }
         var step = RebuildStep(done: .start, last: .start, hasBindings: false)

@@ -223,9 +223,4 @@ package enum Ledger {
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)
-
-    /// Whether the rows of some view lie under keys that begin so.
-    package static func isKnown(_ first: UInt8) -> Bool {
-        "abcdeghijklmnopqrsuvwxy".utf8.contains(first)
-    }
 }

@@ -9,6 +9,7 @@ package final class SharedStore: Sendable {
     package let feed = CommitFeed()
     /// Kept so that no other one gets its identity meanwhile.
     private let environment: Environment
+    private let isTakingSnapshot = Lock(false)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }
@@ -45,6 +46,16 @@ package final class SharedStore: Sendable {
             return true
         }
     }
+
+    /// Lets one at a time take a snapshot of the views; false while it is another one's turn.
+    func beginSnapshot() -> Bool {
+        isTakingSnapshot.withLock { isTaking in
+            defer { isTaking = true }
+            return !isTaking
+        }
+    }
+
+    func endSnapshot() { isTakingSnapshot.withLock { $0 = false } }
 
     /// Ends what one ``beginSyncing(_:)`` began.
     package func endSyncing() {

@@ -19,10 +19,11 @@ package enum SnapshotRows {
     private static func field(_ tree: Tree) -> UInt32 { tree == .rows ? 1 : 2 }
 
     package static func append(_ key: RowKey, _ value: [UInt8], to writer: inout ProtoWriter) {
-        var row = ProtoWriter(capacity: key.bytes.count + value.count + 12)
-        row.bytes(1, key.bytes)
-        row.bytes(2, value)
-        writer.message(field(key.tree), row.bytes)
+        let size =
+            ProtoWriter.size(ofBytes: key.bytes.count) + ProtoWriter.size(ofBytes: value.count)
+        writer.begin(field(key.tree), bytes: size)
+        writer.bytes(1, key.bytes)
+        writer.bytes(2, value)
     }
 
     /// Reads rows back, one after another.

@@ -4,69 +4,21 @@
 //   table      key                                        value
 //   snapshots  position, number of a chunk (4 bytes b. e.) rows, zstd (SnapshotRows.swift)
 //   snapshots  position, FF FF FF FF                       message tidemark.v1.Snapshot; written last
+//
+// Chunks without a manifest are what a crash left of one; the next snapshot removes them.
 
 package import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 package import TidemarkStore
-
-/// What is known of one snapshot.
-package struct SnapshotManifest: Sendable, Hashable {
-    /// The last event that its rows know of; not part of the message, but of the key.
-    package var position: Position
-    /// Which rules made the rows: ``View/allFingerprints``.
-    package var fingerprints: [UInt8]
-    package var rows: UInt64
-    package var chunks: UInt32
-    /// SHA-256 over the SHA-256 of each chunk before compression.
-    package var digest: [UInt8]
-
-    package init(
-        position: Position, fingerprints: [UInt8], rows: UInt64, chunks: UInt32, digest: [UInt8]
-    ) {
-        self.position = position
-        self.fingerprints = fingerprints
-        self.rows = rows
-        self.chunks = chunks
-        self.digest = digest
-    }
-
-    /// Whether today's rules would make the same rows.
-    package var isCurrent: Bool { fingerprints == View.allFingerprints }
-
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.bytes(1, fingerprints)
-        writer.varint(2, rows)
-        writer.varint(3, UInt64(chunks))
-        writer.bytes(4, digest)
-        return writer.bytes
-    }
-
-    package init(parsing bytes: [UInt8], position: Position) throws(ProtoError) {
-        self.init(position: position, fingerprints: [], rows: 0, chunks: 0, digest: [])
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: fingerprints = try field.bytes()
-            case 2: rows = try field.unsigned()
-            case 3: chunks = try field.small()
-            case 4: digest = try field.bytes()
-            default: continue
-            }
-        }
-    }
-}
 
 /// The snapshots of one store.
 package struct Snapshots: Sendable {
     package static let tableNames = ["snapshots"]
-    /// How many bytes of rows a chunk holds, roughly.
-    static let chunkBytes = 256 << 10
     /// The most bytes that a chunk may have before compression.
-    static let chunkBytesMax = 64 << 20
+    private static let chunkBytesMax = 64 << 20
     private static let manifestNumber = UInt32.max
 
-    private let table: Table
+    package let table: Table
 
     package init(_ environment: Environment) { table = environment.table("snapshots") }
 
@@ -75,7 +27,9 @@ package struct Snapshots: Sendable {
             + (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// Writes a snapshot: its chunks, then the manifest.
+    // MARK: Writing
+
+    /// Writes a whole snapshot in one transaction.
     ///
     /// - Parameter rows: hands over the rows in the order of their keys.
     package func write(
@@ -83,86 +37,163 @@ package struct Snapshots: Sendable {
         _ transaction: borrowing WriteTransaction,
         _ rows: ((RowKey, [UInt8]) throws -> Void) throws -> Void
     ) throws {
-        var manifest = SnapshotManifest(
-            position: position, fingerprints: fingerprints, rows: 0, chunks: 0, digest: [])
-        var hashes: [UInt8] = []
-        var writer = ProtoWriter()
-        func flush() throws {
-            guard !writer.bytes.isEmpty else { return }
-            hashes += SHA256Digest.of(writer.bytes)
-            try transaction.put(
-                table, Self.key(position, manifest.chunks), try Zstd.compress(writer.bytes))
-            manifest.chunks += 1
-            writer = ProtoWriter()
-        }
+        var packer = SnapshotPacker(
+            SnapshotManifest(position: position, fingerprints: fingerprints))
         try rows { key, value in
-            SnapshotRows.append(key, value, to: &writer)
-            manifest.rows += 1
-            if writer.bytes.count >= Self.chunkBytes { try flush() }
+            if let chunk = try packer.add(key, value) { try put(chunk, transaction) }
         }
-        try flush()
-        manifest.digest = SHA256Digest.of(hashes)
-        try transaction.put(
-            table, Self.key(position, Self.manifestNumber), manifest.encoded)
+        if let chunk = try packer.end() { try put(chunk, transaction) }
+        try put(packer.manifest, transaction)
     }
 
-    /// The manifests, the last position first.
-    package func manifests(
+    /// Stores a chunk.
+    func put(_ chunk: SnapshotPacker.Chunk, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.put(table, Self.key(chunk.position, chunk.number), chunk.bytes)
+    }
+
+    /// Stores a manifest; from now on the snapshot is there.
+    func put(_ manifest: SnapshotManifest, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.put(
+            table, Self.key(manifest.position, Self.manifestNumber), manifest.encoded)
+    }
+
+    /// Removes all snapshots but some, and all chunks without a manifest.
+    package func remove(
+        except kept: Set<Position>, _ transaction: borrowing WriteTransaction
+    ) throws {
+        var dropped: [[UInt8]] = []
+        try transaction.scan(table, from: nil, prefix: [], reversed: false) { key, _ in
+            let key = key.copied()
+            let position = Position(bigEndianBytes: key.prefix(8))
+            if position.map({ !kept.contains($0) }) ?? true { dropped.append(key) }
+            return true
+        }
+        for key in dropped { try transaction.delete(table, key) }
+    }
+
+    // MARK: Reading
+
+    /// The manifests as they were read, the last position first; of a damaged one what is wrong.
+    package func found(
         _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> [SnapshotManifest] {
-        var found: [SnapshotManifest] = []
+    ) throws -> [Result<SnapshotManifest, LogError>] {
+        var found: [Result<SnapshotManifest, LogError>] = []
         try transaction.scan(table, from: nil, prefix: [], reversed: true) { key, value in
             let key = key.copied()
             guard key.count == 12, Array(key[8...]) == [0xFF, 0xFF, 0xFF, 0xFF],
                 let position = Position(bigEndianBytes: key.prefix(8))
             else { return true }
-            found.append(try SnapshotManifest(parsing: value.copied(), position: position))
+            do throws(LogError) {
+                found.append(
+                    .success(try SnapshotManifest(parsing: value.copied(), position: position)))
+            } catch { found.append(.failure(error)) }
             return true
         }
         return found
     }
 
-    /// The last snapshot up to a position that today's rules would make just so.
-    package func nearest(
-        to position: Position, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> SnapshotManifest? {
-        try manifests(transaction).first { $0.position <= position && $0.isCurrent }
+    /// The manifests that are whole, the last position first.
+    package func manifests(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [SnapshotManifest] { try found(transaction).compactMap { try? $0.get() } }
+
+    /// How many bytes its chunks take in the store.
+    package func storedBytes(
+        of manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Int {
+        var bytes = 0
+        let prefix = manifest.position.bigEndianBytes
+        try transaction.scan(table, from: nil, prefix: prefix, reversed: false) { _, value in
+            bytes += value.count
+            return true
+        }
+        return bytes
     }
 
-    /// Walks over the rows of a snapshot in the order of their keys, and checks them on the way.
+    /// Walks over the rows of a snapshot in the order of their keys; each chunk is checked before
+    /// one of its rows is handed over.
     ///
     /// - Throws: ``LogError`` `corruptSnapshot` where they are not what was written.
     package func forEachRow(
         of manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (RowKey, [UInt8]) throws -> Void
     ) throws {
-        var hashes: [UInt8] = []
         var rows: UInt64 = 0
         for number in 0..<manifest.chunks {
             let key = Self.key(manifest.position, number)
             guard let chunk = try transaction.get(table, key) else {
-                throw Self.damaged(manifest, "chunk \(number) is missing")
+                throw manifest.damaged("chunk \(number) is missing")
             }
-            let bytes: [UInt8]
-            do { bytes = try Zstd.decompress(chunk, bytesMax: Self.chunkBytesMax) } catch {
-                throw Self.damaged(manifest, "chunk \(number): \(error)")
+            guard SHA256Digest.of(chunk)[...] == manifest.digest(number) else {
+                throw manifest.damaged("chunk \(number) is not what was written")
             }
-            hashes += SHA256Digest.of(bytes)
             do {
+                let bytes = try Zstd.decompress(chunk, bytesMax: Self.chunkBytesMax)
                 try SnapshotRows.forEach(in: bytes) { key, value in
                     rows += 1
                     try body(key, value)
                 }
             } catch let error as ProtoError {
-                throw Self.damaged(manifest, "chunk \(number): \(error)")
+                throw manifest.damaged("chunk \(number): \(error)")
+            } catch let error as ZstdError {
+                throw manifest.damaged("chunk \(number): \(error)")
             }
         }
-        guard rows == manifest.rows, SHA256Digest.of(hashes) == manifest.digest else {
-            throw Self.damaged(manifest, "its rows are not those that were written")
+        guard rows == manifest.rows else { throw manifest.damaged("it has \(rows) rows") }
+    }
+}
+
+extension Snapshots {
+    /// What is wrong with the checksums of snapshots, also of those by other rules.
+    package func problems(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [LogError] {
+        var problems: [LogError] = []
+        for manifest in try found(transaction) {
+            do { try forEachRow(of: try manifest.get(), transaction) { _, _ in } } catch {
+                guard let error = error as? LogError else { throw error }
+                problems.append(error)
+            }
         }
+        return problems
+    }
+}
+
+/// Packs rows into the chunks of a snapshot.
+struct SnapshotPacker {
+    /// A part of a snapshot as it is stored.
+    struct Chunk: Sendable {
+        var position: Position
+        var number: UInt32
+        var bytes: [UInt8]
     }
 
-    private static func damaged(_ manifest: SnapshotManifest, _ detail: String) -> LogError {
-        LogError(.corruptSnapshot, at: manifest.position, detail)
+    /// How many bytes of rows a chunk holds, roughly.
+    static let chunkBytes = 512 << 10
+
+    private(set) var manifest: SnapshotManifest
+    private let chunkBytes: Int
+    private var writer = ProtoWriter()
+
+    init(_ manifest: SnapshotManifest, chunkBytes: Int = chunkBytes) {
+        self.manifest = manifest
+        self.chunkBytes = chunkBytes
+    }
+
+    /// Takes the next row; returns a chunk when one is full.
+    mutating func add(_ key: RowKey, _ value: [UInt8]) throws -> Chunk? {
+        SnapshotRows.append(key, value, to: &writer)
+        manifest.rows += 1
+        return writer.bytes.count < chunkBytes ? nil : try end()
+    }
+
+    /// The chunk of the rows since the last one, if there are any.
+    mutating func end() throws -> Chunk? {
+        guard !writer.bytes.isEmpty else { return nil }
+        let bytes = try Zstd.compress(writer.bytes)
+        writer.removeAll()
+        let chunk = Chunk(position: manifest.position, number: manifest.chunks, bytes: bytes)
+        manifest.chunkDigests += SHA256Digest.of(bytes)
+        return chunk
     }
 }

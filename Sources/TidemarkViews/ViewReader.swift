@@ -111,6 +111,11 @@ package final class ViewReader {
 
     package func row(_ key: RowKey) throws -> [UInt8]? { try load(key) }
 
+    /// Walks over all rows of a tree in the order of their keys; `body` says whether to go on.
+    package func forEachRow(
+        of tree: Tree, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+    ) throws { try walk(tree, [], nil, false, body) }
+
     /// Walks over the ledger's rows under a prefix, in the order of their keys.
     func forEachRow(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws {
         try walk(.ledger, prefix, nil, false) { key, value in

@@ -44,8 +44,7 @@ let modules: [String: Module] = [
         imports: [
             "Tidemark", "TidemarkReplay", "TidemarkViews", "TidemarkLog", "TidemarkRules",
             "TidemarkStore", "TidemarkEvents",
-        ],
-        onlyIn: ["Foundation": ["ScratchDirectory.swift"]]),
+        ]),
     "Sources/TidemarkTesting": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkSync",

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkReplay
 import TidemarkTesting
 
@@ -53,10 +54,12 @@ import TidemarkTesting
         let outcome = try capsule.outcome(injecting: [Injection(.drop, at: Position(7))])
 
         #expect(
-            outcome.difference.lines.dropLast() == [
-                "tasks/t1 changed", "  (status): updated → uploading",
-                "mutation @2 of tasks/t1: accepted → open",
+            outcome.difference.lines() == [
+                "~ tasks/t1                 updated → uploading",
+                "~ @2     local.created  tasks/t1               "
+                    + "accepted by @7 → unknown, sent once",
             ])
+        #expect(!outcome.isSame)
     }
 
     @Test func `is played by a replay in a test, and told`() async throws {
@@ -70,5 +73,33 @@ import TidemarkTesting
             .capsule(capsule), mode: .fold, inject: [Injection(.drop, at: Position(8))]
         ).run()
         #expect(drop.first?.notes.first?.hasPrefix("drop@8: ") == true)
+    }
+
+    @Test func `of a restart makes no difference in a log of a device and a server`() async throws {
+        try await CapsuleWorld.with { world in
+            let capsule = try world.capsule()
+            let positions = capsule.commits.map(\.last)
+            let restarts = positions.map { Injection(.restart, at: $0) }
+            let outcome = try capsule.outcome(injecting: restarts)
+
+            #expect(positions.count > 20)
+            #expect(outcome.isSame)
+        }
+    }
+
+    @Test func `of a lost or doubled answer loses no edit of a device`() async throws {
+        try await CapsuleWorld.with { world in
+            let capsule = try world.capsule()
+            for commit in capsule.commits where !commit.entries.contains(where: isEdit) {
+                for kind in [Injection.Kind.drop, .duplicate] {
+                    let outcome = try capsule.outcome(injecting: [Injection(kind, at: commit.last)])
+                    #expect(outcome.faults == [], "\(kind)\(commit.last)")
+                }
+            }
+        }
+    }
+
+    private func isEdit(_ entry: Capsule.Entry) -> Bool {
+        [.localCreated, .localUpdated, .localDeleted].contains(entry.event.kind)
     }
 }

@@ -2,9 +2,11 @@
 
 import Foundation
 import Testing
+import Tidemark
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkTesting
+import TidemarkViews
 
 @Suite struct `a replay in a test` {
     @Test func `is one call, and throws where it differs`() async throws {
@@ -46,6 +48,65 @@ import TidemarkTesting
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         #expect(error?.description.contains(folder.path(percentEncoded: false)) == true)
         #expect(error?.description.contains("tidemark capsule STORE") == true)
+    }
+
+    @Test func `finds its capsule beside the test's file, or above it`() async throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: root) }
+        for folder in ["Fixtures", "Deep/Replays"] {
+            try FileManager.default.createDirectory(
+                at: root.appending(path: folder), withIntermediateDirectories: true)
+        }
+        func path(_ name: String) -> String {
+            root.appending(path: name).path(percentEncoded: false)
+        }
+        let capsule = try ReplayLog.conflict().capsule()
+        try capsule.write(to: path("Fixtures/one.capsule"))
+        try capsule.write(to: path("Deep/Replays/two.capsule"))
+
+        for name in ["one.capsule", "one", "two"] {
+            let source = ReplaySource.fixture(name, filePath: path("Deep/Tests.swift"))
+            let reports = try await Replay(source).run()
+            #expect(reports.first?.events == 4)
+        }
+        #expect(throws: ReplayMistake.self) {
+            try ReplaySource.fixture("two", filePath: path("Other.swift")).capsule()
+        }
+    }
+
+    @Test func `of a store replays the whole of it`() async throws {
+        try await CapsuleWorld.with { world in
+            let reports = try await Replay(.file(world.replica.directory), mode: .fold).run()
+            let last = try world.replica.journal.read { $0.last }
+            #expect(reports.first?.range == Position(1)...last)
+        }
+    }
+
+    @Test func `is judged by what its story expects`() async throws {
+        let folder = scratchPath()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var capsule = try ReplayLog.conflict().capsule()
+        capsule.commits[3].entries[0].event.payload = Array(#"{"title":"wine"}"#.utf8)
+        try capsule.write(to: folder + "/a.capsule")
+        func bug(_ expected: String) throws -> RecordedReplay {
+            try RecordedReplay(
+                name: "a", file: folder + "/a.capsule", story: "Expected: \(expected)\nMode: fold")
+        }
+
+        let reports = try await bug("diverges at @4 (digest)").run()
+        #expect(reports.map(\.isSame) == [false])
+        for wrong in ["replays", "diverges at @3 (digest)", "diverges at @4 (missing)"] {
+            let error = await #expect(throws: Divergence.self) { try await bug(wrong).run() }
+            #expect(error?.position == Position(4))
+        }
+
+        try ReplayLog.conflict().capsule().write(to: folder + "/a.capsule")
+        try await bug("replays").run()
+        let mended = await #expect(throws: ReplayMistake.self) {
+            try await bug("diverges at @4 (digest)").run()
+        }
+        #expect(mended?.description.contains("if the bug is mended") == true)
     }
 
     @Test func `knows by its story what to come to`() throws {

@@ -16,10 +16,11 @@ struct CapsuleCommand: ParsableCommand {
             server's address, the account and the device are left out; what users and
             servers wrote is not. A writer may go on meanwhile.
 
-            Without -o, what is in a capsule. Other verbs that read take one in the place
-            of a STORE as well: tidemark dump bug.capsule
+            Without -o, what is in a capsule. Verbs that read take one in the place of a
+            STORE, too, and with -o a part of it is made a capsule of its own.
 
             tidemark capsule STORE -o bug.capsule --note "the tea came back"
+            tidemark dump bug.capsule
             """)
 
     @Argument(help: "The directory of the store; without -o, a capsule.")
@@ -55,7 +56,7 @@ struct CapsuleCommand: ParsableCommand {
                 throw UsageError(
                     argument.isThere
                         ? "\(store) is a store; to make a capsule of it: tidemark capsule \(store) "
-                            + "-o bug.capsule" : "there is no \(store)")
+                            + "-o bug.capsule" : "there is nothing at \(store)")
             }
             return describe(try argument.capsule(), at: store)
         }
@@ -70,10 +71,23 @@ struct CapsuleCommand: ParsableCommand {
     }
 
     private func make() throws -> Capsule {
-        try StoreArgument(path: store).read { journal in
+        let argument = StoreArgument(path: store)
+        defer { Terminal.endProgress() }
+        var capsule = try argument.read { journal in
             try journal.capsule(
-                last: last ?? Replica.capsuleEvents, note: note ?? "", namesRemote: keepRemote)
+                last: last ?? Replica.capsuleEvents, note: note ?? "", namesRemote: keepRemote
+            ) { progress in
+                Terminal.progress("folding \(progress.done) of \(progress.last)")
+            }
         }
+        // A part of a capsule is from where the whole is from.
+        if argument.isFile {
+            let before = try argument.capsule().provenance
+            capsule.provenance = before
+            capsule.provenance.namesRemote = before.namesRemote && keepRemote
+            if let note { capsule.provenance.note = note }
+        }
+        return capsule
     }
 
     private func describe(_ capsule: Capsule, at path: String) {

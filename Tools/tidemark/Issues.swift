@@ -23,13 +23,12 @@ struct Issues: ParsableCommand {
     @OptionGroup var store: StoreArgument
     @Argument(help: "The name of an issue: @41 or @41.1.")
     var issue: String?
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
         if let issue { return try show(try SyncIssue.ID(named: issue)) }
-        let issues = try store.read { journal in
-            try journal.read { views in try views.issues().map { SyncIssue($0) } }
-        }
+        let issues = try past.read(store) { try $0.issues().map { SyncIssue($0) } }
         for issue in issues {
             if format.isJSON { Terminal.write(issue.json) } else { Terminal.write(cut(issue.text)) }
         }
@@ -41,14 +40,12 @@ struct Issues: ParsableCommand {
     }
 
     private func show(_ id: SyncIssue.ID) throws {
-        let (issue, sides) = try store.read { journal in
-            try journal.read { views in
-                let row = try views.issues().first {
-                    SyncIssue.ID($0.position, index: $0.index) == id
-                }
-                guard let row else { throw UsageError("there is no open issue \(id)") }
-                return (SyncIssue(row), try ConflictSides(row, views))
+        let (issue, sides) = try past.read(store) { views in
+            let row = try views.issues().first {
+                SyncIssue.ID($0.position, index: $0.index) == id
             }
+            guard let row else { throw UsageError("there is no open issue \(id)") }
+            return (SyncIssue(row), try ConflictSides(row, views))
         }
         if format.isJSON {
             Terminal.write(try issue.json(with: sides))

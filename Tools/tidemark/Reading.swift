@@ -13,11 +13,12 @@ struct Get: ParsableCommand {
     @OptionGroup var store: StoreArgument
     @Argument(help: "COLLECTION/ID.")
     var entity: String
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
         let key = try Name.entity(entity)
-        let row = try store.read { journal in try journal.read { try $0.entity(key) } }
+        let row = try past.read(store) { try $0.entity(key) }
         guard let row, let document = row.document else {
             Terminal.say("tidemark: there is no \(key)")
             throw Exit.findings
@@ -41,6 +42,7 @@ struct List: ParsableCommand {
     @Argument(help: "Only this collection.")
     var collection: String?
     @OptionGroup var query: QueryOptions
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
@@ -48,28 +50,26 @@ struct List: ParsableCommand {
         if name == nil, query.isAsked {
             throw UsageError("--where, --order, --limit and --explain need a collection")
         }
-        try store.read { journal in
-            try journal.read { views in
-                let model = try views.registration()?.model
-                if let name, model?[name] == nil {
-                    throw UsageError("the model has no collection \(name)")
-                }
-                guard let name, let model, query.isAsked else {
-                    return try views.forEachEntity(in: name) { key, row in
-                        if let document = row.document { write(key, row, document) }
-                        return true
-                    }
-                }
-                let terms = try query.terms(model[name] ?? CollectionModel(name))
-                let query = try DocumentQuery(terms, of: name, in: model, ids: views.ids(of:))
-                if self.query.explain {
-                    let words = QueryExplanation(query, try views.plan(query)).description
-                    return Terminal.write(Array(words.utf8))
-                }
-                try views.forEachFound(query) { found in
-                    write(found.key, found.row, found.row.document ?? found.document)
+        try past.read(store) { views in
+            let model = try views.registration()?.model
+            if let name, model?[name] == nil {
+                throw UsageError("the model has no collection \(name)")
+            }
+            guard let name, let model, query.isAsked else {
+                return try views.forEachEntity(in: name) { key, row in
+                    if let document = row.document { write(key, row, document) }
                     return true
                 }
+            }
+            let terms = try query.terms(model[name] ?? CollectionModel(name))
+            let query = try DocumentQuery(terms, of: name, in: model, ids: views.ids(of:))
+            if self.query.explain {
+                let words = QueryExplanation(query, try views.plan(query)).description
+                return Terminal.write(Array(words.utf8))
+            }
+            try views.forEachFound(query) { found in
+                write(found.key, found.row, found.row.document ?? found.document)
+                return true
             }
         }
     }
@@ -116,12 +116,11 @@ struct Outbox: ParsableCommand {
     @OptionGroup var store: StoreArgument
     @Flag(help: "Also the mutations that have an outcome.")
     var all = false
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
-        let entries = try store.read { journal in
-            try journal.read { views in try views.outbox(all: all) }
-        }
+        let entries = try past.read(store) { views in try views.outbox(all: all) }
         for entry in entries {
             if format.isJSON { Terminal.write(entry.json) } else { Terminal.write(cut(entry.text)) }
         }

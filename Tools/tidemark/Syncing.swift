@@ -163,17 +163,16 @@ struct Status: ParsableCommand {
         abstract: "Prints how a store stands with its server.")
 
     @OptionGroup var store: StoreArgument
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
-        try store.read { journal in
-            try journal.read { views in
-                let summary = try StoreSummary(views, at: Dependencies.live.moment)
-                if format.isJSON {
-                    Terminal.write(summary.json)
-                } else {
-                    for line in summary.lines { Terminal.write(cut(line)) }
-                }
+        try past.read(store) { views in
+            let summary = try StoreSummary(views, at: try past.moment(views))
+            if format.isJSON {
+                Terminal.write(summary.json)
+            } else {
+                for line in summary.lines { Terminal.write(cut(line)) }
             }
         }
     }

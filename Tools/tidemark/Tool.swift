@@ -21,7 +21,7 @@ struct Tool: AsyncParsableCommand {
         subcommands: [
             Demo.self, Init.self, Put.self, PatchCommand.self, Delete.self, Get.self, List.self,
             Sync.self, Status.self, Outbox.self, Why.self, Issues.self, Answer.self, Dump.self,
-            Show.self,
+            Show.self, AsOf.self, Diff.self,
             Verify.self,
             CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, CapsuleCommand.self,
             ReplayCommand.self, BisectCommand.self, ShrinkCommand.self, ScenarioCommand.self,

@@ -20,13 +20,12 @@ struct Why: ParsableCommand {
     @OptionGroup var store: StoreArgument
     @Argument(help: "COLLECTION/ID.")
     var entity: String
+    @OptionGroup var past: PastOption
     @OptionGroup var format: OutputOption
 
     func run() throws {
         let key = try Name.entity(entity)
-        let found = try store.read { journal in
-            try journal.read { views in try EntityExplanation(key, views) }
-        }
+        let found = try past.read(store) { views in try EntityExplanation(key, views) }
         guard let found else {
             Terminal.say("tidemark: the log never heard of \(key)")
             throw Exit.findings

@@ -16,8 +16,8 @@ extension Replica {
     /// they are asked for. It is compressed, and `tidemark capsule FILE` tells what is in it.
     ///
     /// - Parameters:
-    ///   - last: how many of the last events it has at least, if there are as many; a commit is
-    ///     never cut.
+    ///   - last: how many of the last events it has at least, if there are as many; from 1 up. A
+    ///     commit is never cut.
     ///   - note: what to say of it, for whoever gets it; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
@@ -51,7 +51,10 @@ extension Replica {
 
 extension Journal {
     /// A capsule of the last events; the views before them are folded in a temporary directory.
-    package func capsule(last: Int, note: String, namesRemote: Bool) throws -> Capsule {
+    package func capsule(
+        last: Int, note: String, namesRemote: Bool,
+        progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws -> Capsule {
         precondition(last > 0, "a capsule has at least one event")
         let scratch = try FileManager.default.url(
             for: .itemReplacementDirectory, in: .userDomainMask,
@@ -59,7 +62,7 @@ extension Journal {
         defer { try? FileManager.default.removeItem(at: scratch) }
         var capsule = try Capsule(
             of: self, last: UInt64(last), build: Replica.version,
-            scratch: scratch.path(percentEncoded: false))
+            scratch: scratch.path(percentEncoded: false), progress: progress)
         capsule.provenance.note = note
         return namesRemote ? capsule : capsule.withoutRemote()
     }

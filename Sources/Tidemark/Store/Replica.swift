@@ -116,8 +116,12 @@ public final class Replica: Sendable {
 
     /// Closes the store and lets other processes open it.
     ///
-    /// What was acknowledged is on disk already.
-    public func close() throws { try TidemarkError.mapped { try journal.close() } }
+    /// What was acknowledged is on disk already. After many thousand events it takes a moment: a
+    /// snapshot of the tables is kept, from which the past can be read sooner.
+    public func close() throws {
+        journal.keepSnapshots()
+        try TidemarkError.mapped { try journal.close() }
+    }
 
     /// The model and the remote that the log carries.
     public var registration: ModelRegistration? {

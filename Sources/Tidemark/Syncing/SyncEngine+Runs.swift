@@ -104,6 +104,7 @@ extension SyncEngine {
         do {
             let outcome = try await run(runs[index], time)
             ended(outcome)
+            await replica.journal.keepSnapshots()
             return outcome
         } catch {
             ended(nil)

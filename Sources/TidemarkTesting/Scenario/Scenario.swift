@@ -1,5 +1,6 @@
 // Scenario.swift — one scenario: a model, a server, what is done, and what must then hold.
 
+package import Tidemark
 import TidemarkEvents
 
 /// Something that happens between a replica and a server, and what must then hold; read from JSON
@@ -60,6 +61,13 @@ public struct Scenario: Sendable {
     /// - Throws: when the temporary store can't be made or deleted.
     public func run() async throws -> ScenarioResult {
         try await ScenarioRun(self).run()
+    }
+
+    /// Runs it, and has a look at its store in the end.
+    package func run(
+        inspecting inspect: @Sendable (Replica) async throws -> Void
+    ) async throws -> ScenarioResult {
+        try await ScenarioRun(self).run(inspecting: inspect)
     }
 }
 

@@ -55,7 +55,9 @@ actor ScenarioRun {
         }
     }
 
-    func run() async throws -> ScenarioResult {
+    func run(
+        inspecting inspect: @Sendable (Replica) async throws -> Void = { _ in }
+    ) async throws -> ScenarioResult {
         wire.connect { steps in await self.performInFlight(steps) }
         do throws(ScenarioStop) {
             try await perform(scenario.given)
@@ -71,6 +73,10 @@ actor ScenarioRun {
         }
         wire.connect(nil)
         await engine.stop()
+        do { try await inspect(replica) } catch {
+            try replica.deleteTemporary()
+            throw error
+        }
         try replica.deleteTemporary()
         return ScenarioResult(scenario, mismatches)
     }

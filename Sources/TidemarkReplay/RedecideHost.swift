@@ -1,0 +1,409 @@
+// RedecideHost.swift — the outside of a run that is decided once more: everything that it gets was
+// recorded, and everything that it does is compared. There is no way from here to a network.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkStore
+import TidemarkSync
+import TidemarkViews
+
+/// Why a run is not decided to its end.
+enum RedecideStop: Error {
+    /// The record ends here.
+    case recordEnds
+    /// It can't be decided from here on.
+    case notDecided(Position, String)
+}
+
+/// What one run gets and does, in lock step with the record.
+final class RedecideHost: SyncHost {
+    let capsule: Capsule
+    let run: RecordedRun
+    let journal: Journal
+    let adapter: any ServerAdapter
+    let comparison: CommitComparison
+    let bodies: [BodyReference: [UInt8]]
+    private let state: Lock<State>
+
+    struct State: Sendable {
+        /// The next commit of the capsule that is not in the store yet.
+        var next: Int
+        /// How many commits of the run are.
+        var done = 0
+        var hasBegun = false
+        var isEnding = false
+        /// Which reads were asked.
+        var asked: Set<Int> = []
+        var quiet = 0
+        var proofs = 0
+        var acts = 0
+        var answers = 0
+        /// Why it goes no further.
+        var stop: (any Error)?
+    }
+
+    init(
+        _ capsule: Capsule, _ run: RecordedRun, from next: Int, _ journal: Journal,
+        _ adapter: any ServerAdapter, _ comparison: CommitComparison,
+        _ bodies: [BodyReference: [UInt8]]
+    ) {
+        self.capsule = capsule
+        self.run = run
+        self.journal = journal
+        self.adapter = adapter
+        self.comparison = comparison
+        self.bodies = bodies
+        state = Lock(State(next: next))
+    }
+
+    /// How far it is.
+    var progress: State { state.withLock(\.self) }
+
+    // MARK: Time
+
+    /// Clock and randomness as they were recorded.
+    var dependencies: Dependencies {
+        Dependencies(
+            now: { self.moment.now }, makeID: { "" }, random: { self.run.seed },
+            uptime: {
+                let moment = self.moment
+                return Uptime(bootID: moment.bootID, microseconds: moment.uptime)
+            },
+            sleep: { duration in
+                // What was recorded had no need to wait.
+                throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
+            })
+    }
+
+    /// The time of what was recorded next.
+    private var moment: Moment {
+        state.withLock { state in
+            guard state.hasBegun else { return run.begun }
+            var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
+            if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
+            if isLast(state), unasked(state).isEmpty {
+                if let sent = quietTime(state) { now = sent }
+                if state.isEnding || quietTime(state) == nil,
+                    let uptime = run.ending?.value("endUptime")?.int64Value
+                {
+                    return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
+                }
+            }
+            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
+        }
+    }
+
+    private func uptime(at now: Timestamp) -> Int64 {
+        run.begun.uptime + (now.rawValue - run.begun.now.rawValue)
+    }
+
+    /// When the next request was sent of which the log says nothing else.
+    private func quietTime(_ state: State) -> Timestamp? {
+        let times = run.ending?.value("requestTimes")?.array ?? []
+        guard state.quiet < times.count else { return nil }
+        return times[state.quiet].int64Value.map { Timestamp(rawValue: $0) }
+    }
+
+    // MARK: What was recorded next
+
+    /// The run's next commit.
+    private func commit(_ state: State) -> [Capsule.Entry]? {
+        guard state.done < run.commits.count else { return nil }
+        return capsule.commits[run.commits[state.done]].entries
+    }
+
+    /// Whether the run's next commit is the one that ends it.
+    private func isLast(_ state: State) -> Bool {
+        commit(state)?.last?.position == run.finished?.position && run.finished != nil
+    }
+
+    private func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
+        run.reads.enumerated().filter { !state.asked.contains($0.offset) }
+            .map { ($0.offset, $0.element) }
+    }
+
+    /// The first thing that was recorded and is not done yet.
+    private var following: Capsule.Entry? {
+        state.withLock { state in
+            let entries = commit(state) ?? []
+            let read = unasked(state).map(\.read.sent).min { $0.position < $1.position }
+            // The start is no act of its own.
+            let act = entries.first { $0.event.kind != .syncStarted } ?? entries.first
+            guard let read, let act else { return read ?? act }
+            return read.position < act.position ? read : act
+        }
+    }
+
+    /// Takes note of why it goes no further.
+    @discardableResult
+    private func stop(_ error: any Error) -> any Error {
+        state.withLock { state in
+            let first = state.stop ?? error
+            state.stop = first
+            return first
+        }
+    }
+
+    private func check() throws { if let stop = progress.stop { throw stop } }
+
+    // MARK: Deciding
+
+    func interruption() -> SyncFailure? {
+        state.withLock { state in
+            guard isLast(state), unasked(state).isEmpty else { return nil }
+            return switch run.failure {
+            case "cancelled": .cancelled
+            case "deadline": .deadline
+            default: nil
+            }
+        }
+    }
+
+    func willDecide() throws {
+        try check()
+        let limit: Position? = state.withLock { state in
+            state.hasBegun = true
+            let next = commit(state)?.first?.position ?? Position(.max)
+            let asked = unasked(state).map(\.read.asOf).filter { $0 < next }
+            if let asOf = asked.min() { return asOf }
+            // What came after the last decision is not to be seen by one.
+            guard commit(state) != nil, !isLast(state) else { return nil }
+            return Position(next.rawValue - 1)
+        }
+        if let limit { try append(upTo: limit) }
+    }
+
+    func willEnd() throws {
+        try check()
+        state.withLock { $0.isEnding = true }
+        try appendBeforeCommit()
+    }
+
+    private func appendBeforeCommit() throws {
+        let first = state.withLock { commit($0)?.first?.position }
+        if let first { try append(upTo: Position(first.rawValue - 1)) }
+    }
+
+    /// Appends what was written meanwhile by others.
+    private func append(upTo limit: Position) throws {
+        while true {
+            let index = progress.next
+            guard index < capsule.commits.count else { break }
+            let commit = capsule.commits[index]
+            guard commit.last <= limit, !run.commits.contains(index) else { break }
+            try journal.append(commit, bodies: bodies)
+            state.withLock { $0.next += 1 }
+            if let divergence = try comparison.difference(commit, in: journal) {
+                throw stop(divergence)
+            }
+        }
+        if try journal.read({ $0.last }) < limit { try journal.goOn(at: limit) }
+    }
+
+    // MARK: Asking
+
+    func credentials() throws -> Credentials {
+        let count = state.withLock { state in
+            state.proofs += 1
+            return state.proofs
+        }
+        let isOver = state.withLock { isLast($0) && unasked($0).isEmpty }
+        guard isOver, let failure = run.failure else { return .bearer("\(count)") }
+        switch failure {
+        // The same ones are not accepted again.
+        case "unauthorized" where count > 1: return .bearer("\(count - 1)")
+        case "cancelled": throw CancellationError()
+        default: break
+        }
+        let isOutside = run.reads.isEmpty && run.writes == 0 || count > 1
+        if isOutside, let thrown = SyncFailure(name: failure, detail: run.failureText) {
+            throw thrown
+        }
+        return .bearer("\(count)")
+    }
+
+    func asking(_ question: SyncQuestion, _ now: SyncAsking) throws -> SyncAsking {
+        try check()
+        let (found, isOver, mayBeQuiet) = state.withLock { state in
+            let found = unasked(state).first { $0.read.isOf(question.request) }
+            if let found { state.asked.insert(found.number) }
+            let isOver = unasked(state).isEmpty
+            let isQuiet = found == nil && isOver && isLast(state) && state.quiet < run.quietMax
+            return (found, isOver, isQuiet)
+        }
+        if let found {
+            let sentAt = found.read.sentAt
+            return SyncAsking(
+                sentAt: sentAt, sentUptime: uptime(at: sentAt), asOf: found.read.asOf,
+                number: found.number + 1)
+        }
+        if mayBeQuiet {
+            var asking = now
+            state.withLock { state in
+                if let time = quietTime(state) { asking.sentAt = time }
+                state.quiet += 1
+            }
+            asking.sentUptime = uptime(at: asking.sentAt)
+            return asking
+        }
+        if run.finished == nil, isOver, state.withLock({ commit($0) == nil }) {
+            throw stop(RedecideStop.recordEnds)
+        }
+        if question.isAhead, run.failure != nil, let last = run.finished {
+            let why = "in which order answers came that were waited for together is not in the log"
+            throw stop(RedecideStop.notDecided(last.position, why))
+        }
+        throw stop(comparison.instead(of: following, asks: question, isOver: isOver))
+    }
+
+    func answer(
+        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
+        _ limits: TransportLimits
+    ) async -> (ServerAnswer, AnswerRecord) {
+        do {
+            if question.sent != nil { return try written(question) }
+            guard asking.number > 0 else { return try quiet(question) }
+            let read = run.reads[asking.number - 1]
+            if question.isAhead, read.isCancelled, run.failure != "cancelled" {
+                // It was given up when another one's answer ended the run.
+                await Self.cancellation()
+            }
+            state.withLock { $0.answers += 1 }
+            return try answer(to: question, read)
+        } catch {
+            stop(error)
+            return (.failure(.cancelled), AnswerRecord(payload: Array("{}".utf8)))
+        }
+    }
+
+    /// Returns when the task is cancelled.
+    private static func cancellation() async {
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        for await _ in stream {}
+        continuation.finish()
+    }
+
+    /// The answer to a write: what follows it in the run's next commit.
+    private func written(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
+        guard let call = question.sent, let entries = state.withLock({ commit($0) }),
+            let answered = entries.first(where: { $0.event.isAnswer(to: call) })
+        else { throw RedecideStop.recordEnds }
+        state.withLock { $0.answers += 1 }
+        let news = entries.filter { $0.event.call == call && $0.position > answered.position }
+        return try answer(to: question, answered, news, call)
+    }
+
+    // MARK: Commits
+
+    func commit<R: Sendable>(
+        _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> R {
+        try check()
+        let (entries, isAsked) = state.withLock { state in
+            let entries = commit(state)
+            let last = entries?.last?.position ?? .start
+            return (entries, unasked(state).allSatisfy { $0.read.sent.position > last })
+        }
+        if entries != nil, isAsked, !state.withLock({ isLast($0) && !$0.isEnding }) {
+            try appendBeforeCommit()
+        }
+        if let first = entries?.first {
+            try journal.goOn(at: Position(first.position.rawValue - 1))
+        }
+        let comparison = comparison
+        let run = run
+        let time = entries?.first?.event.recordedAt ?? now
+        let (result, count) = try await journal.write(at: time) { draft in
+            let result = try body(draft)
+            guard !draft.events.isEmpty else { return (result, 0) }
+            guard let entries else {
+                throw run.finished == nil
+                    ? RedecideStop.recordEnds
+                    : comparison.extra(draft.events[0], after: run.finished) as any Error
+            }
+            if let difference = comparison.difference(entries, draft.events) { throw difference }
+            return (result, draft.events.count)
+        }
+        guard count > 0 else { return result }
+        let index = run.commits[progress.done]
+        state.withLock { state in
+            state.acts += count
+            state.done += 1
+            state.next = max(state.next, index + 1)
+        }
+        if let divergence = try comparison.difference(capsule.commits[index], in: journal) {
+            throw stop(divergence)
+        }
+        return result
+    }
+}
+
+extension Event {
+    fileprivate func isAnswer(to call: Position) -> Bool {
+        self.call == call && (kind == .requestAnswered || kind == .requestFailed)
+    }
+}
+
+extension RecordedRead {
+    /// Whether it was given up.
+    fileprivate var isCancelled: Bool {
+        guard answered.event.kind == .requestFailed else { return false }
+        let payload = try? JSONDocument(parsing: answered.event.payload)
+        return payload?.value("error")?.stringValue == TransportError.Code.cancelled.rawValue
+    }
+}
+
+extension RecordedRun {
+    /// What its end says of why it ended, for people.
+    fileprivate var failureText: String { ending?.value("detail")?.stringValue ?? "" }
+}
+
+extension SyncFailure {
+    /// A failure that credentials can be refused with, from what was logged of it.
+    fileprivate init?(name: String, detail: String) {
+        let inner = detail.firstIndex(of: "(").map { detail[$0...].dropFirst().dropLast() }
+        let text = String(inner ?? "")
+        switch name {
+        case "offline": self = .offline(text)
+        case "timeout": self = .timeout(text)
+        case "unauthorized": self = .unauthorized
+        case "forbidden": self = .forbidden
+        case "apiDeprecated": self = .apiDeprecated
+        case "clientDeprecated": self = .clientDeprecated
+        default: return nil
+        }
+    }
+}
+
+extension CommitComparison {
+    /// What today's engine does before anything else that was recorded.
+    func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
+        Divergence(
+            .different, at: recorded?.position ?? .start, recorded: recorded?.event.line,
+            replayed: text, causes: recorded.map { causes(of: $0.position) } ?? [])
+    }
+
+    /// What today's engine asks that was not asked then.
+    func instead(
+        of recorded: Capsule.Entry?, asks question: SyncQuestion, isOver: Bool
+    ) -> Divergence {
+        let own = RecordedRequest(question.request)
+        let collection = question.call.collection.map { " \($0.name)" } ?? ""
+        var divergence = instead("request.sent\(collection) \(own.line)", recorded)
+        guard let recorded, recorded.event.kind == .requestSent, !isOver else {
+            divergence.kind = .extra
+            return divergence
+        }
+        let document = try? JSONDocument(parsing: recorded.event.payload)
+        divergence.field = RecordedRequest(document).difference(from: own)
+        return divergence
+    }
+
+    /// The difference that a commit makes in the views, now that it is in the store.
+    func difference(_ commit: Capsule.Commit, in journal: Journal) throws -> Divergence? {
+        let count = commit.last.rawValue - commit.first.rawValue + 1
+        guard UInt64(commit.entries.count) == count else { return nil }
+        return try difference(commit, journal.lastDigests())
+    }
+}

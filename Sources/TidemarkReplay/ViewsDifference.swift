@@ -1,0 +1,202 @@
+// ViewsDifference.swift — how the views of one moment differ from those of another: two positions
+// of a log, two stores, or one history under two policies.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+/// How the views differ from others: entities and their fields, the outbox, and any other row.
+package struct ViewsDifference: Sendable, Hashable {
+    package enum Change: String, Sendable {
+        case added, removed, changed
+    }
+
+    /// What is seen of an entity.
+    package struct State: Sendable, Hashable {
+        package var status: EntityStatus
+        /// Nil while it is to be deleted.
+        package var document: [UInt8]?
+    }
+
+    /// A member of a document that differs.
+    package struct Field: Sendable, Hashable {
+        package var name: String
+        /// The JSON texts as they came; nil where there is none.
+        package var before: [UInt8]?
+        package var after: [UInt8]?
+    }
+
+    /// An entity of which something else is seen.
+    package struct Entity: Sendable, Hashable {
+        package var key: EntityKey
+        package var before: State?
+        package var after: State?
+        /// The members that differ, where there is a document on both sides.
+        package var fields: [Field]
+
+        package var change: Change { .of(before, after) }
+    }
+
+    /// A mutation that stands otherwise in the outbox.
+    package struct Mutation: Sendable, Hashable {
+        package var before: OutboxEntry?
+        package var after: OutboxEntry?
+
+        package var change: Change { .of(before, after) }
+    }
+
+    /// A row that differs in what the other lists do not show.
+    package struct Row: Sendable, Hashable {
+        package var key: RowKey
+        package var change: Change
+    }
+
+    /// By key.
+    package private(set) var entities: [Entity] = []
+    /// By position, then by entity.
+    package private(set) var mutations: [Mutation] = []
+    /// By key: watermarks, bindings, decisions, sync runs, and what is not seen of an entity.
+    package private(set) var rows: [Row] = []
+
+    /// Whether neither an entity nor a mutation differs; rows may.
+    package var isEmpty: Bool { entities.isEmpty && mutations.isEmpty }
+
+    /// Leaves out rows of a view that is not to be compared.
+    package mutating func removeRows(of view: View) { rows.removeAll { $0.key.view == view } }
+
+    /// Compares all rows; memory goes with what differs and with the mutations.
+    package init(before: ViewReader, after: ViewReader) throws {
+        try compareRows(before, after)
+        try compareOutboxes(before, after)
+        entities.sort { $0.key < $1.key }
+        rows.sort { $0.key < $1.key }
+    }
+
+    private mutating func compareRows(_ before: ViewReader, _ after: ViewReader) throws {
+        for tree in Tree.allCases {
+            try before.forEachRow(of: tree) { bytes, value in
+                let key = RowKey(tree, bytes)
+                let other = try after.row(key)
+                if other != value { try note(key, value, other) }
+                return true
+            }
+            try after.forEachRow(of: tree) { bytes, value in
+                let key = RowKey(tree, bytes)
+                if try before.row(key) == nil { try note(key, nil, value) }
+                return true
+            }
+        }
+    }
+
+    private mutating func note(_ key: RowKey, _ before: [UInt8]?, _ after: [UInt8]?) throws {
+        if let name = key.tree == .rows ? EntityKey(bytes: key.bytes) : nil {
+            let entity = Entity(name, try State(row: before), try State(row: after))
+            if let entity { return entities.append(entity) }
+        }
+        // Mutations are compared with what they wait for, which is no row.
+        let kind = key.tree == .ledger ? key.bytes.prefix(1) : []
+        let isMutation = [Ledger.mutations, Ledger.derived, Ledger.open, Ledger.openDerived]
+            .contains(Array(kind))
+        if !isMutation { rows.append(Row(key: key, change: .of(before, after))) }
+    }
+
+    private mutating func compareOutboxes(_ before: ViewReader, _ after: ViewReader) throws {
+        var left = try before.outbox(all: true)[...]
+        var right = try after.outbox(all: true)[...]
+        while true {
+            switch (left.first, right.first) {
+            case (let old?, let new?) where old.isPlaced(as: new):
+                if !old.stands(as: new) { mutations.append(Mutation(before: old, after: new)) }
+                (left, right) = (left.dropFirst(), right.dropFirst())
+            case (let old?, let new?) where new.precedes(old):
+                mutations.append(Mutation(before: nil, after: new))
+                right = right.dropFirst()
+            case (let old?, _):
+                mutations.append(Mutation(before: old, after: nil))
+                left = left.dropFirst()
+            case (nil, let new?):
+                mutations.append(Mutation(before: nil, after: new))
+                right = right.dropFirst()
+            case (nil, nil): return
+            }
+        }
+    }
+}
+
+extension ViewsDifference.Change {
+    fileprivate static func of<T>(_ before: T?, _ after: T?) -> Self {
+        before == nil ? .added : after == nil ? .removed : .changed
+    }
+}
+
+extension ViewsDifference.State {
+    /// What is seen of the entity with this row; nil when nothing is.
+    fileprivate init?(row: [UInt8]?) throws {
+        guard let row = try row.map({ try EntityRow(parsing: $0) }) else { return nil }
+        let document = row.document
+        guard document != nil || !row.pending.isEmpty, !row.isHidden else { return nil }
+        self.init(status: row.status, document: document)
+    }
+}
+
+extension ViewsDifference.Entity {
+    /// Nil when the same is seen.
+    fileprivate init?(
+        _ key: EntityKey, _ before: ViewsDifference.State?, _ after: ViewsDifference.State?
+    ) {
+        var fields: [ViewsDifference.Field] = []
+        if let old = before?.document, let new = after?.document, old != new {
+            fields = ViewsDifference.Field.between(old, new)
+        }
+        let isSame =
+            fields.isEmpty && before?.status == after?.status
+            && (before?.document == nil) == (after?.document == nil)
+        guard !isSame else { return nil }
+        self.init(key: key, before: before, after: after, fields: fields)
+    }
+}
+
+extension ViewsDifference.Field {
+    /// The members that differ, in the order of the old document, then of the new one.
+    ///
+    /// What is no object differs as a whole, in a field without a name.
+    fileprivate static func between(_ before: [UInt8], _ after: [UInt8]) -> [Self] {
+        guard let old = try? JSONDocument(parsing: before),
+            let new = try? JSONDocument(parsing: after)
+        else { return [Self(name: "", before: before, after: after)] }
+        var fields: [Self] = []
+        for member in old.members {
+            let value = Array(old.bytes[member.valueRange])
+            let other = new.rawValue(member.key).map { Array($0) }
+            if other != value {
+                fields.append(Self(name: member.key, before: value, after: other))
+            }
+        }
+        for member in new.members where old.rawValue(member.key) == nil {
+            let value = Array(new.bytes[member.valueRange])
+            fields.append(Self(name: member.key, before: nil, after: value))
+        }
+        return fields
+    }
+}
+
+extension OutboxEntry {
+    /// Whether both are the same one: derived mutations share the position of what they follow from.
+    fileprivate func isPlaced(as other: OutboxEntry) -> Bool {
+        position == other.position && mutation.key == other.mutation.key
+            && mutation.isDerived == other.mutation.isDerived
+    }
+
+    fileprivate func precedes(_ other: OutboxEntry) -> Bool {
+        if position != other.position { return position < other.position }
+        if mutation.isDerived != other.mutation.isDerived { return other.mutation.isDerived }
+        return mutation.key < other.mutation.key
+    }
+
+    /// Whether both stand just so in the outbox.
+    fileprivate func stands(as other: OutboxEntry) -> Bool {
+        word == other.word && blockers == other.blockers
+            && mutation.proof == other.mutation.proof
+            && mutation.attempts == other.mutation.attempts
+            && mutation.kind == other.mutation.kind
+    }
+}

@@ -1,0 +1,138 @@
+// AsOf.swift — `tidemark as-of`, and the option of the same name: a store as it was.
+
+import ArgumentParser
+import Tidemark
+import TidemarkLog
+import TidemarkRules
+import TidemarkViews
+
+struct AsOf: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "as-of",
+        abstract: "Reads a store as it was at a position or a time.",
+        discussion: """
+            The VERB is get, list, status, outbox, why or issues, with its own arguments
+            and the output that it would have had then:
+
+            tidemark as-of STORE @41 get tasks/tea
+            tidemark as-of STORE 2026-11-21T11:09:00Z list tasks --where done=true
+
+            As of a position is after its event; as of a time, after the last event that
+            was recorded up to the end of that second, by the device's clock, in UTC; a
+            date is its first second. The views are folded from the nearest snapshot in a
+            temporary folder; nothing in the store changes. Exit code 2 when the log has
+            nothing there, else that of the verb.
+            """)
+
+    /// The verbs that can read the past.
+    private static let verbs = ["get", "list", "status", "outbox", "why", "issues"]
+
+    @Argument(help: "The directory of the store.")
+    var store: String
+    @Argument(help: ArgumentHelp("@12, or 2026-11-21T11:09:00Z.", valueName: "@P|TIME"))
+    var moment: String
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("What to read, with its own arguments.", valueName: "VERB"))
+    var verb: [String] = []
+
+    func run() throws {
+        guard let name = verb.first, Self.verbs.contains(name) else {
+            let known = Self.verbs.joined(separator: ", ")
+            throw UsageError(
+                "say what to read as of \(moment): one of \(known), as in "
+                    + "`tidemark as-of \(store) \(moment) list`")
+        }
+        var command = try Tool.parseAsRoot([name, "--as-of", moment, store] + verb.dropFirst())
+        try command.run()
+    }
+}
+
+/// As of which moment a verb reads.
+struct PastOption: ParsableArguments {
+    @Option(
+        name: .customLong("as-of"),
+        help: ArgumentHelp(
+            "As it was after this event, or at this time.", valueName: "@P|TIME"))
+    var asOf: String?
+
+    /// Reads the views of that moment, or as they are.
+    func read<R>(_ store: StoreArgument, _ body: (ViewReader) throws -> R) throws -> R {
+        try store.read { journal in
+            guard let asOf else { return try journal.read(body) }
+            let position = try Past.position(asOf, in: journal)
+            return try Past.read(journal, position, body)
+        }
+    }
+
+    /// The time that things are told by: now, or that of the last event that is known of.
+    func moment(_ views: ViewReader) throws -> Moment {
+        guard asOf != nil, let event = try views.event(at: views.last) else {
+            return Dependencies.live.moment
+        }
+        return Moment(now: event.recordedAt, bootID: "", uptime: 0)
+    }
+}
+
+/// Reading the past of a store.
+enum Past {
+    /// The position that a word means: one, or the last event that was recorded up to a time.
+    ///
+    /// - Parameter allowsStart: whether `@0`, before the first event, is one.
+    static func position(
+        _ text: String, in journal: Journal, allowsStart: Bool = false
+    ) throws -> Position {
+        let last = try journal.read { $0.last }
+        if text == "@0" || text == "0" {
+            guard allowsStart else {
+                throw UsageError("there is nothing as of @0: it is before the first event")
+            }
+            return .start
+        }
+        if let position = Position(text) {
+            guard position <= last else {
+                throw UsageError("there is no event at \(position); the log ends at \(last)")
+            }
+            return position
+        }
+        guard let time = try? Name.time(text) else {
+            throw UsageError(
+                "\"\(text)\" is neither a position nor a time; write @12, 2026-11-21 or "
+                    + "2026-11-21T11:09:00Z, in UTC")
+        }
+        // Times are shown by the second: what was recorded within it belongs to it.
+        let isDate = text.split { !$0.isNumber }.count == 3
+        let end = isDate ? time : Timestamp(rawValue: time.rawValue + 999_999)
+        guard let position = try journal.position(asOf: end) else {
+            let first = try journal.read { try $0.event(at: Position(1))?.recordedAt }
+            let begun = first.map { ": the first event is of \($0)" } ?? ""
+            throw UsageError("nothing was recorded up to \(time)\(begun)")
+        }
+        let recordedAt = try journal.read { try $0.event(at: position)?.recordedAt }
+        Terminal.say(
+            "as of \(position), " + (position == last ? "the last event, " : "")
+                + "recorded \(recordedAt ?? time)")
+        return position
+    }
+
+    /// Reads the views as they were after an event.
+    static func read<R>(
+        _ journal: Journal, _ position: Position, _ body: (ViewReader) throws -> R
+    ) throws -> R {
+        defer { Terminal.endProgress() }
+        return try ScratchDirectory.withLazily { directory in
+            do {
+                return try journal.read(
+                    asOf: position, in: directory,
+                    progress: { Terminal.progress("folding \($0.done) of \($0.last)") },
+                    {
+                        Terminal.endProgress()
+                        return try body($0)
+                    })
+            } catch let error as LogError where error.code == .missingEvent {
+                // Of a part of a log, what was before it.
+                throw UsageError(error.detail)
+            }
+        }
+    }
+}
