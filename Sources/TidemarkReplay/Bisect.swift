@@ -193,9 +193,10 @@ struct HistoryFolds {
         var fold = try begin(position)
         var place = fold.position
         let way = position.rawValue - place.rawValue
-        for stop in 1...Self.stops where way > 0 {
-            let next = Position(position.rawValue - way + way * stop / Self.stops)
-            guard next > place else { continue }
+        // To remember costs a copy of the rows.
+        let stops = way > Self.eventsPerStep ? Self.stops : 1
+        for stop in 1...stops where way > 0 {
+            let next = Position(position.rawValue - way + way * stop / stops)
             try extend(&fold, from: place, to: next)
             place = next
             known.append(fold)

@@ -20,8 +20,8 @@ struct HistoryRules: Sendable {
     let needs: [[Int]]
     /// For each rule's answer the event that it is about.
     let followers: [Int: Int]
-    /// For each page the events of the entities that it says are new, by the index of the id.
-    let pages: [Int: [Int: Int]]
+    /// For each page the events of the entities that it says are new, by their positions.
+    let pages: [Int: [Position: Int]]
     /// The events that are never left out: what opened the store first, and its first model.
     let pinned: Set<Int>
     /// The events that don't keep to the rules in the log at hand.
@@ -32,7 +32,7 @@ struct HistoryRules: Sendable {
         for (index, entry) in entries.enumerated() { places[entry.position] = index }
         var needs: [[Int]] = []
         var followers: [Int: Int] = [:]
-        var pages: [Int: [Int: Int]] = [:]
+        var pages: [Int: [Position: Int]] = [:]
         var pinned: Set<Int> = []
         var answers: [Position: Int] = [:]
         var isOpened = hasModel
@@ -55,7 +55,10 @@ struct HistoryRules: Sendable {
                 followers[cause] = index
             }
             if event.kind == .pullPage {
-                pages[index] = Self.places(of: event).compactMapValues { places[$0] }
+                let news = Self.places(of: event).compactMap(\.self)
+                pages[index] = Dictionary(
+                    news.map { ($0, places[$0]) }, uniquingKeysWith: { first, _ in first }
+                ).compactMapValues(\.self)
             }
             if event.kind == .storeOpened, !isOpened {
                 isOpened = true
@@ -80,14 +83,26 @@ struct HistoryRules: Sendable {
             .compactMap { $0.int64Value.flatMap(UInt64.init(exactly:)) }.map { Position($0) }
     }
 
-    /// Where the entities of a page are that it says are new, by the index of the id.
-    private static func places(of page: Event) -> [Int: Position] {
-        guard let document = try? JSONDocument(parsing: page.payload) else { return [:] }
-        var places: [Int: Position] = [:]
-        for (index, place) in (document.value("at")?.array ?? []).enumerated() {
-            places[index] = place.int64Value.flatMap(UInt64.init(exactly:)).map { Position($0) }
+    /// The indexes of the ids of a page that it says nothing new of.
+    static func known(in page: Event) -> [Int] {
+        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
+        return (document.value("at")?.array ?? []).enumerated()
+            .filter { $0.element.stringValue == "=" }.map(\.offset)
+    }
+
+    /// Where the entities of a page are that it says are new, in the order of its ids.
+    private static func places(of page: Event) -> [Position?] {
+        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
+        return (document.value("at")?.array ?? []).map {
+            $0.int64Value.flatMap(UInt64.init(exactly:)).map { Position($0) }
         }
-        return places
+    }
+
+    /// A page without the entities that some events are about; nil where it names none any more.
+    static func page(_ page: Event, without gone: Set<Position>) -> Event? {
+        let places = places(of: page)
+        return Self.page(
+            page, without: Set(places.indices.filter { places[$0].map(gone.contains) ?? false }))
     }
 
     /// A page without some of the entities that it names; nil where it names none any more.

@@ -3,14 +3,22 @@
 package import TidemarkEvents
 
 /// How the outcome differs when something happened otherwise, and what no longer holds.
-public struct InjectionOutcome: Sendable, Hashable {
+package struct InjectionOutcome: Sendable, Hashable {
     /// How the views differ in the end.
-    public var difference: ReplayDifference
+    package var difference: ViewsDifference
     /// What must hold of any views and does not: a mutation that is lost, for example.
-    public var faults: [String]
+    package var faults: [ViewsFault]
+    /// Whether every row is the same, seen or not.
+    package var isSame: Bool
+}
 
-    /// Whether it made no difference.
-    public var isSame: Bool { difference.isEmpty && faults.isEmpty }
+extension ViewsDifference {
+    /// The difference of what two folds made.
+    init(before: FoldReplay, after: FoldReplay) throws {
+        self = try before.fold.read { views in
+            try after.fold.read { try ViewsDifference(before: views, after: $0) }
+        }
+    }
 }
 
 extension Capsule {
@@ -25,7 +33,7 @@ extension Capsule {
         let other = try FoldReplay(self, through: through, inject: injecting, compares: false)
         for replay in [plain, other] { if let error = replay.report.divergence { throw error } }
         return InjectionOutcome(
-            difference: try ReplayDifference(before: plain.fold.rows, after: other.fold.rows),
-            faults: try other.faults().map(\.description))
+            difference: try ViewsDifference(before: plain, after: other),
+            faults: try other.faults(), isSame: plain.fold.rows == other.fold.rows)
     }
 }

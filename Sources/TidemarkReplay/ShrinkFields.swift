@@ -32,6 +32,9 @@ extension Shrinker {
                 try change(indexes) { PayloadFields($0, model).without([name]) }
             }
         }
+        for index in open where source.entries[index].event.kind == .pullPage {
+            try shrinkPage(index)
+        }
         for index in open {
             let names = PayloadFields(source.entries[index].event, model).names
             if try change([index], { PayloadFields($0, model).without(Set(names)) }) { continue }
@@ -54,6 +57,17 @@ extension Shrinker {
         }
     }
 
+    /// Leaves out entities that a page names and of which it says nothing new.
+    private mutating func shrinkPage(_ index: Int) throws {
+        let known = HistoryRules.known(in: source.entries[index].event)
+        guard try !change([index], { HistoryRules.page($0, without: Set(known))?.payload }) else {
+            return
+        }
+        for place in known.reversed() {
+            try change([index]) { HistoryRules.page($0, without: Set([place]))?.payload }
+        }
+    }
+
     /// The events whose documents nothing else in the log repeats.
     private func openEvents() -> [Int] {
         var sent: Set<Position> = []
@@ -70,7 +84,8 @@ extension Shrinker {
             let entry = source.entries[index]
             switch entry.event.kind {
             case .localCreated, .localUpdated: return !sent.contains(entry.position)
-            case .serverUpserted: return entry.event.call.map { !answers.contains($0) } ?? true
+            case .serverUpserted, .pullPage:
+                return entry.event.call.map { !answers.contains($0) } ?? true
             default: return false
             }
         }
@@ -151,7 +166,8 @@ private struct PayloadFields {
                 .map(ExactString.init))
         let isEdit = event.kind == .localUpdated
         patch = isEdit ? try? Patch(parsing: event.payload) : nil
-        document = isEdit ? nil : try? JSONDocument(parsing: event.payload)
+        let hasDocument = !isEdit && event.entity != nil
+        document = hasDocument ? try? JSONDocument(parsing: event.payload) : nil
     }
 
     var names: [String] {

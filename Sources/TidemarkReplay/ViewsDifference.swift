@@ -60,6 +60,9 @@ package struct ViewsDifference: Sendable, Hashable {
     /// Whether neither an entity nor a mutation differs; rows may.
     package var isEmpty: Bool { entities.isEmpty && mutations.isEmpty }
 
+    /// Leaves out rows of a view that is not to be compared.
+    package mutating func removeRows(of view: View) { rows.removeAll { $0.key.view == view } }
+
     /// Compares all rows; memory goes with what differs and with the mutations.
     package init(before: ViewReader, after: ViewReader) throws {
         try compareRows(before, after)

@@ -25,11 +25,11 @@ public struct WhatIf: Sendable, Hashable {
 }
 
 /// What would have come out.
-public struct WhatIfOutcome: Sendable, Hashable {
+package struct WhatIfOutcome: Sendable, Hashable {
     /// How it differs from what comes out of the events as they were recorded.
-    public var difference: ReplayDifference
-    /// The events that were left out, and why, in the order of the log.
-    public var leftOut: [CauseStep]
+    package var difference: ViewsDifference
+    /// The events that were left out, in the order of the log.
+    package var leftOut: [CauseStep]
 }
 
 extension WhatIf {
@@ -47,13 +47,10 @@ extension WhatIf {
         let before = try FoldReplay(capsule, through: through, compares: false)
         let after = try FoldReplay(changed, through: through, compares: false)
         for replay in [before, after] { if let error = replay.report.divergence { throw error } }
+        var difference = try ViewsDifference(before: before, after: after)
         // That the model is another one is no outcome.
-        let isModelled = model != nil || !policies.isEmpty
-        return WhatIfOutcome(
-            difference: try ReplayDifference(
-                before: before.fold.rows, after: after.fold.rows,
-                ignoring: isModelled ? [.store] : []),
-            leftOut: leftOut)
+        if model != nil || !policies.isEmpty { difference.removeRows(of: .store) }
+        return WhatIfOutcome(difference: difference, leftOut: leftOut)
     }
 
     /// The capsule as it would be, with its old digests.

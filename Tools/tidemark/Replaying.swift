@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkInspect
 import TidemarkReplay
 import TidemarkTesting
 
@@ -28,7 +29,7 @@ struct ReplayCommand: AsyncParsableCommand {
             and answered stays as it was recorded: a policy decides again what the views
             make of it, not what would have been sent then. A POLICY is serverWins,
             localWins, mergeFields:localWins, preferNewer:FIELD:SECONDS, or JSON as in a
-            model.
+            model. The difference is printed as `tidemark diff` prints it.
 
             Exit code 0 when all is the same, 1 when something differs.
 
@@ -56,6 +57,8 @@ struct ReplayCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Leave out an event and what follows from it; may be repeated.", valueName: "@P"))
     var without: [String] = []
+    @Flag(help: "Where outcomes are compared, also rows that differ in what is not seen.")
+    var all = false
     @OptionGroup var format: OutputOption
 
     func run() async throws {
@@ -100,12 +103,19 @@ struct ReplayCommand: AsyncParsableCommand {
         for line in report.divergence?.lines(file: file) ?? [] { Terminal.write(cut(line)) }
     }
 
-    private func write(_ difference: ReplayDifference) {
+    /// As `tidemark diff` does.
+    private func write(_ difference: ViewsDifference) {
         if format.isJSON {
-            for line in difference.json { Terminal.write(line.encoded()) }
+            for line in difference.json(all: all) { Terminal.write(line) }
         } else {
-            for line in difference.lines { Terminal.write(cut(line)) }
+            for line in difference.lines(all: all) { Terminal.write(cut(line)) }
         }
+        let hidden = difference.rows.count
+        guard difference.isEmpty, !all else { return }
+        Terminal.say(
+            hidden == 0
+                ? "nothing differs"
+                : "nothing that is seen differs, but \(hidden) rows do: --all lists them")
     }
 
     // MARK: What if
@@ -137,7 +147,8 @@ struct ReplayCommand: AsyncParsableCommand {
         let outcome = try change.outcome(of: capsule, through: through)
         for step in outcome.leftOut { Terminal.say("tidemark: without \(step)") }
         write(outcome.difference)
-        if !outcome.difference.isEmpty { throw Exit.findings }
+        let isSame = outcome.difference.isEmpty && (!all || outcome.difference.rows.isEmpty)
+        if !isSame { throw Exit.findings }
     }
 
     private func compare(
@@ -145,8 +156,22 @@ struct ReplayCommand: AsyncParsableCommand {
     ) throws {
         let outcome = try capsule.outcome(injecting: inject, through: through)
         write(outcome.difference)
-        for fault in outcome.faults { Terminal.write(cut("fault " + fault)) }
-        if !outcome.isSame { throw Exit.findings }
+        for fault in outcome.faults {
+            if format.isJSON {
+                let line: JSONValue = [
+                    "fault": .string(fault.problem), "position": .string("\(fault.position)"),
+                ]
+                Terminal.write(line.encoded())
+            } else {
+                Terminal.write(cut("fault \(fault)"))
+            }
+        }
+        guard outcome.faults.isEmpty else { throw Exit.findings }
+        // A restart must make no difference at all; what is lost or comes twice may.
+        let mustBeSame = inject.allSatisfy { $0.kind == .restart }
+        let difference = outcome.difference
+        let isSame = difference.isEmpty && (!all || difference.rows.isEmpty)
+        guard mustBeSame ? outcome.isSame : isSame else { throw Exit.findings }
     }
 
     // MARK: A folder of recorded bugs

@@ -90,24 +90,14 @@ struct ShrinkCommand: ParsableCommand {
         Interruption.watch()
         let clock = ContinuousClock()
         let end = seconds.map { clock.now + .seconds($0) }
-        var told: ShrinkProgress?
         let result = try capsule.shrunk(
             to: failure, triesMax: tries ?? .max,
             goesOn: { !Interruption.isAsked && (end.map { clock.now < $0 } ?? true) },
-            progress: { step in
-                Terminal.progress("\(step.words), \(step.tries) tries")
-                if let last = told, last.phase != step.phase { say(last) }
-                told = step
-            })
+            progress: { Terminal.progress("\($0.words), \($0.tries.grouped) tries") })
         Terminal.endProgress()
-        if let told { say(told) }
+        for phase in result.phases where phase.now < phase.before { Terminal.say(phase.words) }
         do { try result.capsule.write(to: output) } catch { throw TidemarkError.wrapping(error) }
         write(result, of: capsule)
-    }
-
-    /// One line a phase, where nobody watches.
-    private func say(_ step: ShrinkProgress) {
-        if !Terminal.showsProgress, step.now < step.before { Terminal.say(step.words) }
     }
 
     private func write(_ result: ShrinkResult, of capsule: Capsule) {
@@ -119,7 +109,7 @@ struct ShrinkCommand: ParsableCommand {
                 + " \(before.grouped) events, \(result.tries.grouped) tries")
         for entry in entries {
             Terminal.write(
-                EventLine.text(entry.position, entry.event, columns: Terminal.outputColumns))
+                cut("  " + "\(entry.position)".padded(to: 6) + " " + EventText.line(entry.event)))
         }
         if !result.isMinimal {
             Terminal.say("tidemark: cut short; to go on: tidemark shrink \(output) …")

@@ -35,9 +35,6 @@ enum Terminal {
         FileHandle.standardError.write(Data((message + "\n").utf8))
     }
 
-    /// Whether somebody watches progress.
-    static var showsProgress: Bool { isatty(2) == 1 }
-
     /// Shows progress on one line that is written over; nothing unless somebody watches.
     static func progress(_ text: String) {
         guard isatty(2) == 1 else { return }

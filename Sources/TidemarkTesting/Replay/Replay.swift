@@ -1,6 +1,7 @@
 // Replay.swift — replaying a recorded bug in a test.
 
 public import TidemarkEvents
+import TidemarkInspect
 @_exported public import TidemarkReplay
 import TidemarkViews
 
@@ -127,22 +128,27 @@ public struct Replay: Sendable {
     /// make of it, not what the engine would have sent then.
     ///
     /// - Throws: ``ReplayMistake`` for a collection or an event that is not there.
-    public func whatIf(_ change: WhatIf) throws -> WhatIfOutcome {
-        try change.outcome(of: try source.capsule(), through: through)
+    public func whatIf(_ change: WhatIf) throws -> WhatIfResult {
+        let outcome = try change.outcome(of: try source.capsule(), through: through)
+        return WhatIfResult(
+            difference: ReplayDifference(outcome.difference), leftOut: outcome.leftOut)
     }
 
     /// Folds the log with another conflict policy for one collection, as ``whatIf(_:)`` does.
     public func whatIf(
         policy: ConflictPolicy, of collection: CollectionName
-    ) throws -> WhatIfOutcome {
+    ) throws -> WhatIfResult {
         try whatIf(WhatIf(policies: [collection: policy]))
     }
 
     /// Folds the log as it is and with its injections.
     ///
     /// - Throws: ``ReplayMistake`` for an event that is not there.
-    public func injected() throws -> InjectionOutcome {
-        try source.capsule().outcome(injecting: inject, through: through)
+    public func injected() throws -> InjectionResult {
+        let outcome = try source.capsule().outcome(injecting: inject, through: through)
+        return InjectionResult(
+            difference: ReplayDifference(outcome.difference),
+            faults: outcome.faults.map(\.description), isSame: outcome.isSame)
     }
 }
 
@@ -155,18 +161,20 @@ extension ReplayReport {
             notes.append("\(names): no difference")
             return
         }
-        let mayDiffer = inject.contains { $0.kind != .restart }
-        let count = outcome.difference.rows.values.reduce(0, +)
-        let rows = count == 1 ? "1 row differs" : "\(count) rows differ"
-        if mayDiffer, outcome.faults.isEmpty {
-            notes.append("\(names): \(rows) in the end")
-            notes += outcome.difference.lines.map { "  " + $0 }
+        let seen = outcome.difference.entities.count + outcome.difference.mutations.count
+        let summary =
+            "\(names): \(seen) entities and mutations differ in the end, and "
+            + "\(outcome.difference.rows.count) rows that are not seen"
+        if outcome.faults.isEmpty, inject.contains(where: { $0.kind != .restart }) {
+            notes.append(summary)
+            notes += outcome.difference.lines().map { "  " + $0 }
         } else {
             divergence = Divergence(
                 .digest, at: inject.map(\.position).min() ?? .start,
-                recorded: "without \(names), all is well",
-                replayed: ([rows] + outcome.faults.prefix(3)).joined(separator: "; "),
-                field: outcome.difference.lines.first)
+                recorded: "without \(names) all is well",
+                replayed: ([summary] + outcome.faults.prefix(3).map(\.description))
+                    .joined(separator: "; "),
+                field: outcome.difference.lines(all: true).first)
         }
     }
 }
