@@ -39,6 +39,8 @@ struct RedactionRules {
     private(set) var words: Set<[UInt8]> = []
     /// Numbers that the models give to fields.
     private(set) var constants: Set<String> = []
+    /// The collections of the models.
+    private var collections: [String] = []
     /// Names that stay as names of members only.
     private let names: Set<String>?
 
@@ -50,10 +52,22 @@ struct RedactionRules {
             guard let known = try? ModelRegistration(parsing: bytes, isLogged: true) else {
                 continue
             }
-            for collection in known.model.collections { read(collection) }
+            for collection in known.model.collections {
+                if !collections.contains(collection.name.rawValue) {
+                    collections.append(collection.name.rawValue)
+                }
+                read(collection)
+            }
         }
         let kept = try policy.keptFields()
-        for field in kept {
+        let collections = self.collections
+        for field in kept.sorted(by: { $0.collection < $1.collection }) {
+            guard collections.isEmpty || collections.contains(field.collection) else {
+                throw RedactionError(
+                    .policy,
+                    "\(field.collection).\(field.name): there is no such collection, but "
+                        + collections.joined(separator: ", "))
+            }
             set(.kept, field.name, field.collection)
             words.insert(Array(field.name.utf8))
         }

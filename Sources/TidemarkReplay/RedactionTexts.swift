@@ -22,7 +22,7 @@ package struct RedactionTexts: Sendable {
     ///   - taken: what no text becomes.
     package init(_ texts: Set<[UInt8]>, avoiding taken: Set<[UInt8]>, key: [UInt8]) {
         let sorted = texts.sorted { $0.lexicographicallyPrecedes($1) }
-        // Short texts meet what they may not be by chance, and large numbers grow too large.
+        // Short texts become by chance what they may not be.
         for attempt in 0..<Self.attemptsMax {
             replaced = [:]
             replaced.reserveCapacity(sorted.count)
@@ -38,38 +38,7 @@ package struct RedactionTexts: Sendable {
     package subscript(_ text: [UInt8]) -> [UInt8]? { replaced[text] }
 
     private func isUsable(_ taken: Set<[UInt8]>) -> Bool {
-        replaced.allSatisfy { old, new in
-            !taken.contains(new) && (!Self.looksLong(old) || Self.isWhole(old) == Self.isWhole(new))
-        }
-    }
-
-    private static func looksLong(_ text: [UInt8]) -> Bool { (19...20).contains(text.count) }
-    private static func isWhole(_ text: [UInt8]) -> Bool {
-        Int64(String(decoding: text, as: UTF8.self)) != nil
-    }
-
-    /// How far a text has been read as a number.
-    enum Reading {
-        case start, sign, zero, whole, fraction, none
-
-        /// With one byte more.
-        func followed(by byte: UInt8) -> Reading {
-            let isDigit = byte &- 0x30 < 10
-            return switch self {
-            case .start where byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+"): .sign
-            case .start where byte == 0x30, .sign where byte == 0x30, .zero where byte == 0x30:
-                .zero
-            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."):
-                .fraction
-            case .start, .sign, .zero: isDigit ? .whole : .none
-            case .whole: isDigit ? .whole : .none
-            case .fraction: isDigit ? .fraction : .none
-            case .none: .none
-            }
-        }
-
-        /// Whether 0 says more than another digit does.
-        var keepsZero: Bool { self != .whole && self != .none }
+        taken.isEmpty || replaced.allSatisfy { !taken.contains($0.value) }
     }
 
     private struct Writer {
@@ -77,21 +46,21 @@ package struct RedactionTexts: Sendable {
             var texts: Range<Int>
             var depth: Int
             var written: [UInt8]
-            var reading: Reading
+            var reading = RedactionReading()
         }
 
         private let texts: [[UInt8]]
+        private let isLong: [Bool]
         private var stream: RedactionKeyStream
 
         init(_ texts: [[UInt8]], _ stream: RedactionKeyStream) {
             self.texts = texts
+            isLong = texts.map(RedactionReading.isLong)
             self.stream = stream
         }
 
         mutating func run(_ body: ([UInt8], [UInt8]) -> Void) {
-            var groups = [
-                Group(texts: texts.indices, depth: 0, written: [], reading: .start)
-            ]
+            var groups = [Group(texts: texts.indices, depth: 0, written: [])]
             while var group = groups.popLast() {
                 while let first = group.texts.first, texts[first].count == group.depth {
                     body(texts[first], group.written)
@@ -104,14 +73,14 @@ package struct RedactionTexts: Sendable {
                 }
                 let followers = followers(of: group)
                 let bytes = followers.map { texts[$0.lowerBound][group.depth] }
-                for (follower, (byte, new)) in zip(
-                    followers, zip(bytes, replace(bytes, group.reading)))
-                {
-                    groups.append(
-                        Group(
-                            texts: follower, depth: group.depth + 1,
-                            written: group.written + new,
-                            reading: group.reading.followed(by: byte)))
+                let keeps = group.reading.isAtCeiling && isLong[group.texts].contains(true)
+                let news = replace(bytes, group.reading, keepsDigits: keeps)
+                for (follower, (byte, new)) in zip(followers, zip(bytes, news)) {
+                    var next = Group(
+                        texts: follower, depth: group.depth + 1, written: group.written + new,
+                        reading: group.reading)
+                    next.reading.read(byte)
+                    groups.append(next)
                 }
             }
         }
@@ -122,8 +91,9 @@ package struct RedactionTexts: Sendable {
             let text = texts[group.texts.lowerBound]
             written.reserveCapacity(text.count)
             for byte in text[group.depth...] {
-                for new in replace([byte], reading) { written += new }
-                reading = reading.followed(by: byte)
+                let keeps = reading.isAtCeiling && isLong[group.texts.lowerBound]
+                written.append(replace(byte, reading, keepsDigits: keeps))
+                reading.read(byte)
             }
             return written
         }
@@ -150,11 +120,13 @@ package struct RedactionTexts: Sendable {
         }
 
         /// What stands for the bytes that follow on one beginning, which come in their order.
-        private mutating func replace(_ bytes: [UInt8], _ reading: Reading) -> [[UInt8]] {
+        private mutating func replace(
+            _ bytes: [UInt8], _ reading: RedactionReading, keepsDigits: Bool
+        ) -> [[UInt8]] {
             let plain = bytes.prefix { $0 < 0x30 }
             var rest = bytes[plain.count...]
             var result = plain.map { [$0] }
-            if reading != .none {
+            if reading.isNumber {
                 let digits = rest.prefix { $0 < 0x3A }
                 rest = rest.dropFirst(digits.count)
                 var others = digits
@@ -162,21 +134,18 @@ package struct RedactionTexts: Sendable {
                     others.removeFirst()
                     result.append([0x30])
                 }
-                let free = reading.keepsZero ? Self.digits.dropFirst() : Self.digits[...]
-                result += choose(others, Array(free), Self.digits)
+                let free = reading.keepsZero ? Self.digitsAboveZero : Self.digits
+                result += keepsDigits ? others.map { [$0] } : choose(others, free, Self.digits)
             }
-            let narrow = reading == .none ? Self.digits + Self.letters : Self.letters
-            let wide = reading == .none ? Self.digits + Self.wide : Self.wide
+            let narrow = reading.isNumber ? Self.letters : Self.alphanumerics
+            let wide = reading.isNumber ? Self.wide : Self.digits + Self.wide
             return result + choose(rest, narrow, wide)
         }
 
         private mutating func choose(
             _ bytes: ArraySlice<UInt8>, _ narrow: [UInt8], _ wide: [UInt8]
         ) -> [[UInt8]] {
-            if let byte = bytes.first, bytes.count == 1 {
-                let others = narrow.filter { $0 != byte }
-                return [[others[stream.number(below: others.count)]]]
-            }
+            if let byte = bytes.first, bytes.count == 1 { return [[any(of: narrow, but: byte)]] }
             if bytes.count <= narrow.count {
                 return stream.choose(bytes.count, of: narrow).map { [$0] }
             }
@@ -188,9 +157,29 @@ package struct RedactionTexts: Sendable {
             }
         }
 
+        /// What stands for a byte that alone follows on its beginning.
+        private mutating func replace(
+            _ byte: UInt8, _ reading: RedactionReading, keepsDigits: Bool
+        ) -> UInt8 {
+            if byte < 0x30 { return byte }
+            guard reading.isNumber else { return any(of: Self.alphanumerics, but: byte) }
+            guard byte < 0x3A else { return any(of: Self.letters, but: byte) }
+            if keepsDigits { return byte }
+            guard reading.keepsZero else { return any(of: Self.digits, but: byte) }
+            return byte == 0x30 ? byte : any(of: Self.digitsAboveZero, but: byte)
+        }
+
+        private mutating func any(of pool: [UInt8], but byte: UInt8) -> UInt8 {
+            let index = stream.number(below: pool.count - 1)
+            // Whoever is not to be chosen gives its place to the last one.
+            return pool[index] == byte ? pool[pool.count - 1] : pool[index]
+        }
+
         private static let digits = Array("0123456789".utf8)
         private static let letters = Array(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+        private static let digitsAboveZero = Array(digits.dropFirst())
+        private static let alphanumerics = digits + letters
         private static let wide = (letters + Array(":;=@[]^_`{|}~".utf8)).sorted()
     }
 }

@@ -8,8 +8,6 @@ import TidemarkLog
 enum RedactionMember {
     /// Numbers and words of ours; any other text is replaced.
     case plain
-    /// A text of ours that stays as it is.
-    case ours
     /// An id, a message, a name: one text, or several.
     case text
     /// A version, a cursor or an epoch.
@@ -35,11 +33,11 @@ extension RedactionMember {
 
     private static let runStart: Members = [
         "trigger": .plain, "triggers": .plain, "scope": .plain, "begunAt": .time,
-        "bootID": .text, "uptime": .plain, "seed": .ours,
+        "bootID": .text, "uptime": .plain, "seed": .plain,
     ]
 
     private static let byKind: [EventKind: [String: RedactionMember]] = [
-        .storeOpened: ["build": .ours, "device": .text, "account": .text],
+        .storeOpened: ["build": .plain, "device": .text, "account": .text],
         .localDeleted: [:], .localDiscarded: [:], .localRetried: [:],
         .issueAnswered: ["issue": .plain, "index": .plain, "name": .text, "answer": .plain],
         .ruleAnswered: ["rule": .text, "version": .plain, "inputs": .text, "answer": .answer],
@@ -126,7 +124,6 @@ extension Redactor {
     ) -> JSONValue {
         switch (member, value) {
         case (.plain, _): plain(value)
-        case (.ours, .string): value
         case (.text, .string(let text)): .string(self.text(text))
         case (.token, .string(let text)): .string(token(text))
         case (.httpDate, .string(let text)): .string(httpDate(text) ?? self.text(text))
@@ -158,10 +155,13 @@ extension Redactor {
         }
     }
 
-    /// Whether a text is a number, or the name of our own rule and its version.
+    /// Whether a text is a number, or a name of ours with a version.
     private func isPlain(_ text: String) -> Bool {
-        text.isEmpty || UInt64(text).map(String.init) == text
-            || (text.hasPrefix("push/") && UInt64(text.dropFirst(5)) != nil)
+        if text.isEmpty || UInt64(text).map(String.init) == text { return true }
+        return ["push/", "tidemark "].contains { name in
+            text.hasPrefix(name) && text.utf8.count <= name.utf8.count + 12
+                && text.utf8.dropFirst(name.utf8.count).allSatisfy { (0x2E...0x39).contains($0) }
+        }
     }
 
     private func hexadecimalHash(_ bytes: [UInt8]) -> [UInt8] {

@@ -96,6 +96,68 @@ import TidemarkViews
         #expect(error?.description.contains("COLLECTION.FIELD") == true)
     }
 
+    @Test func `a field to keep is of a collection that there is`() {
+        let error = #expect(throws: RedactionError.self) {
+            try capsule(tasks, []).redacted(
+                Redaction(keep: ["task.done"]), key: RedactionSupport.key)
+        }
+        #expect(error?.description == "task.done: there is no such collection, but tasks")
+    }
+
+    @Test func `what a rule of the app was asked is hashed anew`() throws {
+        let model = #"{"name":"m","collections":[{"name":"tasks","conflict":{"custom":"mine"}}]}"#
+        var old = capsule(
+            model,
+            [
+                (.serverUpserted, #"{"title":"before"}"#, "tasks/t"),
+                (.localUpdated, #"{"set":{"title":"here"},"unset":[]}"#, "tasks/t"),
+                (
+                    .ruleAnswered, #"{"rule":"mine","version":1,"inputs":"00","answer":"local"}"#,
+                    "tasks/t"
+                ),
+                (.serverUpserted, #"{"title":"there"}"#, "tasks/t"),
+            ])
+        old.commits[4].entries[0].event.cause = Position(4)
+        old.commits[3].entries += old.commits.remove(at: 4).entries
+        let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+        var fold = CapsuleFold(new.base)
+        for commit in new.commits.prefix(3) { try fold.fold(commit.entries) }
+        var asked: String?
+        let last = try #require(new.commits.last)
+        try fold.fold(last.entries) { fold, event, position in
+            if event.kind == .ruleAnswered {
+                let question = try fold.conflict(last.entries[1].event, at: Position(5))?.question
+                asked = question.map { BodyReference(to: $0.canonical).digits }
+            }
+            try fold.apply(event, at: position)
+        }
+
+        let answer = try JSONValue(parsing: last.entries[0].event.payload)
+        #expect(asked != nil)
+        #expect(answer["inputs"]?.stringValue == asked)
+        #expect(answer["rule"] == "mine" && answer["answer"] == "local")
+    }
+
+    @Test func `a redacted capsule is a store that can be read`() async throws {
+        var world = RedactionWorld(seed: 77)
+        try await RedactionSupport.capsules(of: world.scenario(40), "world") { _, old in
+            let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+            let counts = try [old, new].map { capsule in
+                let journal = try capsule.unpacked(in: RedactionSupport.scratch())
+                var statuses: [EntityStatus] = []
+                try journal.read { views in
+                    try views.forEachEntity { _, row in
+                        statuses.append(row.status)
+                        return true
+                    }
+                }
+                try journal.close()
+                return statuses
+            }
+            #expect(counts[0] == counts[1])
+        }
+    }
+
     @Test func `with another key nothing is the same`() throws {
         let old = capsule(
             tasks, (0..<30).map { (.serverUpserted, #"{"a":"word\#($0)"}"#, "tasks/entity-\($0)") })

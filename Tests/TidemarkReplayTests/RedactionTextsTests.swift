@@ -94,6 +94,29 @@ import TidemarkRules
         }
     }
 
+    @Test func `bytes that are no text keep their order, and take two where there are many`() throws
+    {
+        let all =
+            (0...255).map { [UInt8($0), 1, UInt8(255 - $0)] } + (0...255).map { [7, UInt8($0)] }
+        let map = RedactionTexts(Set(all), avoiding: [], key: Self.key)
+        let sorted = all.sorted { $0.lexicographicallyPrecedes($1) }
+        let new = try sorted.map { try #require(map[$0]) }
+
+        for (one, other) in zip(new, new.dropFirst()) {
+            #expect(one.lexicographicallyPrecedes(other))
+        }
+        #expect(new.allSatisfy { $0.count <= 6 && $0.allSatisfy { $0 < 0x7F } })
+    }
+
+    @Test func `what is taken is left free`() throws {
+        let taken = Set(["a", "b", "c", "d"].map { Array($0.utf8) })
+        for seed in 0..<50 as Range<UInt8> {
+            let key = [UInt8](repeating: seed, count: 32)
+            let map = RedactionTexts([Array("x".utf8)], avoiding: taken, key: key)
+            #expect(map[Array("x".utf8)].map { !taken.contains($0) } == true)
+        }
+    }
+
     @Test func `a long text takes no longer than its length`() throws {
         let long = String(repeating: "all work and no play ", count: 20_000)
         let new = try replaced([long, long + "x"])

@@ -39,8 +39,7 @@ struct RedactionWorld {
             return #"{"create":"tasks/\#(name)","document":\#(document())}"#
         case 2...4 where !names.isEmpty:
             return #"{"edit":"tasks/\#(generator.pick(names))","set":\#(document())}"#
-        case 5,
-            6 where !names.isEmpty:
+        case 5...6 where !names.isEmpty:
             return
                 #"{"server":{"put":"tasks/\#(generator.pick(names))","document":\#(document())}}"#
         case 7 where names.count > 3:
