@@ -251,6 +251,18 @@ struct `the tool's manners` {
         let line = try JSONValue(parsing: Array(try #require(json.lines.last).utf8))
         #expect(line["rule"]?.stringValue == "rivals" && line["result"]?.stringValue == "stopped")
         #expect(line["inputs"]?.array?.count == 2)
+        for line in ["why", "why --blame", "history", "history -r -n 2"] {
+            let words = line.split(separator: " ").map(String.init)
+            let lines = try await SyncTool.run(words + [store, "time_entries/102", "-o", "json"])
+            #expect(lines.code == 0 && !lines.lines.isEmpty, "\(line)")
+            for line in lines.lines {
+                let bytes = Array(line.utf8)
+                #expect(try JSONValue(parsing: bytes).encoded(sortedKeys: true) == bytes)
+            }
+        }
+        let outbox = try await SyncTool.run("outbox", store, "--explain", "-o", "json").lines
+        let next = try outbox.map { try JSONValue(parsing: Array($0.utf8))["next"]?["when"] }
+        #expect(next == ["unblocked", "unblocked"])
         for verb in ["why", "why --blame", "history"] {
             let words = verb.split(separator: " ").map(String.init)
             let none = try await SyncTool.run(words + [store, "time_entries/9999"])

@@ -4,6 +4,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkTesting
 
 @Suite struct `the article on explaining` {
     @Test func `shows what an app can ask`() throws {
