@@ -47,7 +47,10 @@ import Testing
     }
 
     /// Where an article's code stands, if it is not in the file of its name.
-    private static let examples = ["Testing": "Tests/TidemarkTests/ArticleExampleTests.swift"]
+    private static let examples = [
+        "Testing": "Tests/TidemarkTests/ArticleExampleTests.swift",
+        "Explaining": "Tests/TidemarkTests/Explain/ExplainArticleTests.swift",
+    ]
 
     /// Lines without indentation, comments at their ends, empty ones and the word `package`.
     private static func code(_ lines: [String]) -> [String] {

@@ -240,16 +240,34 @@ struct `the tool's manners` {
         #expect(why.lines.first == "time_entries/102: synced")
         let decision = try #require(why.lines.firstIndex { $0.hasPrefix("@") })
         #expect(why.lines[decision].hasSuffix(" rivals/1: stopped on duration"))
-        let inputs = why.lines[(decision + 1)...].map { $0.split(separator: " ") }
+        let rest = why.lines[(decision + 1)...]
+        let inputs = rest.filter { $0.hasPrefix("  from ") }.map { $0.split(separator: " ") }
         #expect(
             inputs.map { $0[2...3].joined(separator: " ") } == [
                 "server.upserted time_entries/102", "local.created time_entries/mail",
             ])
+        #expect(rest.last?.hasPrefix("  gave up duration null of @") == true)
         let json = try await SyncTool.run("why", store, "time_entries/102", "-o", "json")
         let line = try JSONValue(parsing: Array(try #require(json.lines.last).utf8))
         #expect(line["rule"]?.stringValue == "rivals" && line["result"]?.stringValue == "stopped")
         #expect(line["inputs"]?.array?.count == 2)
-        let none = try await SyncTool.run("why", store, "time_entries/9999")
-        #expect(none.code == 1 && none.err.contains("never heard of time_entries/9999"))
+        for line in ["why", "why --blame", "history", "history -r -n 2"] {
+            let words = line.split(separator: " ").map(String.init)
+            let lines = try await SyncTool.run(words + [store, "time_entries/102", "-o", "json"])
+            #expect(lines.code == 0 && !lines.lines.isEmpty, "\(line)")
+            for line in lines.lines {
+                let bytes = Array(line.utf8)
+                #expect(try JSONValue(parsing: bytes).encoded(sortedKeys: true) == bytes)
+            }
+        }
+        let outbox = try await SyncTool.run("outbox", store, "--explain", "-o", "json").lines
+        let next = try outbox.map { try JSONValue(parsing: Array($0.utf8))["next"]?["when"] }
+        #expect(next == ["unblocked", "unblocked"])
+        for verb in ["why", "why --blame", "history"] {
+            let words = verb.split(separator: " ").map(String.init)
+            let none = try await SyncTool.run(words + [store, "time_entries/9999"])
+            #expect(none.code == 1 && none.out == "", "\(verb)")
+            #expect(none.err.contains("never heard of time_entries/9999"), "\(none.err)")
+        }
     }
 }

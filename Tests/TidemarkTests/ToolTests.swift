@@ -127,6 +127,7 @@ struct `the tool` {
         "get STORE tasks/t", "list STORE", "sync STORE", "status STORE", "outbox STORE",
         "dump STORE", "show STORE @1", "verify STORE", "stats STORE", "rebuild STORE",
         "as-of STORE @1 list", "diff STORE @1",
+        "why STORE tasks/t", "history STORE tasks/t", "outbox STORE --explain",
     ])
     func `says what to do where there is no store`(_ line: String) async throws {
         let folder = try SyncFolder()
@@ -247,7 +248,8 @@ struct `the tool` {
             for line in [
                 "get S tasks/t1", "list S", "list S -o json", "status S", "status S -o json",
                 "outbox S --all", "dump S", "dump S -o json", "dump S -o verbose", "show S @1",
-                "verify S", "stats S", "as-of S @3 list", "as-of S @3 outbox",
+                "verify S", "stats S", "as-of S @3 list", "as-of S @3 outbox", "why S tasks/t1", "why S tasks/t1 --blame",
+                "history S tasks/t1.title", "history S tasks/t1 -r -o json", "outbox S --explain",
             ] {
                 let result = try await SyncTool.bash(
                     "\"$tidemark\" " + line.replacing(" S", with: " \(store)"))
