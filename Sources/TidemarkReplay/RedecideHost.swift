@@ -24,7 +24,7 @@ final class RedecideHost: SyncHost {
     let adapter: any ServerAdapter
     let comparison: CommitComparison
     let bodies: [BodyReference: [UInt8]]
-    private let state: Lock<State>
+    let state: Lock<State>
 
     struct State: Sendable {
         /// The next commit of the capsule that is not in the store yet.
@@ -37,6 +37,14 @@ final class RedecideHost: SyncHost {
         var asked: Set<Int> = []
         var quiet = 0
         var proofs = 0
+        /// How many writes were seen to have been waited for.
+        var waits: Set<Position> = []
+        /// Lists that were asked for and are not answered yet, each with how many it overtakes.
+        var open: [(turn: Int, overtook: Int)] = []
+        var turns = 0
+        /// Those of them whose answer may be handed over.
+        var released: Set<Int> = []
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var acts = 0
         var answers = 0
         /// Why it goes no further.
@@ -60,89 +68,58 @@ final class RedecideHost: SyncHost {
     /// How far it is.
     var progress: State { state.withLock(\.self) }
 
-    // MARK: Time
-
-    /// Clock and randomness as they were recorded.
-    var dependencies: Dependencies {
-        Dependencies(
-            now: { self.moment.now }, makeID: { "" }, random: { self.run.seed },
-            uptime: {
-                let moment = self.moment
-                return Uptime(bootID: moment.bootID, microseconds: moment.uptime)
-            },
-            sleep: { duration in
-                // What was recorded had no need to wait.
-                throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
-            })
-    }
-
-    /// The time of what was recorded next.
-    private var moment: Moment {
-        state.withLock { state in
-            guard state.hasBegun else { return run.begun }
-            var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
-            if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
-            if isLast(state), unasked(state).isEmpty {
-                if let sent = quietTime(state) { now = sent }
-                if state.isEnding || quietTime(state) == nil,
-                    let uptime = run.ending?.value("endUptime")?.int64Value
-                {
-                    return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
-                }
-            }
-            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
-        }
-    }
-
-    private func uptime(at now: Timestamp) -> Int64 {
-        run.begun.uptime + (now.rawValue - run.begun.now.rawValue)
-    }
-
-    /// When the next request was sent of which the log says nothing else.
-    private func quietTime(_ state: State) -> Timestamp? {
-        let times = run.ending?.value("requestTimes")?.array ?? []
-        guard state.quiet < times.count else { return nil }
-        return times[state.quiet].int64Value.map { Timestamp(rawValue: $0) }
-    }
-
     // MARK: What was recorded next
 
     /// The run's next commit.
-    private func commit(_ state: State) -> [Capsule.Entry]? {
+    func commit(_ state: State) -> [Capsule.Entry]? {
         guard state.done < run.commits.count else { return nil }
         return capsule.commits[run.commits[state.done]].entries
     }
 
     /// Whether the run's next commit is the one that ends it.
-    private func isLast(_ state: State) -> Bool {
+    func isLast(_ state: State) -> Bool {
         commit(state)?.last?.position == run.finished?.position && run.finished != nil
     }
 
-    private func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
+    /// The write that the run's next commit sends, if it sends one.
+    func nextWrite(_ state: State) -> RecordedWrite? {
+        guard let entries = commit(state), let first = entries.first, let last = entries.last
+        else { return nil }
+        return run.writes.first { first.position <= $0.position && $0.position <= last.position }
+    }
+
+    func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
         run.reads.enumerated().filter { !state.asked.contains($0.offset) }
             .map { ($0.offset, $0.element) }
     }
 
     /// The first thing that was recorded and is not done yet.
-    private var following: Capsule.Entry? {
+    var following: Capsule.Entry? {
         state.withLock { state in
             let entries = commit(state) ?? []
             let read = unasked(state).map(\.read.sent).min { $0.position < $1.position }
-            // The start is no act of its own.
-            let act = entries.first { $0.event.kind != .syncStarted } ?? entries.first
-            guard let read, let act else { return read ?? act }
+            // The start is no act of its own, and what was asked is done.
+            let asked = Set(state.asked.map { run.reads[$0].sent.position })
+            let act = entries.first { entry in
+                entry.event.kind != .syncStarted && !asked.contains(entry.position)
+                    && !(entry.event.call.map(asked.contains) ?? false)
+            }
+            guard let read, let act else { return read ?? act ?? entries.first }
             return read.position < act.position ? read : act
         }
     }
 
     /// Takes note of why it goes no further.
     @discardableResult
-    private func stop(_ error: any Error) -> any Error {
-        state.withLock { state in
+    func stop(_ error: any Error) -> any Error {
+        let (first, waiters) = state.withLock { state in
             let first = state.stop ?? error
             state.stop = first
-            return first
+            defer { state.waiters = [:] }
+            return (first, Array(state.waiters.values))
         }
+        for waiter in waiters { waiter.resume() }
+        return first
     }
 
     private func check() throws { if let stop = progress.stop { throw stop } }
@@ -216,7 +193,7 @@ final class RedecideHost: SyncHost {
         case "cancelled": throw CancellationError()
         default: break
         }
-        let isOutside = run.reads.isEmpty && run.writes == 0 || count > 1
+        let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
         if isOutside, let thrown = SyncFailure(name: failure, detail: run.failureText) {
             throw thrown
         }
@@ -229,14 +206,20 @@ final class RedecideHost: SyncHost {
             let found = unasked(state).first { $0.read.isOf(question.request) }
             if let found { state.asked.insert(found.number) }
             let isOver = unasked(state).isEmpty
-            let isQuiet = found == nil && isOver && isLast(state) && state.quiet < run.quietMax
+            // Of what is asked early, the record may speak late, or not at all.
+            let isDue = isOver && isLast(state) || question.isAhead
+            let isCutOff = question.isAhead && run.finished == nil
+            let isQuiet = found == nil && isDue && (state.quiet < run.quietMax || isCutOff)
             return (found, isOver, isQuiet)
         }
+        let turn = question.isAhead ? takeTurn(found?.read) : 0
         if let found {
             let sentAt = found.read.sentAt
-            return SyncAsking(
+            var asking = SyncAsking(
                 sentAt: sentAt, sentUptime: uptime(at: sentAt), asOf: found.read.asOf,
                 number: found.number + 1)
+            asking.turn = turn
+            return asking
         }
         if mayBeQuiet {
             var asking = now
@@ -245,6 +228,7 @@ final class RedecideHost: SyncHost {
                 state.quiet += 1
             }
             asking.sentUptime = uptime(at: asking.sentAt)
+            asking.turn = turn
             return asking
         }
         if run.finished == nil, isOver, state.withLock({ commit($0) == nil }) {
@@ -263,25 +247,15 @@ final class RedecideHost: SyncHost {
     ) async -> (ServerAnswer, AnswerRecord) {
         do {
             if question.sent != nil { return try written(question) }
+            if asking.turn > 0 { await release(of: asking.turn) }
             guard asking.number > 0 else { return try quiet(question) }
             let read = run.reads[asking.number - 1]
-            if question.isAhead, read.isCancelled, run.failure != "cancelled" {
-                // It was given up when another one's answer ended the run.
-                await Self.cancellation()
-            }
             state.withLock { $0.answers += 1 }
             return try answer(to: question, read)
         } catch {
             stop(error)
             return (.failure(.cancelled), AnswerRecord(payload: Array("{}".utf8)))
         }
-    }
-
-    /// Returns when the task is cancelled.
-    private static func cancellation() async {
-        let (stream, continuation) = AsyncStream<Never>.makeStream()
-        for await _ in stream {}
-        continuation.finish()
     }
 
     /// The answer to a write: what follows it in the run's next commit.
@@ -308,7 +282,8 @@ final class RedecideHost: SyncHost {
         if entries != nil, isAsked, !state.withLock({ isLast($0) && !$0.isEnding }) {
             try appendBeforeCommit()
         }
-        if let first = entries?.first {
+        // While something of it is to be asked still, nothing is to be written.
+        if let first = entries?.first, isAsked {
             try journal.goOn(at: Position(first.position.rawValue - 1))
         }
         let comparison = comparison
@@ -342,68 +317,5 @@ final class RedecideHost: SyncHost {
 extension Event {
     fileprivate func isAnswer(to call: Position) -> Bool {
         self.call == call && (kind == .requestAnswered || kind == .requestFailed)
-    }
-}
-
-extension RecordedRead {
-    /// Whether it was given up.
-    fileprivate var isCancelled: Bool {
-        guard answered.event.kind == .requestFailed else { return false }
-        let payload = try? JSONDocument(parsing: answered.event.payload)
-        return payload?.value("error")?.stringValue == TransportError.Code.cancelled.rawValue
-    }
-}
-
-extension RecordedRun {
-    /// What its end says of why it ended, for people.
-    fileprivate var failureText: String { ending?.value("detail")?.stringValue ?? "" }
-}
-
-extension SyncFailure {
-    /// A failure that credentials can be refused with, from what was logged of it.
-    fileprivate init?(name: String, detail: String) {
-        let inner = detail.firstIndex(of: "(").map { detail[$0...].dropFirst().dropLast() }
-        let text = String(inner ?? "")
-        switch name {
-        case "offline": self = .offline(text)
-        case "timeout": self = .timeout(text)
-        case "unauthorized": self = .unauthorized
-        case "forbidden": self = .forbidden
-        case "apiDeprecated": self = .apiDeprecated
-        case "clientDeprecated": self = .clientDeprecated
-        default: return nil
-        }
-    }
-}
-
-extension CommitComparison {
-    /// What today's engine does before anything else that was recorded.
-    func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
-        Divergence(
-            .different, at: recorded?.position ?? .start, recorded: recorded?.event.line,
-            replayed: text, causes: recorded.map { causes(of: $0.position) } ?? [])
-    }
-
-    /// What today's engine asks that was not asked then.
-    func instead(
-        of recorded: Capsule.Entry?, asks question: SyncQuestion, isOver: Bool
-    ) -> Divergence {
-        let own = RecordedRequest(question.request)
-        let collection = question.call.collection.map { " \($0.name)" } ?? ""
-        var divergence = instead("request.sent\(collection) \(own.line)", recorded)
-        guard let recorded, recorded.event.kind == .requestSent, !isOver else {
-            divergence.kind = .extra
-            return divergence
-        }
-        let document = try? JSONDocument(parsing: recorded.event.payload)
-        divergence.field = RecordedRequest(document).difference(from: own)
-        return divergence
-    }
-
-    /// The difference that a commit makes in the views, now that it is in the store.
-    func difference(_ commit: Capsule.Commit, in journal: Journal) throws -> Divergence? {
-        let count = commit.last.rawValue - commit.first.rawValue + 1
-        guard UInt64(commit.entries.count) == count else { return nil }
-        return try difference(commit, journal.lastDigests())
     }
 }
