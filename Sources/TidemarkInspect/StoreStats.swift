@@ -12,6 +12,14 @@ package struct StoreStats: Sendable {
         package var events = 0
         package var bytes = 0
     }
+    /// A snapshot of the views.
+    package struct Snapshot: Sendable {
+        package var position: Position
+        package var rows: UInt64
+        package var bytes: Int
+        /// Whether the rules of this version made it; else it serves for nothing.
+        package var isCurrent: Bool
+    }
     package var kinds: [EventKind: Kind] = [:]
     package var events = 0
     /// Frames of all events, in bytes, as if every payload stood in its frame.
@@ -21,6 +29,7 @@ package struct StoreStats: Sendable {
     package var commits = 0
     package var entities = 0
     package var mutations = 0
+    package var snapshots: [Snapshot] = []
     package var firstAt: Timestamp?
     package var lastAt: Timestamp?
 }
@@ -32,6 +41,12 @@ extension Journal {
         stats.fileBytes = Int(try environment.info().fileBytes)
         try environment.read { transaction in
             stats.commits = try transaction.count(log.commits)
+            stats.snapshots = try snapshots.manifests(transaction).map { manifest in
+                StoreStats.Snapshot(
+                    position: manifest.position, rows: manifest.rows,
+                    bytes: try snapshots.storedBytes(of: manifest, transaction),
+                    isCurrent: manifest.isCurrent)
+            }
             try log.forEachFrame(transaction) { _, frame in
                 guard let frame = try? frame.get(),
                     let event = try? Event(header: frame.header, payload: [])

@@ -25,7 +25,7 @@ package struct ViewsDifference: Sendable, Hashable {
         package var after: [UInt8]?
     }
 
-    /// An entity of which something else is seen.
+    /// An entity of which something else is seen, by the key that it has before.
     package struct Entity: Sendable, Hashable {
         package var key: EntityKey
         package var before: State?
@@ -75,27 +75,31 @@ package struct ViewsDifference: Sendable, Hashable {
         for tree in Tree.allCases {
             try before.forEachRow(of: tree) { bytes, value in
                 let key = RowKey(tree, bytes)
-                let other = try after.row(key)
+                let other = try after.row(key) ?? after.counterpart(of: key, in: before)
                 if other != value { try note(key, value, other) }
                 return true
             }
             try after.forEachRow(of: tree) { bytes, value in
                 let key = RowKey(tree, bytes)
-                if try before.row(key) == nil { try note(key, nil, value) }
+                let isThere = try before.row(key) != nil
+                if !isThere, try before.counterpart(of: key, in: after) == nil {
+                    try note(key, nil, value)
+                }
                 return true
             }
         }
     }
 
+    /// Notes a row that differs: as what is seen of it, or else as a row.
     private mutating func note(_ key: RowKey, _ before: [UInt8]?, _ after: [UInt8]?) throws {
         if let name = key.tree == .rows ? EntityKey(bytes: key.bytes) : nil {
             let entity = Entity(name, try State(row: before), try State(row: after))
             if let entity { return entities.append(entity) }
         }
         // Mutations are compared with what they wait for, which is no row.
-        let kind = key.tree == .ledger ? key.bytes.prefix(1) : []
+        let kind = key.tree == .ledger ? Array(key.bytes.prefix(1)) : []
         let isMutation = [Ledger.mutations, Ledger.derived, Ledger.open, Ledger.openDerived]
-            .contains(Array(kind))
+            .contains(kind)
         if !isMutation { rows.append(Row(key: key, change: .of(before, after))) }
     }
 
@@ -119,6 +123,19 @@ package struct ViewsDifference: Sendable, Hashable {
             case (nil, nil): return
             }
         }
+    }
+}
+
+extension ViewReader {
+    /// The row of an entity of another store that goes by another id here: each keeps its first
+    /// one for life.
+    fileprivate func counterpart(of key: RowKey, in other: ViewReader) throws -> [UInt8]? {
+        guard key.tree == .rows, let name = EntityKey(bytes: key.bytes) else { return nil }
+        for id in try other.ids(of: name) {
+            let found = try found(EntityKey(name.collection, id))
+            if let found { return try row(.entity(found.key)) }
+        }
+        return nil
     }
 }
 

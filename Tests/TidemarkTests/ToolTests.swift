@@ -126,6 +126,7 @@ struct `the tool` {
         "put STORE tasks/t '{}'", "patch STORE tasks/t '{\"a\":1}'", "delete STORE tasks/t",
         "get STORE tasks/t", "list STORE", "sync STORE", "status STORE", "outbox STORE",
         "dump STORE", "show STORE @1", "verify STORE", "stats STORE", "rebuild STORE",
+        "as-of STORE @1 list", "diff STORE @1",
     ])
     func `says what to do where there is no store`(_ line: String) async throws {
         let folder = try SyncFolder()
@@ -246,7 +247,7 @@ struct `the tool` {
             for line in [
                 "get S tasks/t1", "list S", "list S -o json", "status S", "status S -o json",
                 "outbox S --all", "dump S", "dump S -o json", "dump S -o verbose", "show S @1",
-                "verify S", "stats S",
+                "verify S", "stats S", "as-of S @3 list", "as-of S @3 outbox",
             ] {
                 let result = try await SyncTool.bash(
                     "\"$tidemark\" " + line.replacing(" S", with: " \(store)"))

@@ -126,6 +126,12 @@ struct Stats: ParsableCommand {
         if let first = stats.firstAt, let last = stats.lastAt {
             Terminal.write("recorded   \(first) to \(last)")
         }
+        for snapshot in stats.snapshots {
+            Terminal.write(
+                "snapshot   " + "\(snapshot.position)".padded(to: 9)
+                    + "\(snapshot.rows) rows in \(snapshot.bytes) bytes"
+                    + (snapshot.isCurrent ? "" : ", by other rules"))
+        }
         for (kind, sum) in stats.kinds.sorted(by: { $0.key < $1.key }) {
             Terminal.write(
                 "  " + kind.description.padded(to: 18) + "\(sum.events)".padded(to: 8)

@@ -59,6 +59,12 @@ struct Diff: ParsableCommand {
                 }
             }
         }
+        let isMoment = first == "@0" || Position(first) != nil || (try? Name.time(first)) != nil
+        guard second != nil || isMoment else {
+            throw UsageError(
+                "\"\(first)\" is no store, no position and no time; write the folder of another "
+                    + "store, @12, or 2026-11-21T11:09:00Z")
+        }
         return try store.read { journal in
             let before = try Past.position(first, in: journal, allowsStart: true)
             let after = try second.map { try Past.position($0, in: journal, allowsStart: true) }

@@ -12,9 +12,10 @@ struct Verify: ParsableCommand {
         abstract: "Proves that a store is what was written.",
         discussion: """
             Recomputes every checksum and the Merkle root of every commit, and compares
-            every view row with what the commits recorded. --quick looks at checksums and
-            counts only; --deep also folds the log again, in a temporary directory, and
-            compares every row with that. --checkpoint proves that an older `tidemark
+            every view row with what the commits recorded, snapshots of the views with
+            their digests. --quick looks at checksums and counts only; --deep also folds
+            the log again, in a temporary directory, and compares every row with that,
+            also those of snapshots. --checkpoint proves that an older `tidemark
             checkpoint` is a prefix of the log: only that shows a log that was cut or
             rolled back with everything it says about itself.
 
@@ -116,6 +117,7 @@ struct Rebuild: ParsableCommand {
         abstract: "Folds the log again and replaces every view row.",
         discussion: """
             The log itself is not touched. The old rows are served until it is done.
+            Snapshots of the views are removed; the log makes others in time.
             --check changes nothing: it folds in a temporary directory, compares every
             row, and ends with exit code 1 when one differs.
             """)
