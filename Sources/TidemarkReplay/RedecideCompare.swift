@@ -9,6 +9,7 @@ import TidemarkViews
 struct CommitComparison: Sendable {
     /// Every event of the capsule, by its position.
     let events: [Position: Event]
+    private let positions: [Position]
 
     init(_ capsule: Capsule) {
         var events: [Position: Event] = [:]
@@ -16,23 +17,29 @@ struct CommitComparison: Sendable {
             events[entry.position] = entry.event
         }
         self.events = events
+        positions = capsule.commits.flatMap(\.entries).map(\.position)
     }
 
     /// The first difference of a commit; nil where there is none.
     func difference(_ recorded: [Capsule.Entry], _ replayed: [Event]) -> Divergence? {
         for (index, (entry, event)) in zip(recorded, replayed).enumerated() {
             guard let field = entry.event.difference(from: event) else { continue }
+            // One of both is at its end.
+            if event.kind == .syncFinished, entry.event.kind != .syncFinished {
+                return missing(entry, replayed: event.line)
+            }
+            if entry.event.kind == .syncFinished { return extra(event, before: entry) }
             // An event more or less shifts all that follow.
             let rest = recorded.count - replayed.count
             if rest > 0, index + 1 < recorded.count, recorded[index + 1].event.isLike(event) {
                 return missing(entry)
             }
             if rest < 0, index + 1 < replayed.count, replayed[index + 1].isLike(entry.event) {
-                return extra(event, after: recorded[..<index].last ?? entry)
+                return extra(event, before: entry)
             }
             return Divergence(
-                .different, at: entry.position, recorded: entry.event.line, replayed: event.line,
-                field: field, causes: causes(of: entry.position))
+                .different, at: entry.position, recorded: entry.event.line(with: field),
+                replayed: event.line(with: field), field: field, causes: causes(of: entry.position))
         }
         if recorded.count > replayed.count { return missing(recorded[replayed.count]) }
         if recorded.count < replayed.count, let last = recorded.last {
@@ -45,6 +52,13 @@ struct CommitComparison: Sendable {
         Divergence(
             .missing, at: entry.position, recorded: entry.event.line, replayed: replayed,
             causes: causes(of: entry.position))
+    }
+
+    private func extra(_ event: Event, before entry: Capsule.Entry) -> Divergence {
+        let last = positions.last { $0 < entry.position } ?? .start
+        return Divergence(
+            .extra, at: last, recorded: entry.event.line, replayed: event.line,
+            causes: causes(of: last))
     }
 
     func extra(_ event: Event, after last: Capsule.Entry?) -> Divergence {
@@ -135,6 +149,28 @@ extension Event {
     }
 
     private static let lineBytesMax = 160
+
+    /// The event in one line, with one field of it.
+    func line(with field: String) -> String {
+        let value: String
+        switch field {
+        case "cause": value = cause?.description ?? "none"
+        case "sync": value = sync?.description ?? "none"
+        case "mutation": value = mutation?.description ?? "none"
+        case "call": value = call?.description ?? "none"
+        case "asOf": value = asOf?.description ?? "none"
+        case "serverTime": value = serverTime?.description ?? "none"
+        case "revision": value = revision?.description ?? "none"
+        default:
+            let path = field.split(separator: ".").dropFirst()
+            guard let name = path.first, let document = try? JSONDocument(parsing: payload)
+            else { return line }
+            let member = name.prefix { $0 != "[" }
+            let raw = document.rawValue(String(member)).map { $0.prefix(Self.lineBytesMax) }
+            value = raw.map { String(decoding: $0, as: UTF8.self) } ?? "none"
+        }
+        return "\(line); \(field.split(separator: ".").last ?? "") \(value)"
+    }
 }
 
 extension [UInt8] {

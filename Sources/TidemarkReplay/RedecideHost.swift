@@ -37,6 +37,14 @@ final class RedecideHost: SyncHost {
         var asked: Set<Int> = []
         var quiet = 0
         var proofs = 0
+        /// How many writes were seen to have been waited for.
+        var waits: Set<Position> = []
+        /// Lists that were asked for and are not answered yet, each with how many it overtakes.
+        var open: [(turn: Int, overtook: Int)] = []
+        var turns = 0
+        /// Those of them whose answer may be handed over.
+        var released: Set<Int> = []
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var acts = 0
         var answers = 0
         /// Why it goes no further.
@@ -81,6 +89,7 @@ final class RedecideHost: SyncHost {
         state.withLock { state in
             guard state.hasBegun else { return run.begun }
             var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
+            if let write = nextWrite(state) { now = write.sentAt }
             if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
             if isLast(state), unasked(state).isEmpty {
                 if let sent = quietTime(state) { now = sent }
@@ -100,9 +109,7 @@ final class RedecideHost: SyncHost {
 
     /// When the next request was sent of which the log says nothing else.
     private func quietTime(_ state: State) -> Timestamp? {
-        let times = run.ending?.value("requestTimes")?.array ?? []
-        guard state.quiet < times.count else { return nil }
-        return times[state.quiet].int64Value.map { Timestamp(rawValue: $0) }
+        state.quiet < run.quietTimes.count ? run.quietTimes[state.quiet] : nil
     }
 
     // MARK: What was recorded next
@@ -116,6 +123,13 @@ final class RedecideHost: SyncHost {
     /// Whether the run's next commit is the one that ends it.
     private func isLast(_ state: State) -> Bool {
         commit(state)?.last?.position == run.finished?.position && run.finished != nil
+    }
+
+    /// The write that the run's next commit sends, if it sends one.
+    private func nextWrite(_ state: State) -> RecordedWrite? {
+        guard let entries = commit(state), let first = entries.first, let last = entries.last
+        else { return nil }
+        return run.writes.first { first.position <= $0.position && $0.position <= last.position }
     }
 
     private func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
@@ -138,11 +152,14 @@ final class RedecideHost: SyncHost {
     /// Takes note of why it goes no further.
     @discardableResult
     private func stop(_ error: any Error) -> any Error {
-        state.withLock { state in
+        let (first, waiters) = state.withLock { state in
             let first = state.stop ?? error
             state.stop = first
-            return first
+            defer { state.waiters = [:] }
+            return (first, Array(state.waiters.values))
         }
+        for waiter in waiters { waiter.resume() }
+        return first
     }
 
     private func check() throws { if let stop = progress.stop { throw stop } }
@@ -216,7 +233,7 @@ final class RedecideHost: SyncHost {
         case "cancelled": throw CancellationError()
         default: break
         }
-        let isOutside = run.reads.isEmpty && run.writes == 0 || count > 1
+        let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
         if isOutside, let thrown = SyncFailure(name: failure, detail: run.failureText) {
             throw thrown
         }
@@ -229,14 +246,20 @@ final class RedecideHost: SyncHost {
             let found = unasked(state).first { $0.read.isOf(question.request) }
             if let found { state.asked.insert(found.number) }
             let isOver = unasked(state).isEmpty
-            let isQuiet = found == nil && isOver && isLast(state) && state.quiet < run.quietMax
+            // Of what is asked early, the record may speak late, or not at all.
+            let isDue = isOver && isLast(state) || question.isAhead
+            let isCutOff = question.isAhead && run.finished == nil
+            let isQuiet = found == nil && isDue && (state.quiet < run.quietMax || isCutOff)
             return (found, isOver, isQuiet)
         }
+        let turn = question.isAhead ? takeTurn(found?.read) : 0
         if let found {
             let sentAt = found.read.sentAt
-            return SyncAsking(
+            var asking = SyncAsking(
                 sentAt: sentAt, sentUptime: uptime(at: sentAt), asOf: found.read.asOf,
                 number: found.number + 1)
+            asking.turn = turn
+            return asking
         }
         if mayBeQuiet {
             var asking = now
@@ -245,6 +268,7 @@ final class RedecideHost: SyncHost {
                 state.quiet += 1
             }
             asking.sentUptime = uptime(at: asking.sentAt)
+            asking.turn = turn
             return asking
         }
         if run.finished == nil, isOver, state.withLock({ commit($0) == nil }) {
@@ -263,12 +287,9 @@ final class RedecideHost: SyncHost {
     ) async -> (ServerAnswer, AnswerRecord) {
         do {
             if question.sent != nil { return try written(question) }
+            if asking.turn > 0 { await release(of: asking.turn) }
             guard asking.number > 0 else { return try quiet(question) }
             let read = run.reads[asking.number - 1]
-            if question.isAhead, read.isCancelled, run.failure != "cancelled" {
-                // It was given up when another one's answer ended the run.
-                await Self.cancellation()
-            }
             state.withLock { $0.answers += 1 }
             return try answer(to: question, read)
         } catch {
@@ -277,11 +298,59 @@ final class RedecideHost: SyncHost {
         }
     }
 
-    /// Returns when the task is cancelled.
-    private static func cancellation() async {
-        let (stream, continuation) = AsyncStream<Never>.makeStream()
-        for await _ in stream {}
-        continuation.finish()
+    // MARK: Several answers at once
+
+    /// Takes note that a list is asked for before its turn.
+    private func takeTurn(_ read: RecordedRead?) -> Int {
+        let payload = read.flatMap { try? JSONDocument(parsing: $0.answered.event.payload) }
+        let overtook = payload.map { AnswerNote(of: $0).overtook } ?? 0
+        return state.withLock { state in
+            state.turns += 1
+            state.open.append((state.turns, overtook))
+            return state.turns
+        }
+    }
+
+    /// Lets go of the answer that came next: each has overtaken as many as it was recorded to.
+    func willTake() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            let place = state.open.indices.last { state.open[$0].overtook == $0 }
+            guard !state.open.isEmpty else { return nil }
+            let turn = state.open.remove(at: place ?? 0).turn
+            state.released.insert(turn)
+            return state.waiters.removeValue(forKey: turn)
+        }
+        waiter?.resume()
+    }
+
+    /// Returns when it is an answer's turn, or nobody waits for it any more.
+    private func release(of turn: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isFree = state.withLock { state in
+                    if state.released.contains(turn) || state.stop != nil { return true }
+                    state.waiters[turn] = continuation
+                    return false
+                }
+                if isFree { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.released.insert(turn)
+                return state.waiters.removeValue(forKey: turn)
+            }
+            waiter?.resume()
+        }
+    }
+
+    /// Before a write as long as was recorded, so that it is decided anew.
+    func waited(_ waited: Int64, for step: SyncStep) -> Int64 {
+        guard case .push = step else { return 0 }
+        return state.withLock { state in
+            guard let write = nextWrite(state), state.waits.insert(write.position).inserted
+            else { return 0 }
+            return write.waited
+        }
     }
 
     /// The answer to a write: what follows it in the run's next commit.
@@ -308,7 +377,8 @@ final class RedecideHost: SyncHost {
         if entries != nil, isAsked, !state.withLock({ isLast($0) && !$0.isEnding }) {
             try appendBeforeCommit()
         }
-        if let first = entries?.first {
+        // While something of it is to be asked still, nothing is to be written.
+        if let first = entries?.first, isAsked {
             try journal.goOn(at: Position(first.position.rawValue - 1))
         }
         let comparison = comparison
@@ -342,15 +412,6 @@ final class RedecideHost: SyncHost {
 extension Event {
     fileprivate func isAnswer(to call: Position) -> Bool {
         self.call == call && (kind == .requestAnswered || kind == .requestFailed)
-    }
-}
-
-extension RecordedRead {
-    /// Whether it was given up.
-    fileprivate var isCancelled: Bool {
-        guard answered.event.kind == .requestFailed else { return false }
-        let payload = try? JSONDocument(parsing: answered.event.payload)
-        return payload?.value("error")?.stringValue == TransportError.Code.cancelled.rawValue
     }
 }
 

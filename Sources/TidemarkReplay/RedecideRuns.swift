@@ -35,6 +35,14 @@ struct RecordedRead: Sendable {
     }
 }
 
+/// A write as it was recorded.
+struct RecordedWrite: Sendable {
+    var position: Position
+    var sentAt: Timestamp
+    /// How long it was waited for the limits before it, in microseconds.
+    var waited: Int64
+}
+
 /// What the log keeps of a request without a body.
 struct RecordedRequest: Sendable, Hashable {
     private static let conditions: [HTTPField.Name] = [.ifMatch, .ifNoneMatch]
@@ -76,8 +84,8 @@ struct RecordedRun: Sendable {
     /// Its commits, by index in the capsule.
     var commits: [Int] = []
     var reads: [RecordedRead] = []
-    /// How many writes were sent.
-    var writes = 0
+    /// What was sent to be written, one or several in one request.
+    var writes: [RecordedWrite] = []
     /// Its `sync.finished`; nil where it was cut off.
     var finished: Capsule.Entry?
     let begun: Moment
@@ -127,7 +135,13 @@ struct RecordedRun: Sendable {
     var quietMax: Int {
         guard failure == nil, let ending else { return 0 }
         let requests = ending.value("requests")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-        return max(0, requests - reads.count - writes)
+        return max(0, requests - reads.count - writes.count)
+    }
+
+    /// When those were made, as far as it is told.
+    var quietTimes: [Timestamp] {
+        let times = ending?.value("requestTimes")?.array ?? []
+        return times.compactMap(\.int64Value).sorted().map { Timestamp(rawValue: $0) }
     }
 
     /// Why today's engine can't be asked to decide it; nil where it can.
@@ -198,7 +212,14 @@ extension RecordedRun {
                 let payload = try? JSONDocument(parsing: event.payload)
                 // The writes of a batch name it as their cause.
                 let isWrite = payload?.value("covers") != nil || payload?.value("writes") != nil
-                if isWrite, event.cause == nil { writes += 1 }
+                if isWrite, event.cause == nil {
+                    let time = payload?.value("sentAt")?.int64Value
+                    writes.append(
+                        RecordedWrite(
+                            position: entry.position,
+                            sentAt: time.map { Timestamp(rawValue: $0) } ?? event.recordedAt,
+                            waited: payload?.value("waited")?.int64Value ?? 0))
+                }
             case .requestAnswered, .requestFailed:
                 guard let call = event.call, let sent = open[call] else { break }
                 places[call] = reads.count

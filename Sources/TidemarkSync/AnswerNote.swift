@@ -11,6 +11,7 @@
 //   unreadable  what can't be read and was known already, by name
 //   stale       entities of which it names another version, and of which more is known
 //   missing     collections that it does not describe
+//   overtook    how many answers to what was asked earlier came later
 
 import HTTPTypes
 package import TidemarkEvents
@@ -30,6 +31,7 @@ package struct AnswerNote: Sendable, Hashable {
     package var unreadable: [String] = []
     package var stale: [String] = []
     package var missing: [String] = []
+    package var overtook = 0
 
     package init() {}
 
@@ -57,6 +59,7 @@ package struct AnswerNote: Sendable, Hashable {
         where !ids.isEmpty {
             payload.add(name, .array(ids.map(JSONValue.string)))
         }
+        if overtook > 0 { payload.add("overtook", Int64(overtook)) }
         return payload.bytes
     }
 
@@ -79,6 +82,7 @@ package struct AnswerNote: Sendable, Hashable {
         unreadable = texts("unreadable") ?? []
         stale = texts("stale") ?? []
         missing = texts("missing") ?? []
+        overtook = object["overtook"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0
     }
 }
 

@@ -24,6 +24,8 @@ struct AnsweredList: Sendable {
     /// In which round of the pull it was asked for, and with which credentials.
     var round = 0
     var proof = 0
+    /// The how many-th of the run's lists that were asked for before their turn.
+    var number = 0
 
     var endsRun: Bool {
         if case .failure(let failure) = answer { failure.stopsRun } else { false }
@@ -64,7 +66,6 @@ extension SyncDriver {
         guard model.settings.parallel > 1 else { return .inLine }
         let name = list.collection.name
         while var ahead = run.ahead {
-            run.moment = dependencies.moment
             if let answered = ahead.answered.removeValue(forKey: name) {
                 run.ahead = ahead
                 return .answered(answered)
@@ -86,7 +87,10 @@ extension SyncDriver {
             guard run.ahead?.open ?? 0 > 0 || run.ahead?.answered[name] != nil else {
                 return .inLine
             }
-            if run.ahead?.answered[name] == nil { try await takeNext(&run, &group) }
+            if run.ahead?.answered[name] == nil {
+                try await takeNext(&run, &group)
+                run.moment = dependencies.moment
+            }
         }
         return .inLine
     }
@@ -98,10 +102,10 @@ extension SyncDriver {
         if case .all = run.machine.scope {
             switch await wait(&run, lists: lists.count) {
             case .failure(let failure): return .ended(failure)
-            case .success(true):
+            case .success(1...):
                 run.machine.restartPull()
                 return .anew
-            case .success(false): break
+            case .success: break
             }
         }
         var ahead = ListsAhead(
@@ -151,6 +155,9 @@ extension SyncDriver {
             step: .list(call), call: call, request: request, list: list, isAhead: true)
         let asking = try host.asking(question, asking(in: run, asOf: asOf))
         run.window.add(asking.sentAt)
+        run.asked += 1
+        run.open.append(run.asked)
+        answered.number = run.asked
         ahead.open += 1
         let driver = limited(by: run.time)
         answered.isLimited = driver.limits != limits
@@ -172,8 +179,12 @@ extension SyncDriver {
     private func takeNext(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws {
-        guard let answered = try await group.next() else { return }
+        host.willTake()
+        guard var answered = try await group.next() else { return }
         run.ahead?.open -= 1
+        let place = run.open.firstIndex(of: answered.number) ?? 0
+        run.open.remove(at: place)
+        answered.exchange?.note.overtook = place
         guard var ahead = run.ahead, answered.round == ahead.round else {
             return drop(answered, &run)
         }
@@ -234,7 +245,9 @@ extension SyncDriver {
             ahead.answered[collection.name].map { drop($0, &run) }
         }
         run.ahead?.answered = [:]
-        while let answered = try await group.next() { drop(answered, &run) }
+        var left: [AnsweredList] = []
+        while let answered = try await group.next() { left.append(answered) }
+        for answered in left.sorted(by: { $0.number < $1.number }) { drop(answered, &run) }
     }
 
     private func drop(_ answered: AnsweredList, _ run: inout SyncRun) {

@@ -18,6 +18,10 @@ struct LiveHost: SyncHost {
 
     func willEnd() {}
 
+    func willTake() {}
+
+    func waited(_ waited: Int64, for step: SyncStep) -> Int64 { waited }
+
     func credentials() async throws -> Credentials { try await proof() }
 
     func asking(_ question: SyncQuestion, _ now: SyncAsking) -> SyncAsking { now }

@@ -75,9 +75,13 @@ extension SyncDriver {
             return true
         }
         dependencies.reach(.beforeAppend)
-        let sent = try await log(&run.recorder) { try $0.sending(items, request, parts, $1) }
+        let (sentAt, waited) = (now(in: run), run.waited)
+        let sent = try await log(&run.recorder) {
+            try $0.sending(items, request, parts, sentAt: sentAt, waited: waited, $1)
+        }
         // An edit came in between: what to send is decided anew.
         guard let sent else { return false }
+        run.waited = 0
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
         let question = SyncQuestion(step: step, call: call, request: request, sent: sent.call)
@@ -106,6 +110,7 @@ extension SyncDriver {
             run.machine.took(.failure(error), to: step, date: nil)
             return
         }
+        run.waited = 0
         let question = SyncQuestion(
             step: step, call: call, request: request, list: run.machine.list)
         let asOf = try journal.read { views in views.last }

@@ -137,7 +137,9 @@ package struct SyncDriver: Sendable {
                 run.end(failure)
                 return true
             case .success(let waited):
-                if waited, case .push = step {
+                let waited = host.waited(waited, for: step)
+                run.waited += waited
+                if waited > 0, case .push = step {
                     // What is to be sent is decided anew, from the first collection on.
                     run.machine.replan()
                     return true
@@ -183,7 +185,8 @@ package struct SyncDriver: Sendable {
         if let failure = host.interruption() { run.machine.end(failure) }
         run.moment = dependencies.moment
         try host.willDecide()
-        let step = try journal.read { views in try run.machine.next(views, at: run.moment) }
+        // Where the server's clock is not known, the run's beginning is now.
+        let step = try journal.read { views in try run.machine.next(views, at: run.begun) }
         if step == .finish { return nil }
         if step.call != nil, let left = run.time.left(at: run.moment),
             left < SyncTime.requestTimeMin
@@ -223,15 +226,15 @@ package struct SyncDriver: Sendable {
     /// Waits until one more request keeps the model's limits, or until a whole pull of so many
     /// lists does.
     ///
-    /// - Returns: whether it had to wait, or why the run ends instead.
-    func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Bool, SyncFailure> {
+    /// - Returns: how long it had to wait, in microseconds, or why the run ends instead.
+    func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Int64, SyncFailure> {
         var slept: Int64 = 0
         while true {
             let now = now(in: run)
             let wait =
                 lists.map { run.window.pullWait(at: now, lists: $0) }
                 ?? run.window.wait(at: now)
-            guard wait > 0 else { return .success(slept > 0) }
+            guard wait > 0 else { return .success(slept) }
             let seconds = (wait + 999_999) / 1_000_000
             if let left = run.time.left(at: run.moment), left < .microseconds(wait) {
                 return .failure(.deadline)
@@ -268,9 +271,14 @@ struct SyncRun {
     var window: RequestWindow
     /// Lists that are asked for before their turn; nil before the first one.
     var ahead: ListsAhead?
+    /// How many lists were asked for before their turn, and which of them have no answer yet.
+    var asked = 0
+    var open: [Int] = []
+    /// How long it waited for the limits since the last step, in microseconds.
+    var waited: Int64 = 0
     /// When it began.
     let begun: Moment
-    /// The moment at which the step in hand is decided, and its request sent.
+    /// The moment at which the request in hand is sent.
     var moment: Moment
     /// The moment at which it was found that it has to end; nil where that is the end's own.
     private(set) var ended: Moment?

@@ -12,6 +12,12 @@ package protocol SyncHost: Sendable {
     func willDecide() throws
     /// Called when nothing is left to do, before the outbox is counted.
     func willEnd() throws
+    /// Called before one of several answers is waited for.
+    func willTake()
+    /// How long it had to wait for the limits before a step, in microseconds.
+    ///
+    /// - Parameter waited: what is so if nobody says otherwise.
+    func waited(_ waited: Int64, for step: SyncStep) -> Int64
     /// What proves to the server who asks.
     func credentials() async throws -> Credentials
     /// When and over what a read is asked.
@@ -52,6 +58,8 @@ package struct SyncAsking: Sendable {
     package var asOf: Position
     /// What the host knows it by.
     package var number = 0
+    /// Which of those that were asked at the same time it is, from 1 on.
+    package var turn = 0
 
     package init(sentAt: Timestamp, sentUptime: Int64, asOf: Position, number: Int = 0) {
         self.sentAt = sentAt

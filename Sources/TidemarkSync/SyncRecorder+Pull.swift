@@ -37,9 +37,11 @@ extension SyncRecorder {
             !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
             && list.number <= 1
         var exchange = exchange
+        let overtook = exchange.note.overtook
         exchange.note = try note(
             page, before, exchange, wanted: news.wanted, unreadable: unreadable, isNoted: isNoted,
             draft)
+        exchange.note.overtook = overtook
         guard !isNoted else {
             note(exchange)
             return news

@@ -20,7 +20,8 @@ extension SyncRecorder {
     /// - Returns: nil when an entity is no longer as it was when the write was decided: then
     ///   nothing is logged, and nothing may be sent.
     mutating func sending(
-        _ items: [PushItem], _ request: ServerRequest, _ parts: [ServerRequest], _ draft: Draft
+        _ items: [PushItem], _ request: ServerRequest, _ parts: [ServerRequest],
+        sentAt: Timestamp, waited: Int64, _ draft: Draft
     ) throws -> SentPush? {
         for item in items {
             let row = try draft.fold.entity(item.key)
@@ -33,11 +34,13 @@ extension SyncRecorder {
         let start = try begin(draft)
         let asOf = Position(draft.nextPosition.rawValue - 1)
         guard items.count > 1 else {
-            let call = try appendSent(items[0], request, start, asOf, cause: nil, draft)
+            let call = try appendSent(
+                items[0], request, sentAt, waited: waited, start, asOf, cause: nil, draft)
             return SentPush(call: call, calls: [call])
         }
         var payload = PayloadBuilder()
-        payload.add(request, sentAt: draft.now)
+        payload.add(request, sentAt: sentAt)
+        if waited > 0 { payload.add("waited", waited) }
         payload.add("writes", Int64(items.count))
         let call = try draft.append(
             Event(
@@ -45,17 +48,19 @@ extension SyncRecorder {
                 sync: start, asOf: asOf, json: payload.bytes))
         var calls: [Position] = []
         for (item, part) in zip(items, parts) {
-            calls.append(try appendSent(item, part, start, asOf, cause: call, draft))
+            calls.append(
+                try appendSent(item, part, sentAt, waited: 0, start, asOf, cause: call, draft))
         }
         return SentPush(call: call, calls: calls)
     }
 
     private func appendSent(
-        _ item: PushItem, _ request: ServerRequest, _ start: Position, _ asOf: Position,
-        cause: Position?, _ draft: Draft
+        _ item: PushItem, _ request: ServerRequest, _ sentAt: Timestamp, waited: Int64,
+        _ start: Position, _ asOf: Position, cause: Position?, _ draft: Draft
     ) throws -> Position {
         var payload = PayloadBuilder()
-        payload.add(request, sentAt: draft.now)
+        payload.add(request, sentAt: sentAt)
+        if waited > 0 { payload.add("waited", waited) }
         payload.add("covers", item.covers)
         payload.add("rule", "push/\(PushWrite.version)")
         payload.body(request.body)

@@ -21,30 +21,38 @@ extension ViewReader {
     /// referred to first, then deletions in the opposite order; within a collection what was sent
     /// in vain least often, then what is oldest; at last what was sent in vain too often.
     package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
-        var found: [EntityKey: PushCandidate] = [:]
+        var found: [PushCandidate] = []
+        var places: [EntityKey: Int] = [:]
         try forEachMutation(openOnly: true) { position, mutation in
-            var candidate =
-                found[mutation.key]
-                ?? PushCandidate(
-                    key: mutation.key, first: position, isDeletion: false,
-                    attempts: mutation.attempts)
-            candidate.isDeletion = mutation.kind == .localDeleted
-            found[mutation.key] = candidate
+            let isDeletion = mutation.kind == .localDeleted
+            if let place = places[mutation.key] {
+                found[place].isDeletion = isDeletion
+            } else {
+                places[mutation.key] = found.count
+                found.append(
+                    PushCandidate(
+                        key: mutation.key, first: position, isDeletion: isDeletion,
+                        attempts: mutation.attempts))
+            }
             return true
         }
         var order: [CollectionName: Int] = [:]
         for (index, collection) in model.collections.enumerated() {
             order[collection.name] = index
         }
-        return found.values.sorted { left, right in
+        let sorted = found.enumerated().sorted { one, other in
+            let (left, right) = (one.element, other.element)
             if left.isInVain != right.isInVain { return right.isInVain }
             if left.isDeletion != right.isDeletion { return right.isDeletion }
             let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
             if a != b { return left.isDeletion ? a > b : a < b }
             // One that the server chokes on must not keep the others waiting for ever.
             if left.attempts != right.attempts { return left.attempts < right.attempts }
-            return left.first < right.first
+            // What follows from an edit has its position, and comes after it.
+            if left.first != right.first { return left.first < right.first }
+            return one.offset < other.offset
         }
+        return sorted.map(\.element)
     }
 
     /// The entities that one refers to and that the server does not have yet, by the model's

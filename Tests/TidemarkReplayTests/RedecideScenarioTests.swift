@@ -19,13 +19,14 @@ import TidemarkTesting
     @Test(arguments: files) func `differ in nothing`(_ file: String) async throws {
         let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
         for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
-            _ = try await scenario.run { replica in
+            let result = try await scenario.run { replica in
                 let capsule = try await capsule(of: replica.journal)
                 guard let adapter = try adapter(of: replica.journal) else { return }
                 let report = try await decided(capsule, adapter: adapter)
                 if let found = report.divergence { Issue.record("\(scenario.id): \(found.text)") }
                 #expect(report.notDecided.map(\.why) == [], "\(scenario.id)")
             }
+            #expect(result.isPassed, "\(result)")
         }
     }
 }
