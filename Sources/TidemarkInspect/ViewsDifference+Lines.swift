@@ -74,7 +74,10 @@ extension ViewsDifference.Mutation {
         var line =
             "\(change.sign) " + "\(entry.position)".padded(to: 6) + " "
             + "\(entry.mutation.kind)".padded(to: 14) + " " + "\(entry.mutation.key)".padded(to: 22)
-        let words = [before, after].compactMap { $0?.standing }
+        var words = [before, after].compactMap { $0?.standing }
+        if words.first == words.last, let before, let after {
+            words = [before, after].map { "\($0.standing), sent \($0.mutation.attempts) times" }
+        }
         line += " " + words.joined(separator: " → ")
         if !entry.mutation.fields.isEmpty {
             line += "  (" + entry.mutation.fields.joined(separator: ", ") + ")"

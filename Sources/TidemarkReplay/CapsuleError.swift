@@ -50,7 +50,8 @@ package struct CapsuleError: Error, Hashable, Sendable, CustomStringConvertible 
             switch code {
             case .notACapsule: "tidemark capsule STORE -o FILE makes one"
             case .newerFormat: "use a newer tidemark"
-            case .tooLarge: "write one of fewer events: tidemark capsule STORE --last N"
+            case .tooLarge:
+                "write one of fewer events, tidemark capsule STORE --last N, or of a smaller store"
             case .truncated, .damaged: "get the file again, or write it anew"
             case .invalid: "no version of Tidemark writes that; don't trust where it is from"
             }

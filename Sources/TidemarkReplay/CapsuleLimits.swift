@@ -16,7 +16,7 @@ package struct CapsuleLimits: Sendable, Hashable {
     /// Bytes of one record: a row, a commit with its events, a body.
     package var recordBytesMax = 64 << 20
     /// Rows of the base.
-    package var rowsMax = 2_000_000
+    package var rowsMax = 4_000_000
     /// Events of all commits.
     package var eventsMax = 1_000_000
     /// Bodies that payloads name.

@@ -59,8 +59,9 @@ extension Divergence: CustomStringConvertible {
     /// - Parameter file: what the commands that it ends with are to name.
     package func lines(file: String = "FILE") -> [String] {
         var lines = [headline]
+        // Some of it is what a server or a stranger wrote.
         func add(_ label: String, _ texts: [String]) {
-            for (index, text) in texts.enumerated() {
+            for (index, text) in texts.map(EventText.printable).enumerated() {
                 let label = index == 0 ? label : ""
                 lines.append("  " + label.padded(11) + text)
             }
@@ -87,7 +88,7 @@ extension Divergence: CustomStringConvertible {
     private func commands(_ file: String) -> [String] {
         var commands = ["tidemark show \(file) \(position)"]
         if let entity {
-            commands.append("tidemark why \(file) " + EventText.printable("\(entity)"))
+            commands.append("tidemark why \(file) \(entity)")
         }
         let run = causes.first { $0.text.hasPrefix(EventKind.syncStarted.description) }
         if kind != .digest, let run {

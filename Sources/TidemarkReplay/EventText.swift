@@ -18,6 +18,45 @@ package enum EventText {
         return parts.joined(separator: " ")
     }
 
+    /// The same, and the value of a field: `… asOf: @12`.
+    ///
+    /// - Parameter field: a member of the header, or a path into the payload, as in
+    ///   `payload.covers[0]`.
+    package static func line(_ event: Event, showing field: String) -> String {
+        line(event, payloadMax: 120) + "; \(field): " + (value(of: field, in: event) ?? "none")
+    }
+
+    private static func value(of field: String, in event: Event) -> String? {
+        switch field {
+        case "kind": return event.kind.description
+        case "collection": return event.collection?.rawValue
+        case "entity": return event.entity
+        case "cause": return event.cause?.description
+        case "sync": return event.sync?.description
+        case "mutation": return event.mutation?.description
+        case "call": return event.call?.description
+        case "asOf": return event.asOf?.description
+        case "serverTime": return event.serverTime?.description
+        case "revision": return event.revision.map { onOneLine($0.rawValue) }
+        case "idempotencyKey": return event.idempotencyKey.map { Base64.encode($0) }
+        default: break
+        }
+        guard field.hasPrefix("payload"), var value = try? JSONValue(parsing: event.payload) else {
+            return nil
+        }
+        for step in field.dropFirst("payload".count).split(whereSeparator: { ".[".contains($0) }) {
+            let next = step.last == "]" ? Int(step.dropLast()) : nil
+            if let next, let list = value.array, list.indices.contains(next) {
+                value = list[next]
+            } else if let member = value[String(step)] {
+                value = member
+            } else {
+                return nil
+            }
+        }
+        return cut(printable("\(value)"), to: 200)
+    }
+
     /// What matters most of the payload.
     private static func gist(_ event: Event) -> String {
         let whole = onOneLine(event.payload)

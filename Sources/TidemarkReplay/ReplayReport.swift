@@ -40,7 +40,11 @@ public struct ReplayReport: Sendable, Hashable {
     public var digests = 0
     /// How many commits have no recorded digests to be compared with.
     public var undigested = 0
-    /// How many requests, edits and other acts were compared with the recorded ones.
+    /// How many sync runs the engine went through again.
+    public var runs = 0
+    /// How many recorded answers it was given.
+    public var answers = 0
+    /// How many events that it wrote were compared with the recorded ones.
     public var acts = 0
     /// The views that could not be compared.
     public var skipped: [SkippedView] = []
@@ -66,26 +70,31 @@ extension ReplayReport: CustomStringConvertible {
 
     /// What was replayed, and whether it came out the same.
     package var headline: String {
-        let word = mode == .fold ? "folded" : "decided"
-        let events = events == 1 ? "1 event" : "\(events) events"
-        let commits = commits == 1 ? "1 commit" : "\(commits) commits"
         let place = range.map { " \($0.lowerBound) to \($0.upperBound)" } ?? ""
-        var line = "\(word) \(events) in \(commits)\(place): "
-        line += divergence.map { "differs at \($0.position)" } ?? "the same"
-        var compared: [String] = []
-        if acts > 0 { compared.append(acts == 1 ? "1 act" : "\(acts) acts") }
-        if digests > 0 || acts == 0 {
-            compared.append(digests == 1 ? "1 digest" : "\(digests) digests")
+        let outcome = divergence.map { "differs at \($0.position)" } ?? "the same"
+        let events = Self.count(events, "event")
+        switch mode {
+        case .fold:
+            let commits = Self.count(commits, "commit")
+            let digests = Self.count(digests, "digest")
+            return "folded \(events) in \(commits)\(place): \(outcome) (\(digests) compared)"
+        case .redecide:
+            let runs = Self.count(runs, "sync run")
+            let acts = "\(Self.count(acts, "act")), \(Self.count(answers, "answer"))"
+            return "decided \(runs) in \(events)\(place): \(outcome) (\(acts))"
         }
-        return line + " (\(compared.joined(separator: " and ")) compared)"
+    }
+
+    private static func count(_ count: Int, _ noun: String) -> String {
+        count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
     }
 
     /// What was not compared, and what else there is to know.
     package var remarks: [String] {
         var lines = skipped.map(\.description)
         if undigested > 0 {
-            let commits = undigested == 1 ? "1 commit has" : "\(undigested) commits have"
-            lines.append("\(commits) no recorded digests: not compared")
+            let commits = Self.count(undigested, "commit")
+            lines.append("\(commits) without recorded digests: not compared")
         }
         return lines + notes
     }
@@ -96,7 +105,8 @@ extension ReplayReport: CustomStringConvertible {
         func number(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
         var object: JSONObject = [
             "mode": .string(mode.rawValue), "same": .bool(isSame), "events": number(events),
-            "commits": number(commits), "digests": number(digests), "acts": number(acts),
+            "commits": number(commits), "digests": number(digests), "runs": number(runs),
+            "acts": number(acts), "answers": number(answers),
             "remarks": list(remarks),
         ]
         if let range {

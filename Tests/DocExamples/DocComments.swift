@@ -2,6 +2,7 @@
 
 import Foundation
 import Tidemark
+import TidemarkTesting
 
 enum DocComments {
     typealias Note = Conflicts.Note
@@ -54,5 +55,13 @@ enum DocComments {
             note.tags += mine.tags.filter { !note.tags.contains($0) }
             return .entity(note)
         }
+    }
+
+    static func replay() async throws {
+        try await Replay(.fixture("bug-1234.capsule")).run()
+    }
+
+    static func corpus() async throws {
+        for bug in try Replay.corpus(in: "Replays") { try await bug.run() }
     }
 }

@@ -97,6 +97,31 @@ import TidemarkReplay
                 """)
     }
 
+    @Test(
+        arguments: [
+            ("call", "push.accepted tasks/t1; call: @58"),
+            ("asOf", "push.accepted tasks/t1; asOf: none"),
+            ("payload", "push.accepted tasks/t1; payload: none"),
+        ] as [(String, String)])
+    func `shows the field that differs`(_ field: String, _ line: String) throws {
+        let event = try #require(events[Position(60)])
+        #expect(EventText.line(event, showing: field) == line)
+    }
+
+    @Test func `shows a member of a payload that differs`() throws {
+        let event = Event(
+            .requestSent, recordedAt: at, key: EntityKey("tasks", "t1"),
+            json: json(#"{"method":"PUT","path":"/t","covers":[40,41],"body":{"a":"\u001b"}}"#))
+        func shown(_ field: String) -> String {
+            String(EventText.line(event, showing: field).split(separator: "; ")[1])
+        }
+
+        #expect(shown("payload.covers[1]") == "payload.covers[1]: 41")
+        #expect(shown("payload.body.a") == "payload.body.a: \"\\u001b\"")
+        #expect(shown("payload.body.b") == "payload.body.b: none")
+        #expect(shown("payload.covers") == "payload.covers: [40,41]")
+    }
+
     @Test func `never writes control characters to a terminal`() {
         let event = Event(
             .serverUpserted, recordedAt: at, key: EntityKey("tasks", "t\u{1B}[31m"),

@@ -109,7 +109,7 @@ import TidemarkViews
         let report = try FoldReplay(capsule).report
 
         #expect(report.isSame)
-        #expect(report.remarks == ["7 commits have no recorded digests: not compared"])
+        #expect(report.remarks == ["7 commits without recorded digests: not compared"])
     }
 
     @Test func `tells where a fold can't go on`() throws {

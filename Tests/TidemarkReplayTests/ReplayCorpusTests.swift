@@ -11,8 +11,14 @@ import TidemarkViews
 @Suite struct `a replay in a test` {
     @Test func `is one call, and throws where it differs`() async throws {
         let good = try ReplayLog.conflict().capsule()
-        let reports = try await Replay(.capsule(good), mode: .fold).run()
+        let reports = try await Replay(.capsule(good)).run()
         #expect(reports.map(\.isSame) == [true])
+        // It was never synced with a server.
+        #expect(
+            reports.first?.notes == ["not decided again: it names no server that was synced with"])
+        await #expect(throws: ReplayMistake.self) {
+            try await Replay(.capsule(good), mode: .redecide).run()
+        }
 
         var bad = good
         bad.commits[3].entries[0].event.payload = Array(#"{"title":"wine"}"#.utf8)
@@ -76,9 +82,12 @@ import TidemarkViews
 
     @Test func `of a store replays the whole of it`() async throws {
         try await CapsuleWorld.with { world in
-            let reports = try await Replay(.file(world.replica.directory), mode: .fold).run()
+            let reports = try await Replay(.file(world.replica.directory)).run()
             let last = try world.replica.journal.read { $0.last }
-            #expect(reports.first?.range == Position(1)...last)
+            #expect(reports.map(\.mode) == [.fold, .redecide])
+            #expect(reports.map(\.range) == [Position(1)...last, Position(1)...last])
+            #expect(reports.first?.remarks == [])
+            #expect((reports.last?.runs ?? 0) > 0)
         }
     }
 

@@ -179,6 +179,12 @@ struct `the tool's replay` {
             let good = try run("bugs", in: folder)
             #expect(good.code == 0, "\(good.complaints)")
             #expect(good.text == "kept-edit: as its story says\nlost-edit: as its story says\n")
+            #expect(
+                try run("bugs", "-o", "json", in: folder).text == """
+                    {"name":"kept-edit","expected":true}
+                    {"name":"lost-edit","expected":true}
+
+                    """)
 
             try story("lost-edit", "replays", folder)
             try story("kept-edit", "diverges at @7 (digest)", folder)

@@ -111,11 +111,12 @@ struct ReplayCommand: AsyncParsableCommand {
             for line in difference.lines(all: all) { Terminal.write(cut(line)) }
         }
         let hidden = difference.rows.count
-        guard difference.isEmpty, !all else { return }
+        guard difference.isEmpty, !all || hidden == 0 else { return }
         Terminal.say(
             hidden == 0
                 ? "nothing differs"
-                : "nothing that is seen differs, but \(hidden) rows do: --all lists them")
+                : "nothing that is seen differs, but \(hidden == 1 ? "1 row does" : "\(hidden) rows do")"
+                    + ": --all lists what differs")
     }
 
     // MARK: What if
@@ -188,25 +189,33 @@ struct ReplayCommand: AsyncParsableCommand {
             throw UsageError(
                 "\(file) is no store, and has no folder with a STORY.md and a capsule")
         }
-        var differing = 0
+        var isFine = true
         for bug in bugs {
             Terminal.progress("replaying \(bug.name)")
+            var line: JSONObject = ["name": .string(bug.name)]
+            var lines: [String] = []
             do {
                 try await bug.run()
-                Terminal.endProgress()
-                Terminal.write("\(bug.name): as its story says")
+                lines = ["\(bug.name): as its story says"]
             } catch let divergence as Divergence {
-                Terminal.endProgress()
-                differing += 1
-                Terminal.write("\(bug.name): otherwise than its story says")
-                for line in divergence.lines(file: bug.file) { Terminal.write(cut("  " + line)) }
+                line["divergence"] = divergence.json
+                lines = ["\(bug.name): otherwise than its story says"]
+                lines += divergence.lines(file: bug.file).map { "  " + $0 }
             } catch let mistake as ReplayMistake {
-                Terminal.endProgress()
-                differing += 1
-                Terminal.write(cut("\(mistake)"))
+                line["problem"] = .string("\(mistake)")
+                lines = ["\(mistake)"]
+            }
+            Terminal.endProgress()
+            let isExpected = line["divergence"] == nil && line["problem"] == nil
+            line["expected"] = .bool(isExpected)
+            isFine = isFine && isExpected
+            if format.isJSON {
+                Terminal.write(JSONValue.object(line).encoded())
+            } else {
+                for line in lines { Terminal.write(cut(line)) }
             }
         }
-        if differing > 0 { throw Exit.findings }
+        if !isFine { throw Exit.findings }
     }
 }
 

@@ -1,7 +1,10 @@
 // Redeciding.swift — the one place at which a replay drives the engine.
 
+import Foundation
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkReplay
+import TidemarkSync
 
 /// A replay that drives the engine by what was recorded.
 struct Redeciding {
@@ -18,6 +21,34 @@ struct Redeciding {
     let rules: [ConflictRule]
 
     func report(of capsule: Capsule) async throws -> Result {
-        .impossible("this version only folds")
+        let registration = try capsule.lastRegistration()
+        if let model, registration?.model != model {
+            return .impossible("another model was given than the log's")
+        }
+        guard inject.isEmpty else { return .impossible("mishaps are played in the fold") }
+        guard let remote = registration?.remote else {
+            return .impossible("it names no server that was synced with")
+        }
+        let adapter: any ServerAdapter
+        do { adapter = try remote.makeAdapter() } catch { return .impossible("\(error)") }
+        let scratch = FileManager.default.temporaryDirectory
+            .appending(path: "tidemark-replay-" + Dependencies.live.makeID())
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let decided = try await redecide(
+            capsule, adapter: adapter, rules: rules, through: through,
+            scratch: scratch.path(percentEncoded: false))
+        var report = ReplayReport(.redecide)
+        let commits = capsule.commits.filter { commit in through.map { commit.last <= $0 } ?? true }
+        report.commits = commits.count
+        report.events = commits.reduce(0) { $0 + $1.entries.count }
+        if let first = commits.first, let last = commits.last {
+            report.range = first.first...last.last
+        }
+        report.runs = decided.runs
+        report.acts = decided.acts
+        report.answers = decided.answers
+        report.notes = decided.notDecided.map { "not decided again from \($0.position): \($0.why)" }
+        report.divergence = decided.divergence
+        return .report(report)
     }
 }

@@ -8,9 +8,7 @@ import TidemarkViews
 /// The replay of a recorded log by the code of today, for tests.
 ///
 /// ```swift
-/// @Test func `an edit made during a push is kept`() async throws {
-///     try await Replay(.fixture("bug-1234.capsule")).run()
-/// }
+/// try await Replay(.fixture("bug-1234.capsule")).run()
 /// ```
 ///
 /// Nothing is sent anywhere, and nothing but a temporary folder is written to.

@@ -65,8 +65,7 @@ extension Replay {
     /// The recorded bugs of a folder, by name: arguments for one test.
     ///
     /// ```swift
-    /// @Test(arguments: try Replay.corpus(in: "Replays"))
-    /// func `a recorded bug`(_ bug: RecordedReplay) async throws { try await bug.run() }
+    /// for bug in try Replay.corpus(in: "Replays") { try await bug.run() }
     /// ```
     ///
     /// - Parameters:
