@@ -35,6 +35,18 @@ public struct Redaction: Sendable, Hashable {
         self.names = names
     }
 
+    /// What it does, for whoever gets the capsule; not how far times were shifted.
+    var words: String {
+        var words = ["texts, numbers, ids and tokens replaced"]
+        words.append(times == .kept ? "times kept" : "times shifted")
+        if names == nil { words.append("names of fields kept") }
+        if let names, !names.isEmpty {
+            words.append("names kept: \(names.sorted().joined(separator: ", "))")
+        }
+        if !keep.isEmpty { words.append("values kept: \(keep.joined(separator: ", "))") }
+        return words.joined(separator: "; ")
+    }
+
     /// A field whose values stay.
     struct Field: Hashable {
         var collection: String
@@ -144,6 +156,8 @@ extension Capsule {
         }
         capsule.base.rows.sort { $0.key < $1.key }
         capsule.provenance.isRedacted = true
+        capsule.provenance.redaction = redactor.policy.words
+        capsule.provenance.namesRemote = false
         return capsule
     }
 }

@@ -9,11 +9,12 @@ enum RedactionWords {
         .union(TransportError.Code.allCases.map(\.rawValue))
         .union([
             "=", "absent", "apiDeprecated", "backoff", "cancelled", "cleanUp", "client",
-            "clientDeprecated", "conflict", "deadline", "discard", "dismiss", "forbidden",
+            "clientDeprecated", "conflict", "cursorExpired", "deadline", "discard", "dismiss",
+            "forbidden",
             "foreign",
             "incomplete", "keepMine", "keepTheirs", "local", "malformed", "missing", "offline",
             "push", "refetch", "rejected", "retry", "ruleFailed", "ruleMissing", "server", "synced",
-            "timeout", "tooManyRequests", "unauthorized", "unreadable",
+            "timeout", "tooManyRequests", "unauthorized", "unchanged", "unreadable",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "REPORT", "PROPFIND",
             "VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VALARM",
             "STANDARD", "DAYLIGHT", "VCARD", "GREGORIAN", "1.0", "2.0", "2.1", "3.0", "4.0",

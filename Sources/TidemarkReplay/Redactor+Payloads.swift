@@ -22,8 +22,10 @@ enum RedactionMember {
     case url
     case body
     case base64
-    /// A word of ours, or an object with a document.
+    /// A word of ours, an object with a document, or what an answer said beyond its events.
     case answer
+    /// Ids, each with a version.
+    case references
 }
 
 extension RedactionMember {
@@ -32,7 +34,7 @@ extension RedactionMember {
     private static let bodies: Members = ["body": .body, "bodyText": .text, "bodyBase64": .base64]
 
     private static let runStart: Members = [
-        "trigger": .plain, "triggers": .plain, "scope": .plain, "begunAt": .time,
+        "trigger": .plain, "triggers": .plain, "scope": .plain, "full": .plain, "begunAt": .time,
         "bootID": .text, "uptime": .plain, "seed": .plain,
     ]
 
@@ -56,9 +58,11 @@ extension RedactionMember {
         .requestAnswered: bodies.merging([
             "status": .plain, "Date": .httpDate, "uptime": .plain, "ETag": .token, "Alert": .text,
             "Backoff": .plain, "Next-Page": .url, "failure": .plain, "retryAfter": .plain,
-            "bodyBytes": .plain, "bodySHA256": .text,
+            "bodyBytes": .plain, "bodySHA256": .text, "answer": .answer,
         ]) { old, _ in old },
-        .requestFailed: ["error": .plain, "mayHaveArrived": .plain, "detail": .text],
+        .requestFailed: [
+            "error": .plain, "mayHaveArrived": .plain, "detail": .text, "answer": .answer,
+        ],
         .serverDescribed: ["collections": .tokens],
         .serverUnreadable: bodies.merging([
             "name": .text, "sha256": .text, "problem": .text,
@@ -70,6 +74,12 @@ extension RedactionMember {
         ],
         .pushAccepted: ["serverID": .text],
         .pushRejected: ["status": .plain, "message": .text],
+    ]
+
+    /// What stands in an object of ``answer``; nil for the document of a rule.
+    static let noted: [String: RedactionMember] = [
+        "is": .plain, "next": .url, "cursor": .token, "moves": .plain, "refs": .references,
+        "same": .text, "unreadable": .text, "stale": .text, "missing": .text,
     ]
 
     /// The members of a kind's payloads; nil for a kind whose payloads are not ours, or not known.
@@ -131,6 +141,9 @@ extension Redactor {
         case (.base64, .string(let text)): .string(base64(text))
         case (.time, .number): microseconds(value) ?? body(value, of: collection)
         case (.answer, .string): plain(value)
+        case (.answer, .object(let object)): .object(answer(object, collection))
+        case (.references, .array(let list)):
+            .array(list.map { reference($0, collection) })
         case (.tokens, .object(let object)), (.timesByID, .object(let object)):
             .object(
                 object.reduce(into: JSONObject()) { new, element in
@@ -142,6 +155,27 @@ extension Redactor {
             .array(list.map { self.member(member, $0, collection) })
         default: body(value, of: collection)
         }
+    }
+
+    private func answer(_ object: JSONObject, _ collection: String?) -> JSONObject {
+        object.reduce(into: JSONObject()) { new, element in
+            if let member = RedactionMember.noted[element.key] {
+                new[element.key] = self.member(member, element.value, collection)
+            } else {
+                new[name(element.key)] = body(element.value, of: collection)
+            }
+        }
+    }
+
+    private func reference(_ value: JSONValue, _ collection: String?) -> JSONValue {
+        guard let pair = value.array, let id = pair.first else {
+            return body(value, of: collection)
+        }
+        return .array(
+            [member(.text, id, collection)]
+                + pair.dropFirst().map {
+                    $0 == .null ? $0 : member(.token, $0, collection)
+                })
     }
 
     /// Numbers stay, and words of ours.

@@ -27,7 +27,7 @@ enum RedactionSupport {
 
     /// Hands over the capsules of a file's scenarios: whole, and of their last events only.
     static func capsules(
-        _ file: String, _ body: @Sendable @escaping (String, Capsule) throws -> Void
+        _ file: String, _ body: @Sendable @escaping (String, Capsule) async throws -> Void
     ) async throws {
         let bytes = FileManager.default.contents(atPath: "\(scenarioFolder)/\(file)") ?? Data()
         try await capsules(of: Array(bytes), file, body)
@@ -35,17 +35,17 @@ enum RedactionSupport {
 
     static func capsules(
         of scenarios: [UInt8], _ file: String,
-        _ body: @Sendable @escaping (String, Capsule) throws -> Void
+        _ body: @Sendable @escaping (String, Capsule) async throws -> Void
     ) async throws {
         for scenario in try ScenarioFile(parsing: scenarios, name: file).scenarios {
             _ = try await scenario.run { replica in
                 let whole = try Capsule(of: replica.journal, build: "test", scratch: scratch())
-                try body(scenario.id, whole)
+                try await body(scenario.id, whole)
                 for part in [2, 4] as [UInt64] {
                     let last = try Capsule(
                         of: replica.journal, last: whole.last.rawValue / part, build: "test",
                         scratch: scratch())
-                    try body("\(scenario.id), the last of it", last)
+                    try await body("\(scenario.id), the last of it", last)
                 }
             }
         }

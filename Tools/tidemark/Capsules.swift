@@ -14,12 +14,13 @@ struct CapsuleCommand: ParsableCommand {
             With -o, a capsule of the STORE's last events: the model, the rows before the
             first of them, the events as they are, and what was made of each commit. The
             server's address, the account and the device are left out; what users and
-            servers wrote is not. A writer may go on meanwhile.
+            servers wrote is not, unless with --redact. A writer may go on meanwhile.
 
             Without -o, what is in a capsule. Verbs that read take one in the place of a
             STORE, too, and with -o a part of it is made a capsule of its own.
 
             tidemark capsule STORE -o bug.capsule --note "the tea came back"
+            tidemark capsule STORE -o bug.capsule --redact --keep tasks.done
             tidemark dump bug.capsule
             """)
 
@@ -38,12 +39,13 @@ struct CapsuleCommand: ParsableCommand {
     var note: String?
     @Flag(help: "Leave the server's address, the account and the device in it.")
     var keepRemote = false
+    @OptionGroup var redaction: RedactOption
     @Flag(help: "Replace the file if it is there.")
     var force = false
 
     func validate() throws {
         if let last, last < 1 { throw ValidationError("--last takes a number from 1 up") }
-        let isMade = last != nil || note != nil || keepRemote || force
+        let isMade = last != nil || note != nil || keepRemote || force || redaction.redact
         guard file != nil || !isMade else {
             throw ValidationError("where to? name the file: -o bug.capsule")
         }
@@ -87,7 +89,7 @@ struct CapsuleCommand: ParsableCommand {
             capsule.provenance.namesRemote = before.namesRemote && keepRemote
             if let note { capsule.provenance.note = note }
         }
-        return capsule
+        return try redaction.applied(to: capsule, random: Dependencies.live.random)
     }
 
     private func describe(_ capsule: Capsule, at path: String) {

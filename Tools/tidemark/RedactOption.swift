@@ -41,8 +41,15 @@ struct RedactOption: ParsableArguments {
     /// The capsule as it is to be written.
     ///
     /// - Parameter random: sixty-four random bits.
+    /// - Throws: a usage error, or findings where it can't be redacted.
     func applied(to capsule: Capsule, random: () -> UInt64) throws -> Capsule {
         guard let policy else { return capsule }
-        return try capsule.redacted(policy, random: random)
+        do { return try capsule.redacted(policy, random: random) } catch let error
+            as RedactionError
+        {
+            if error.code == .policy { throw UsageError(error.description) }
+            Terminal.say("tidemark: not redacted, and not written: \(error)")
+            throw Exit.findings
+        }
     }
 }
