@@ -42,7 +42,7 @@ struct `bisect and shrink on the command line` {
                       before    it is false up to @4
                       event     @5 local.updated tasks/tea {"set":{"done":true},"unset":[]}
                       changes   ~ tasks/tea                created
-                                    done  nothing → true
+                                    done  - → true
                                 + @5     local.updated  tasks/tea              pending  (done)
                       look at   tidemark show a.store @5
                                 tidemark why a.store tasks/tea
