@@ -58,13 +58,10 @@ package struct Bisect: Sendable {
     /// - Throws: ``LogError`` where the log can't be read.
     package init(of journal: Journal, from: Position? = nil, to: Position? = nil) throws {
         var commits: [ClosedRange<Position>] = []
-        var first: Position?
+        var start = from ?? .start
         try journal.environment.read { transaction in
-            try journal.log.forEach(transaction) { position, _ in
-                first = position
-                return false
-            }
-            let start = from ?? Position((first ?? Position(1)).rawValue - 1)
+            let first = try journal.log.begun(transaction) ?? Position(1)
+            start = from ?? Position(first.rawValue - 1)
             try journal.log.forEachCommit(from: start.next, transaction) { record in
                 if let to, record.first > to { return false }
                 commits.append(max(record.first, start.next)...min(record.last, to ?? record.last))
@@ -73,8 +70,8 @@ package struct Bisect: Sendable {
         }
         self.journal = journal
         self.commits = commits
-        self.from = from ?? Position((first ?? Position(1)).rawValue - 1)
-        self.to = commits.last?.upperBound ?? self.from
+        self.from = start
+        self.to = commits.last?.upperBound ?? start
     }
 
     /// How many commits there are to look in.
@@ -236,15 +233,42 @@ struct HistoryFolds {
             known.filter { $0.position <= position }.max { $0.position < $1.position }
             ?? CapsuleFold()
         let base = try journal.environment.read { transaction -> Capsule.Base? in
-            guard let manifest = try journal.snapshots.nearest(to: position, transaction),
-                nearest.position < manifest.position
-            else { return nil }
-            var base = Capsule.Base(position: manifest.position)
-            try journal.snapshots.forEachRow(of: manifest, transaction) {
-                base.rows.append(SnapshotRow(key: $0, value: $1))
+            let manifests = try journal.snapshots.manifests(transaction).filter(\.isCurrent)
+            for manifest in manifests
+            where nearest.position < manifest.position && manifest.position <= position {
+                var base = Capsule.Base(position: manifest.position)
+                do {
+                    try journal.snapshots.forEachRow(of: manifest, transaction) {
+                        base.rows.append(SnapshotRow(key: $0, value: $1))
+                    }
+                    return base
+                } catch let error as LogError where error.code == .corruptSnapshot {
+                    continue  // one further back will do
+                }
             }
-            return base
+            // A part of a log stands on the views before it.
+            guard nearest.position == .start, let first = manifests.last,
+                let begun = try journal.log.begun(transaction), begun > Position(1)
+            else { return nil }
+            throw LogError(
+                .missingEvent, at: position,
+                "the log begins at \(begun), on the views at \(first.position): what was before is "
+                    + "not in it")
         }
         return base.map { CapsuleFold($0) } ?? nearest
+    }
+}
+
+extension EventLog {
+    /// The first position that holds an event.
+    fileprivate func begun(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position? {
+        var first: Position?
+        try forEachFrame(transaction) { position, _ in
+            first = position
+            return false
+        }
+        return first
     }
 }

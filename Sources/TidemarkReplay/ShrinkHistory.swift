@@ -135,6 +135,4 @@ struct ShrinkHistory {
     func unfollowed(_ source: ShrinkSource) -> Set<Int> {
         Set(source.rules.followers.filter { isIn[$0.key] && !isIn[$0.value] }.map(\.key))
     }
-
-    func contains(_ index: Int) -> Bool { isIn[index] }
 }

@@ -45,10 +45,9 @@ import TidemarkViews
             #expect(turn.asked < 14)
         }
         let changes = try bisect.changes(after: second, to: third)
-        #expect(
-            changes.map(\.description) == [
-                "tasks/x n: 2 → 3", "\(third) outcome: nothing → pending",
-            ])
+        #expect(changes.entities.map(\.key) == [.task("x")])
+        #expect(changes.entities.first?.fields.map(\.name) == ["n"])
+        #expect(changes.mutations.compactMap(\.after?.position) == [third])
     }
 
     @Test func `finds where something ceases to be true`() throws {

@@ -41,8 +41,9 @@ struct `bisect and shrink on the command line` {
                       commit    @5
                       before    it is false up to @4
                       event     @5 local.updated tasks/tea {"set":{"done":true},"unset":[]}
-                      changes   tasks/tea done: nothing → true
-                                @5 outcome: nothing → pending
+                      changes   ~ tasks/tea                created
+                                    done  - → true
+                                + @5     local.updated  tasks/tea              pending  (done)
                       look at   tidemark show a.store @5
                                 tidemark why a.store tasks/tea
 

@@ -10,7 +10,7 @@ struct BisectFinding {
     private let turn: Bisect.Turn
     private let key: EntityKey?
     private let causes: [CauseStep]
-    private let changes: [SeenChange]
+    private let changes: ViewsDifference
     private static let changesShown = 12
 
     init(_ turn: Bisect.Turn, _ bisect: Bisect) throws {
@@ -32,21 +32,22 @@ struct BisectFinding {
         add("before", ["it is \(!turn.becomes) up to \(turn.before)"])
         add("event", causes.first.map { [$0.description] } ?? [])
         add("came from", causes.dropFirst().map(\.description))
-        add("changes", changes.prefix(Self.changesShown).map { EventText.printable("\($0)") })
-        if changes.count > Self.changesShown {
-            add("", ["and \(changes.count - Self.changesShown) more"])
-        }
+        let changed = changes.lines()
+        let more = changed.count - Self.changesShown
+        add(
+            "changes",
+            changed.prefix(Self.changesShown).map { EventText.printable($0) }
+                + (more > 0 ? ["and \(more) more lines"] : []))
         var commands = ["tidemark show \(store) \(turn.position)"]
         if let key { commands.append("tidemark why \(store) \(key)") }
         add("look at", commands)
         return lines
     }
 
-    func json(_ question: String) -> [UInt8] {
+    func json(_ question: String) throws -> [UInt8] {
         func number(_ position: Position) -> JSONValue {
             .number(JSONNumber(position.rawValue))
         }
-        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         let object: JSONObject = [
             "position": number(turn.position),
             "becomes": .bool(turn.becomes),
@@ -58,13 +59,7 @@ struct BisectFinding {
                 causes.map {
                     .object(["position": number($0.position), "text": .string($0.text)])
                 }),
-            "changes": .array(
-                changes.map {
-                    .object([
-                        "subject": .string($0.subject), "member": .string($0.member),
-                        "before": text($0.before), "after": text($0.after),
-                    ])
-                }),
+            "changes": .array(try changes.json().map { try JSONValue(parsing: $0) }),
         ]
         return JSONValue.object(object).encoded()
     }

@@ -97,7 +97,7 @@ struct BisectCommand: ParsableCommand {
     }
 
     private func write(_ finding: BisectFinding, _ turn: Bisect.Turn) throws {
-        guard !format.isJSON else { return Terminal.write(finding.json(question)) }
+        guard !format.isJSON else { return Terminal.write(try finding.json(question)) }
         for line in finding.lines(question, store: store.store) { Terminal.write(cut(line)) }
         if !turn.skipped.isEmpty {
             let between = turn.skipped.map(\.description).joined(separator: ", ")

@@ -25,12 +25,14 @@ struct CheckOptions: ParsableArguments {
     static let help = """
         --predicate EXPR asks about the rows: tasks/1 exists, tasks/1 missing,
         tasks/1.done == true, tasks/1.due exists, tasks/1 is error (its status),
-        count(tasks) > 3, pending > 0, refused > 0, outcome(@12) == superseded; joined
-        with and, or, not and parentheses. Values are JSON; == != < <= > >= compare.
+        count(tasks) > 3, pending > 0, refused > 0, outcome(@12) == superseded;
+        joined with and, or, not and parentheses. Values are JSON; compared are
+        == != < <= > >=.
 
-        --check CMD runs a command with /bin/sh. TIDEMARK_CAPSULE names a capsule, which
-        all verbs that read take. Its exit code says what it finds: 0 nothing, 1 to 124
-        and 126, 127 the failure, 125 that it can't tell; 128 and up stop everything.
+        --check CMD runs a command with /bin/sh. TIDEMARK_CAPSULE names a capsule,
+        which all verbs that read take. Its exit code says what it finds: 0 nothing,
+        1 to 124 and 126, 127 the failure, 125 that it can't tell; 128 and up stop
+        everything.
         """
 
     func statePredicate() throws -> StatePredicate? {

@@ -13,17 +13,18 @@ struct ShrinkCommand: ParsableCommand {
         commandName: "shrink",
         abstract: "Makes a capsule as short as it can be while it shows the same failure.",
         discussion: """
-            FILE is a capsule, or a store; nothing in it changes. Left out are commits, then
-            events, then fields of documents, then rows that it begins with. Positions stay,
-            and what could not have happened is not tried: an answer without its request, an
-            edit of what is not there. With --check the same failure is the same exit code.
+            FILE is a capsule, or a store; nothing in it changes. Left out are
+            commits, then events, then fields of documents, then rows that it begins
+            with. Positions stay, and what could not have happened is not tried: an
+            answer without its request, an edit of what is not there. With --check the
+            same failure is the same exit code.
 
             \(CheckOptions.help)
 
             --diverges: a commit's recorded rows are not those that today's code makes.
 
-            Ctrl-C writes the shortest so far. In the end it prints a test to paste. Exit
-            code 1 when FILE does not show the failure.
+            Ctrl-C writes the shortest so far. In the end it prints a test to paste.
+            Exit code 1 when FILE does not show the failure.
 
             For example: tidemark shrink bug.capsule --predicate 'refused > 0' \\
                            -o min.capsule
