@@ -114,7 +114,8 @@ struct AnswerHead {
     /// Why there was no answer; nil where there was one.
     var error: TransportError? {
         guard isUnanswered else { return nil }
-        let code = (document?.value("error")?.stringValue).flatMap(TransportError.Code.init(rawValue:))
+        let code = (document?.value("error")?.stringValue).flatMap(
+            TransportError.Code.init(rawValue:))
         return TransportError(
             code ?? .connectionLost, detail: document?.value("detail")?.stringValue ?? "")
     }

@@ -26,7 +26,8 @@ struct CommitComparison: Sendable {
             guard let field = entry.event.difference(from: event) else { continue }
             // One of both is at its end.
             if event.kind == .syncFinished, entry.event.kind != .syncFinished {
-                return missing(entry, replayed: event.line)
+                let act = recorded[index...].first(where: \.event.isWrite) ?? entry
+                return missing(act, replayed: event.line)
             }
             if entry.event.kind == .syncFinished { return extra(event, before: entry) }
             // An event more or less shifts all that follow.
@@ -118,6 +119,11 @@ extension Event {
         if schemaVersion != other.schemaVersion { return "schemaVersion" }
         if idempotencyKey != other.idempotencyKey { return "idempotencyKey" }
         return nil
+    }
+
+    /// Whether it sends a change.
+    fileprivate var isWrite: Bool {
+        kind == .requestSent && (try? JSONDocument(parsing: payload).value("rule")) != nil
     }
 
     /// Whether another one says the same of the same.

@@ -24,7 +24,7 @@ final class RedecideHost: SyncHost {
     let adapter: any ServerAdapter
     let comparison: CommitComparison
     let bodies: [BodyReference: [UInt8]]
-    private let state: Lock<State>
+    let state: Lock<State>
 
     struct State: Sendable {
         /// The next commit of the capsule that is not in the store yet.
@@ -68,90 +68,50 @@ final class RedecideHost: SyncHost {
     /// How far it is.
     var progress: State { state.withLock(\.self) }
 
-    // MARK: Time
-
-    /// Clock and randomness as they were recorded.
-    var dependencies: Dependencies {
-        Dependencies(
-            now: { self.moment.now }, makeID: { "" }, random: { self.run.seed },
-            uptime: {
-                let moment = self.moment
-                return Uptime(bootID: moment.bootID, microseconds: moment.uptime)
-            },
-            sleep: { duration in
-                // What was recorded had no need to wait.
-                throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
-            })
-    }
-
-    /// The time of what was recorded next.
-    private var moment: Moment {
-        state.withLock { state in
-            guard state.hasBegun else { return run.begun }
-            var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
-            if let write = nextWrite(state) { now = write.sentAt }
-            if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
-            if isLast(state), unasked(state).isEmpty {
-                if let sent = quietTime(state) { now = sent }
-                if state.isEnding || quietTime(state) == nil,
-                    let uptime = run.ending?.value("endUptime")?.int64Value
-                {
-                    return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
-                }
-            }
-            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
-        }
-    }
-
-    private func uptime(at now: Timestamp) -> Int64 {
-        run.begun.uptime + (now.rawValue - run.begun.now.rawValue)
-    }
-
-    /// When the next request was sent of which the log says nothing else.
-    private func quietTime(_ state: State) -> Timestamp? {
-        state.quiet < run.quietTimes.count ? run.quietTimes[state.quiet] : nil
-    }
-
     // MARK: What was recorded next
 
     /// The run's next commit.
-    private func commit(_ state: State) -> [Capsule.Entry]? {
+    func commit(_ state: State) -> [Capsule.Entry]? {
         guard state.done < run.commits.count else { return nil }
         return capsule.commits[run.commits[state.done]].entries
     }
 
     /// Whether the run's next commit is the one that ends it.
-    private func isLast(_ state: State) -> Bool {
+    func isLast(_ state: State) -> Bool {
         commit(state)?.last?.position == run.finished?.position && run.finished != nil
     }
 
     /// The write that the run's next commit sends, if it sends one.
-    private func nextWrite(_ state: State) -> RecordedWrite? {
+    func nextWrite(_ state: State) -> RecordedWrite? {
         guard let entries = commit(state), let first = entries.first, let last = entries.last
         else { return nil }
         return run.writes.first { first.position <= $0.position && $0.position <= last.position }
     }
 
-    private func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
+    func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
         run.reads.enumerated().filter { !state.asked.contains($0.offset) }
             .map { ($0.offset, $0.element) }
     }
 
     /// The first thing that was recorded and is not done yet.
-    private var following: Capsule.Entry? {
+    var following: Capsule.Entry? {
         state.withLock { state in
             let entries = commit(state) ?? []
             let read = unasked(state).map(\.read.sent).min { $0.position < $1.position }
-            // The start is no act of its own.
-            let act = entries.first { $0.event.kind != .syncStarted } ?? entries.first
-            guard let read, let act else { return read ?? act }
+            // The start is no act of its own, and what was asked is done.
+            let asked = Set(state.asked.map { run.reads[$0].sent.position })
+            let act = entries.first { entry in
+                entry.event.kind != .syncStarted && !asked.contains(entry.position)
+                    && !(entry.event.call.map(asked.contains) ?? false)
+            }
+            guard let read, let act else { return read ?? act ?? entries.first }
             return read.position < act.position ? read : act
         }
     }
 
     /// Takes note of why it goes no further.
     @discardableResult
-    private func stop(_ error: any Error) -> any Error {
+    func stop(_ error: any Error) -> any Error {
         let (first, waiters) = state.withLock { state in
             let first = state.stop ?? error
             state.stop = first
@@ -298,61 +258,6 @@ final class RedecideHost: SyncHost {
         }
     }
 
-    // MARK: Several answers at once
-
-    /// Takes note that a list is asked for before its turn.
-    private func takeTurn(_ read: RecordedRead?) -> Int {
-        let payload = read.flatMap { try? JSONDocument(parsing: $0.answered.event.payload) }
-        let overtook = payload.map { AnswerNote(of: $0).overtook } ?? 0
-        return state.withLock { state in
-            state.turns += 1
-            state.open.append((state.turns, overtook))
-            return state.turns
-        }
-    }
-
-    /// Lets go of the answer that came next: each has overtaken as many as it was recorded to.
-    func willTake() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            let place = state.open.indices.last { state.open[$0].overtook == $0 }
-            guard !state.open.isEmpty else { return nil }
-            let turn = state.open.remove(at: place ?? 0).turn
-            state.released.insert(turn)
-            return state.waiters.removeValue(forKey: turn)
-        }
-        waiter?.resume()
-    }
-
-    /// Returns when it is an answer's turn, or nobody waits for it any more.
-    private func release(of turn: Int) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isFree = state.withLock { state in
-                    if state.released.contains(turn) || state.stop != nil { return true }
-                    state.waiters[turn] = continuation
-                    return false
-                }
-                if isFree { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                state.released.insert(turn)
-                return state.waiters.removeValue(forKey: turn)
-            }
-            waiter?.resume()
-        }
-    }
-
-    /// Before a write as long as was recorded, so that it is decided anew.
-    func waited(_ waited: Int64, for step: SyncStep) -> Int64 {
-        guard case .push = step else { return 0 }
-        return state.withLock { state in
-            guard let write = nextWrite(state), state.waits.insert(write.position).inserted
-            else { return 0 }
-            return write.waited
-        }
-    }
-
     /// The answer to a write: what follows it in the run's next commit.
     private func written(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
         guard let call = question.sent, let entries = state.withLock({ commit($0) }),
@@ -412,59 +317,5 @@ final class RedecideHost: SyncHost {
 extension Event {
     fileprivate func isAnswer(to call: Position) -> Bool {
         self.call == call && (kind == .requestAnswered || kind == .requestFailed)
-    }
-}
-
-extension RecordedRun {
-    /// What its end says of why it ended, for people.
-    fileprivate var failureText: String { ending?.value("detail")?.stringValue ?? "" }
-}
-
-extension SyncFailure {
-    /// A failure that credentials can be refused with, from what was logged of it.
-    fileprivate init?(name: String, detail: String) {
-        let inner = detail.firstIndex(of: "(").map { detail[$0...].dropFirst().dropLast() }
-        let text = String(inner ?? "")
-        switch name {
-        case "offline": self = .offline(text)
-        case "timeout": self = .timeout(text)
-        case "unauthorized": self = .unauthorized
-        case "forbidden": self = .forbidden
-        case "apiDeprecated": self = .apiDeprecated
-        case "clientDeprecated": self = .clientDeprecated
-        default: return nil
-        }
-    }
-}
-
-extension CommitComparison {
-    /// What today's engine does before anything else that was recorded.
-    func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
-        Divergence(
-            .different, at: recorded?.position ?? .start, recorded: recorded?.event.line,
-            replayed: text, causes: recorded.map { causes(of: $0.position) } ?? [])
-    }
-
-    /// What today's engine asks that was not asked then.
-    func instead(
-        of recorded: Capsule.Entry?, asks question: SyncQuestion, isOver: Bool
-    ) -> Divergence {
-        let own = RecordedRequest(question.request)
-        let collection = question.call.collection.map { " \($0.name)" } ?? ""
-        var divergence = instead("request.sent\(collection) \(own.line)", recorded)
-        guard let recorded, recorded.event.kind == .requestSent, !isOver else {
-            divergence.kind = .extra
-            return divergence
-        }
-        let document = try? JSONDocument(parsing: recorded.event.payload)
-        divergence.field = RecordedRequest(document).difference(from: own)
-        return divergence
-    }
-
-    /// The difference that a commit makes in the views, now that it is in the store.
-    func difference(_ commit: Capsule.Commit, in journal: Journal) throws -> Divergence? {
-        let count = commit.last.rawValue - commit.first.rawValue + 1
-        guard UInt64(commit.entries.count) == count else { return nil }
-        return try difference(commit, journal.lastDigests())
     }
 }

@@ -208,7 +208,8 @@ package struct SyncRecorder: Sendable {
             Event(
                 exchange.answer.isFailure ? .requestFailed : .requestAnswered,
                 recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
-                cause: exchange.settles, sync: start, call: call, json: exchange.answer.payload(with: note)),
+                cause: exchange.settles, sync: start, call: call,
+                json: exchange.answer.payload(with: note)),
             bodies: exchange.answer.bodies)
         return call
     }

@@ -1,0 +1,51 @@
+// RedecideHost+Time.swift — the clocks of a run that is decided once more: they say what was
+// recorded.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkStore
+import TidemarkSync
+
+extension RedecideHost {
+    /// Clock and randomness as they were recorded.
+    var dependencies: Dependencies {
+        Dependencies(
+            now: { self.moment.now }, makeID: { "" }, random: { self.run.seed },
+            uptime: {
+                let moment = self.moment
+                return Uptime(bootID: moment.bootID, microseconds: moment.uptime)
+            },
+            sleep: { duration in
+                // What was recorded had no need to wait.
+                throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
+            })
+    }
+
+    /// The time of what was recorded next.
+    private var moment: Moment {
+        state.withLock { state in
+            guard state.hasBegun else { return run.begun }
+            var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
+            if let write = nextWrite(state) { now = write.sentAt }
+            if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
+            if isLast(state), unasked(state).isEmpty {
+                if let sent = quietTime(state) { now = sent }
+                if state.isEnding || quietTime(state) == nil,
+                    let uptime = run.ending?.value("endUptime")?.int64Value
+                {
+                    return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
+                }
+            }
+            return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
+        }
+    }
+
+    func uptime(at now: Timestamp) -> Int64 {
+        run.begun.uptime + (now.rawValue - run.begun.now.rawValue)
+    }
+
+    /// When the next request was sent of which the log says nothing else.
+    func quietTime(_ state: State) -> Timestamp? {
+        state.quiet < run.quietTimes.count ? run.quietTimes[state.quiet] : nil
+    }
+}
