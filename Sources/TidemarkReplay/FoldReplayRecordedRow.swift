@@ -22,7 +22,11 @@ struct RecordedRow {
             value = nil
             return
         }
-        func isIt(_ bytes: [UInt8]) -> Bool { CRC32C.checksum(of: bytes) == checksum }
+        var bytesLeft = Self.triedBytesMax
+        func isIt(_ bytes: [UInt8]) -> Bool {
+            bytesLeft -= bytes.count + 64
+            return CRC32C.checksum(of: bytes) == checksum
+        }
         // Of any row: that nothing changed.
         let old = before.flatMap { isIt($0) ? $0 : nil }
         guard key.tree == .rows, let today = after.flatMap({ try? EntityRow(parsing: $0) }) else {
@@ -33,36 +37,45 @@ struct RecordedRow {
         let earlier = before.flatMap { try? EntityRow(parsing: $0) } ?? EntityRow()
         let found =
             old.flatMap { try? EntityRow(parsing: $0) }
-            ?? Self.search(today, Self.variants(earlier, today)) { isIt($0.encoded) }
+            ?? Self.search(today, Self.variants(earlier, today)) {
+                bytesLeft > 0 ? isIt($0.encoded) : nil
+            }
         guard let found else { return nil }
         value = found.encoded
         members = Self.differences(found, today)
     }
 
+    /// How many bytes of rows are tried at most: a capsule of a stranger may have rows of any size.
+    private static let triedBytesMax = 32 << 20
+
     private typealias Change = (inout EntityRow) -> Void
 
     /// Tries today's row with up to three groups of members otherwise.
+    ///
+    /// - Parameter isIt: nil ends the search.
     private static func search(
-        _ today: EntityRow, _ variants: [[Change]], _ isIt: (EntityRow) -> Bool
+        _ today: EntityRow, _ variants: [[Change]], _ isIt: (EntityRow) -> Bool?
     ) -> EntityRow? {
-        for depth in 1...3 {
-            if let found = search(today, variants[...], depth, isIt) { return found }
-        }
-        return nil
-    }
-
-    private static func search(
-        _ row: EntityRow, _ variants: ArraySlice<[Change]>, _ depth: Int,
-        _ isIt: (EntityRow) -> Bool
-    ) -> EntityRow? {
-        guard depth > 0 else { return isIt(row) ? row : nil }
-        for (index, group) in zip(variants.indices, variants) {
-            for change in group {
-                var changed = row
-                change(&changed)
-                let rest = variants[(index + 1)...]
-                if let found = search(changed, rest, depth - 1, isIt) { return found }
+        var isOver = false
+        func search(_ row: EntityRow, _ rest: ArraySlice<[Change]>, _ depth: Int) -> EntityRow? {
+            guard depth > 0 else {
+                let answer = isIt(row)
+                isOver = answer == nil
+                return answer == true ? row : nil
             }
+            for (index, group) in zip(rest.indices, rest) {
+                for change in group where !isOver {
+                    var changed = row
+                    change(&changed)
+                    if let found = search(changed, rest[(index + 1)...], depth - 1) {
+                        return found
+                    }
+                }
+            }
+            return nil
+        }
+        for depth in 1...3 where !isOver {
+            if let found = search(today, variants[...], depth) { return found }
         }
         return nil
     }
@@ -96,7 +109,8 @@ struct RecordedRow {
             }
         }
         var pending: [[EntityRow.Pending]] = []
-        for known in [before.pending, today.pending] {
+        // Of very many, one more or less is not looked for.
+        for known in [before.pending, today.pending] where known.count <= 32 {
             for index in known.indices {
                 var fewer = known
                 fewer.remove(at: index)

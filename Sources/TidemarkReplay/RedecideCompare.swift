@@ -39,8 +39,11 @@ struct CommitComparison: Sendable {
                 return extra(event, before: entry)
             }
             return Divergence(
-                .different, at: entry.position, recorded: entry.event.line(with: field),
-                replayed: event.line(with: field), field: field, causes: causes(of: entry.position))
+                .different, at: entry.position,
+                recorded: EventText.line(entry.event, showing: field),
+                replayed: EventText.line(event, showing: field), field: field,
+                entity: entry.event.key,
+                causes: causes(of: entry.position))
         }
         if recorded.count > replayed.count { return missing(recorded[replayed.count]) }
         if recorded.count < replayed.count, let last = recorded.last {
@@ -85,17 +88,8 @@ struct CommitComparison: Sendable {
 
     /// From an event back to what began it.
     func causes(of position: Position) -> [CauseStep] {
-        var steps: [CauseStep] = []
-        var next: Position? = position
-        while let position = next, let event = events[position], steps.count < Self.causesMax {
-            steps.append(CauseStep(position: position, text: event.line))
-            next = [event.call, event.cause, event.mutation, event.sync].lazy
-                .compactMap { $0 }.first { $0 < position }
-        }
-        return steps
+        CauseChain.of(position) { events[$0] }
     }
-
-    private static let causesMax = 20
 }
 
 extension ViewDigest {
@@ -138,45 +132,7 @@ extension Event {
     }
 
     /// The event in one line.
-    var line: String {
-        var line = "\(kind)"
-        if let collection { line += " \(collection)" }
-        if let entity { line += "/\(entity)" }
-        guard !payload.isEmpty else { return line }
-        if kind == .requestSent, let document = try? JSONDocument(parsing: payload) {
-            line += " " + RecordedRequest(document).line
-            if let covers = document.rawValue("covers") {
-                line += " covers " + String(decoding: covers, as: UTF8.self)
-            }
-            return line
-        }
-        let text = String(decoding: payload.prefix(Self.lineBytesMax), as: UTF8.self)
-        return line + " " + text + (payload.count > Self.lineBytesMax ? "…" : "")
-    }
-
-    private static let lineBytesMax = 160
-
-    /// The event in one line, with one field of it.
-    func line(with field: String) -> String {
-        let value: String
-        switch field {
-        case "cause": value = cause?.description ?? "none"
-        case "sync": value = sync?.description ?? "none"
-        case "mutation": value = mutation?.description ?? "none"
-        case "call": value = call?.description ?? "none"
-        case "asOf": value = asOf?.description ?? "none"
-        case "serverTime": value = serverTime?.description ?? "none"
-        case "revision": value = revision?.description ?? "none"
-        default:
-            let path = field.split(separator: ".").dropFirst()
-            guard let name = path.first, let document = try? JSONDocument(parsing: payload)
-            else { return line }
-            let member = name.prefix { $0 != "[" }
-            let raw = document.rawValue(String(member)).map { $0.prefix(Self.lineBytesMax) }
-            value = raw.map { String(decoding: $0, as: UTF8.self) } ?? "none"
-        }
-        return "\(line); \(field.split(separator: ".").last ?? "") \(value)"
-    }
+    var line: String { EventText.line(self, payloadMax: 160) }
 }
 
 extension [UInt8] {

@@ -80,8 +80,8 @@ import TidemarkViews
         #expect(missing.field == "tasks/t1 in view entities; 2 other rows")
         #expect(
             missing.replayed
-                == #"not written; it stays uploading, unknown to the server, pending @2, sent by @4, {"title":"tea"}"#
-        )
+                == "not written; it stays uploading, unknown to the server, pending @2, "
+                + #"sent by @4, {"title":"tea"}"#)
     }
 
     @Test func `does not compare views of other rules, and says which`() throws {

@@ -85,6 +85,30 @@ struct `the tool's replay` {
         }
     }
 
+    @Test func `of the demo's stores finds no difference`() throws {
+        try inFolder { folder in
+            let tool = try #require(BuiltTool.path)
+            let demo = try Command.run(tool, ["demo", "--store", "demo"], in: folder)
+            #expect(demo.code == 0, "\(demo.complaints)")
+            for store in ["demo/phone", "demo/laptop"] {
+                let made = try Command.run(
+                    tool, ["capsule", store, "-o", "\(store).capsule"], in: folder)
+                #expect(made.code == 0, "\(made.complaints)")
+                for place in [store, "\(store).capsule"] {
+                    let result = try run(place, in: folder)
+                    let numbers = try Regex("[0-9]+")
+                    #expect(result.code == 0, "\(result.text)")
+                    #expect(
+                        result.text.replacing(numbers, with: "N") == """
+                            folded N events in N commits @N to @N: the same (N digests compared)
+                            decided N sync runs in N events @N to @N: the same (N acts, N answers)
+
+                            """)
+                }
+            }
+        }
+    }
+
     @Test func `gives commands that work`() throws {
         try inFolder { folder in
             let report = try run("bad.capsule", in: folder).text

@@ -112,11 +112,11 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         let hidden = difference.rows.count
         guard difference.isEmpty, !all || hidden == 0 else { return }
+        let rows = hidden == 1 ? "1 row does" : "\(hidden) rows do"
         Terminal.say(
             hidden == 0
                 ? "nothing differs"
-                : "nothing that is seen differs, but \(hidden == 1 ? "1 row does" : "\(hidden) rows do")"
-                    + ": --all lists what differs")
+                : "nothing that is seen differs, but \(rows): --all lists what differs")
     }
 
     // MARK: What if
