@@ -35,8 +35,7 @@ import TidemarkViews
                 }
             }
         }
-        #expect(part > 0)
-        print("\(part) in part, \(whole) whole")
+        #expect(part > whole, "\(part) in part, \(whole) whole")
     }
 
     private func check(
