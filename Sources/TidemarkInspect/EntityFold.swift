@@ -1,8 +1,9 @@
 // EntityFold.swift — how one entity came about: its events folded again, and its row looked at
 // after each of them.
 //
-// Events about other entities are left out first. Where the views say something else of the entity
-// than what comes out, others had a part in it, and all events are folded.
+// Events about other entities are left out, but for those that it belongs or refers to. Where a rule
+// compared it with others, or the views say something else of it than what comes out, others had a
+// part in it, and all events are folded.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -44,21 +45,23 @@ extension EntityTimeline {
         let keys = try views.keys(of: named)
         self.init(keys: keys)
         decisions = try views.decisions(about: keys)
-        var wanted = Set(try keys + partners(views))
+        var wanted = Set(keys)
         var fold = EntityFold(keys)
-        try fold.run(
-            journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
-        let targets = try Self.targets(fold.steps, keys[0], views).subtracting(wanted)
-        if !targets.isEmpty {
-            wanted.formUnion(targets)
-            fold = EntityFold(keys)
-            try fold.run(
-            journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+        // What a rule made of it may have been another thing for a while, seen by itself.
+        isWhole = decisions.contains { Self.comparing.contains($0.row.rule) }
+        if !isWhole {
+            try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+            let targets = try Self.targets(fold.steps, keys[0], views).subtracting(wanted)
+            if !targets.isEmpty {
+                wanted.formUnion(targets)
+                fold = EntityFold(keys)
+                try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
+            }
+            isWhole = try !fold.agrees(with: views, decisions)
         }
-        if try !fold.agrees(with: views, decisions) {
+        if isWhole {
             fold = EntityFold(keys)
             try fold.run(journal, transaction, to: views.last, only: nil)
-            isWhole = true
         }
         steps = fold.steps
         base = fold.base
@@ -92,17 +95,11 @@ extension EntityTimeline {
         return targets
     }
 
-    /// The entities that it was compared with.
-    private func partners(_ views: ViewReader) throws -> [EntityKey] {
-        var found: [EntityKey] = []
-        for decision in try decisions + views.decisions(becauseOf: keys) {
-            found.append(decision.row.key)
-            for input in decision.row.inputs {
-                if let key = try views.event(at: input)?.key { found.append(key) }
-            }
-        }
-        return found
-    }
+    /// Rules that decide about an entity by what others are.
+    private static let comparing: Set<String> = [
+        RivalRule.name, ChoiceRule.name, "placeholder",
+        PruneDecision.Rule.unreferenced.rawValue,
+    ]
 }
 
 /// A fold that looks at one entity.

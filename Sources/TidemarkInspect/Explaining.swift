@@ -49,8 +49,8 @@ extension Journal {
 extension Replica {
     /// Everything that happened to an entity, event by event; nil when the log never heard of it.
     ///
-    /// The entity's events are read and folded again: a tenth of a second for a log of 100,000
-    /// events.
+    /// The whole log is looked through; the entity's events are folded again, and all events where
+    /// a rule compared it with others.
     ///
     /// - Parameter key: by any of the entity's ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.

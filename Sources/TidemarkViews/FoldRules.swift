@@ -6,7 +6,7 @@
 // ends something (an edit, a page of a list, a push, a sync run), rivals and choices are decided on
 // the rows as they are now. So the result does not depend on the order of the words within a page.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 
 /// Which rules a model has at all.
@@ -207,7 +207,7 @@ extension Fold {
 
 extension RivalRule {
     /// What decisions and mutations that follow from such a rule are called.
-    static let name = "rivals"
+    package static let name = "rivals"
 
     /// Whether a document that was checked before holds the state.
     func isHeld(in document: [UInt8]) -> Bool {
@@ -219,7 +219,7 @@ extension RivalRule {
 }
 
 extension ChoiceRule {
-    static let name = "choice"
+    package static let name = "choice"
 
     /// Whether a document names none of the entities.
     func isOpen(in document: JSONDocument) -> Bool {

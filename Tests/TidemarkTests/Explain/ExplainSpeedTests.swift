@@ -62,7 +62,6 @@ import TidemarkViews
             #expect(history.entries.count == 15)
             // Without optimization, and beside others; optimized it is a tenth.
             #expect(why < .seconds(5) && blame < .seconds(20), "\(why) and \(blame)")
-            print("explained in \(why), blamed in \(blame)")
         }
     }
 }
