@@ -19,7 +19,8 @@ public struct Replay: Sendable {
         case fold
         /// The recorded inputs drive the engine; whatever it does is compared, too.
         case redecide
-        /// Both, the fold first; that alone where the engine can't be driven by it.
+        /// Both, the fold first; that alone where the engine can't be driven by it, and of a log
+        /// that was shrunk.
         case both
     }
 
@@ -84,6 +85,10 @@ public struct Replay: Sendable {
             if !report.isSame { return reports }
         }
         guard mode != .fold else { return reports }
+        if mode == .both, capsule.provenance.isShrunk {
+            reports[0].notes.append("not decided again: events of its runs were left out")
+            return reports
+        }
         let decided = try await Redeciding(
             model: model, through: through, inject: inject, rules: rules
         ).report(of: capsule)
