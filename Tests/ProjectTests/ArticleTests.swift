@@ -49,6 +49,7 @@ import Testing
     /// Where an article's code stands, if it is not in the file of its name.
     private static let examples = [
         "Testing": "Tests/TidemarkTests/ArticleExampleTests.swift",
+        "FromABugReportToAFailingTest": "Tests/TidemarkReplayTests/RecordedBugTests.swift",
         "Explaining": "Tests/TidemarkTests/Explain/ExplainArticleTests.swift",
     ]
 

@@ -1,7 +1,7 @@
 // Replica+Capsule.swift — the part of the log that a bug report needs, as one file.
 
 import Foundation
-package import TidemarkReplay
+public import TidemarkReplay
 package import TidemarkViews
 
 extension Replica {
@@ -20,17 +20,22 @@ extension Replica {
     ///     commit is never cut.
     ///   - note: what to say of it, for whoever gets it; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
+    ///   - redaction: how what people wrote is replaced; nil where it stays.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
-    ///   (256 MiB before compression), `damaged` where the log can't be read.
+    ///   (256 MiB before compression), `damaged` where the log can't be read; ``RedactionError``
+    ///   where something would be decided otherwise without what people wrote.
     public func capsule(
-        last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false
+        last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
+        redaction: Redaction? = nil
     ) throws -> [UInt8] {
         try TidemarkError.mapped {
-            try journal.capsule(last: last, note: note, namesRemote: namesRemote).encoded
+            let capsule = try journal.capsule(last: last, note: note, namesRemote: namesRemote)
+            guard let redaction else { return try capsule.encoded }
+            return try capsule.redacted(redaction, random: dependencies.random).encoded
         }
     }
 
-    /// Writes a ``capsule(last:note:namesRemote:)`` to a file, replacing what is there.
+    /// Writes a ``capsule(last:note:namesRemote:redaction:)`` to a file, replacing what is there.
     ///
     /// The file is whole or not there; only its owner may read it.
     ///
@@ -39,12 +44,15 @@ extension Replica {
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: what to say of it, for whoever gets it.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
-    /// - Throws: ``TidemarkError`` as ``capsule(last:note:namesRemote:)``, and where the file can't
-    ///   be written.
+    ///   - redaction: how what people wrote is replaced; nil where it stays.
+    /// - Throws: as ``capsule(last:note:namesRemote:redaction:)``, and ``TidemarkError`` where the
+    ///   file can't be written.
     public func writeCapsule(
-        to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false
+        to path: String, last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
+        redaction: Redaction? = nil
     ) throws {
-        let bytes = try capsule(last: last, note: note, namesRemote: namesRemote)
+        let bytes = try capsule(
+            last: last, note: note, namesRemote: namesRemote, redaction: redaction)
         try TidemarkError.mapped { try Capsule.write(bytes, to: path) }
     }
 }
