@@ -24,7 +24,9 @@ enum RedactionWords {
     static let paths: Set<String> = [
         ".", "..", ".well-known", "_before", "_fields", "_limit", "_since", "_sort", "_token",
         "api",
-        "batch", "buckets", "caldav", "carddav", "collections", "dav", "end_date", "me", "page",
+        "batch", "buckets", "caldav", "carddav", "clients", "collections", "dav", "end_date",
+        "features", "me", "reports", "search", "v3", "workspace", "page", "preferences", "projects",
+        "tags", "tasks", "workspaces",
         "per_page", "records", "since", "start_date", "sync-token", "v0", "v1", "v2", "v9",
     ]
 
