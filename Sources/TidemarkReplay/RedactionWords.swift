@@ -23,8 +23,10 @@ enum RedactionWords {
     /// Segments of paths, and names in queries; those of collections stand in the model.
     static let paths: Set<String> = [
         ".", "..", ".well-known", "_before", "_fields", "_limit", "_since", "_sort", "_token",
-        "api",
-        "batch", "buckets", "caldav", "carddav", "collections", "dav", "end_date", "me", "page",
+        "api", "batch", "buckets", "caldav", "carddav", "clients", "collections", "dav",
+        "end_date",
+        "features", "me", "page", "preferences", "projects", "reports", "search", "tags", "tasks",
+        "v3", "workspace", "workspaces",
         "per_page", "records", "since", "start_date", "sync-token", "v0", "v1", "v2", "v9",
     ]
 

@@ -14,6 +14,8 @@ enum RedactionMember {
     case token
     /// By the names of collections.
     case tokens
+    /// Words of ours around those of somebody else.
+    case detail
     /// Microseconds since 1970, one or several.
     case time
     /// The same by ids.
@@ -46,7 +48,7 @@ extension RedactionMember {
         .timerFired: ["timer": .plain, "now": .time],
         .syncStarted: runStart,
         .syncFinished: runStart.merging([
-            "outcome": .plain, "detail": .text, "requests": .plain, "pulled": .plain,
+            "outcome": .plain, "detail": .detail, "requests": .plain, "pulled": .plain,
             "pushed": .plain, "conflicts": .plain, "rejected": .plain, "readBack": .plain,
             "pending": .plain, "refused": .plain, "endUptime": .plain, "answerUptime": .plain,
             "Date": .httpDate, "Backoff": .plain, "requestTimes": .time,
@@ -135,6 +137,7 @@ extension Redactor {
         switch (member, value) {
         case (.plain, _): plain(value)
         case (.text, .string(let text)): .string(self.text(text))
+        case (.detail, .string(let text)): .string(detail(text))
         case (.token, .string(let text)): .string(token(text))
         case (.httpDate, .string(let text)): .string(httpDate(text) ?? self.text(text))
         case (.url, .string(let text)): .string(url(text))

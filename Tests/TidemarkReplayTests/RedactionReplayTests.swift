@@ -13,7 +13,7 @@ import TidemarkTesting
 import TidemarkViews
 
 @Suite struct `redacted capsules` {
-    @Test(arguments: RedactionSupport.scenarios)
+    @Test(arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
     func `are decided once more as they were`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
             let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
@@ -50,7 +50,7 @@ extension Capsule {
     @Test func `a store, and says what it did`() async throws {
         try await RedactTool.inStore { store, folder in
             let made = try RedactTool.run(
-                "capsule", store, "-o", "a.capsule", "--redact", "--shift-times", "-28", "--keep",
+                "capsule", store, "-o", "a.capsule", "--redact", "--shift-times=-28", "--keep",
                 "tasks.state", in: folder)
             let dump = try RedactTool.run("dump", "a.capsule", "-o", "json", in: folder)
 

@@ -20,7 +20,7 @@ struct RedactOption: ParsableArguments {
     var keepNames = false
     @Option(
         help: ArgumentHelp(
-            "With --redact: all times are so many days later; fewer than 0 for earlier.",
+            "With --redact: all times are so many days later; --shift-times=-28 for earlier.",
             valueName: "DAYS"))
     var shiftTimes: Int?
 

@@ -1,0 +1,44 @@
+// Redactor+Details.swift — why a sync run ended, in words: ours stay, those of a server do not.
+
+import TidemarkSync
+
+extension Redactor {
+    /// What our words end with, and what may follow: a status, seconds, or a detail in parentheses.
+    private static let phrases: [String] =
+        [
+            SyncFailure.offline(""), .timeout(""), .unauthorized, .forbidden, .apiDeprecated,
+            .clientDeprecated, .malformed(""), .deadline, .foreign(""), .cancelled,
+            .tooManyRequests(retryAfterSeconds: nil),
+        ].map { "\($0)" } + [
+            "the server failed with ", "the server refused the call with ",
+            "earlier runs failed; the next one begins in ",
+            "the server has not what has to be there: ",
+        ]
+
+    private static let endings = [
+        "", " s, or when the user asks for it", "; nothing else is wrong",
+    ]
+
+    /// The `detail` of a `sync.finished`.
+    func detail(_ text: String) -> String {
+        guard let phrase = Self.phrases.first(where: text.hasPrefix) else { return self.text(text) }
+        var rest = text.dropFirst(phrase.count)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }.prefix(12)
+        rest = rest.dropFirst(digits.count)
+        let kept = phrase + digits
+        if let ending = Self.endings.first(where: { rest == $0 }) { return kept + ending }
+        if rest.hasPrefix(" ("), rest.hasSuffix(")") {
+            return kept + " (" + self.text(String(rest.dropFirst(2).dropLast())) + ")"
+        }
+        let wait = "; try again in "
+        if rest.hasPrefix(wait), rest.hasSuffix(" s") {
+            let seconds = rest.dropFirst(wait.count).dropLast(2)
+            if Int64(seconds) != nil { return kept + rest }
+        }
+        let missing = "; nothing else is wrong"
+        if rest.hasSuffix(missing) {
+            return kept + self.text(String(rest.dropLast(missing.count))) + missing
+        }
+        return self.text(text)
+    }
+}
