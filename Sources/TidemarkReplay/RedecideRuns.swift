@@ -88,7 +88,7 @@ struct RecordedRun: Sendable {
     var writes: [RecordedWrite] = []
     /// Its `sync.finished`; nil where it was cut off.
     var finished: Capsule.Entry?
-    let begun: Moment
+    var begun: Moment
     let triggers: [SyncTrigger]
     let scope: SyncScope
     let isFull: Bool
