@@ -38,6 +38,9 @@ package func redecide(
 ) async throws -> RedecideReport {
     var capsule = capsule
     if let last { capsule.commits.removeAll { $0.first > last } }
+    if let at = capsule.disorder {
+        throw Divergence(.threw, at: at, replayed: "its events are not in the order of positions")
+    }
     let journal = try capsule.begun(in: scratch)
     var replay = Redecision(capsule, adapter, rules, mishaps, journal)
     do {
@@ -175,10 +178,23 @@ private struct Redecision {
     }
 }
 
+extension Capsule {
+    /// The first event that does not stand behind all before it; nil where each does.
+    fileprivate var disorder: Position? {
+        var last = base.position
+        for entry in commits.lazy.flatMap(\.entries) {
+            guard entry.position > last else { return entry.position }
+            last = entry.position
+        }
+        return nil
+    }
+}
+
 extension Moment {
     fileprivate func after(seconds: Int64) -> Moment {
         Moment(
-            now: now.adding(seconds: seconds), bootID: bootID, uptime: uptime + seconds * 1_000_000)
+            now: now.adding(seconds: seconds), bootID: bootID, uptime: uptime &+ seconds * 1_000_000
+        )
     }
 }
 

@@ -53,6 +53,8 @@ final class RedecideHost: SyncHost {
         /// Whether nothing is compared any more, and what was appended since.
         var isFree = false
         var aftermath: [String] = []
+        /// How long it waited since.
+        var slept = Duration.zero
         /// Why it goes no further.
         var stop: (any Error)?
     }
