@@ -20,6 +20,8 @@ package struct RedecideReport: Sendable {
     package var answers = 0
     /// What was not decided anew but taken as it was recorded, from where on, and why.
     package var notDecided: [(position: Position, why: String)] = []
+    /// What became of a mishap; nil where there was none.
+    package var aftermath: RedecideAftermath?
 }
 
 /// Has today's engine decide what was recorded.
@@ -28,15 +30,19 @@ package struct RedecideReport: Sendable {
 ///   - adapter: that of the server which the recorded engine spoke to.
 ///   - rules: the rules of the app; what was answered then is not asked again.
 ///   - last: up to where; nil for all of it.
+///   - mishaps: what is to go otherwise; the first that is met ends the comparison.
 ///   - scratch: a new directory for the store that it writes, which the caller removes.
 package func redecide(
     _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = [],
-    through last: Position? = nil, scratch: String
+    through last: Position? = nil, mishaps: [RedecideMishap] = [], scratch: String
 ) async throws -> RedecideReport {
     var capsule = capsule
     if let last { capsule.commits.removeAll { $0.first > last } }
+    if let at = capsule.disorder {
+        throw Divergence(.threw, at: at, replayed: "its events are not in the order of positions")
+    }
     let journal = try capsule.begun(in: scratch)
-    var replay = Redecision(capsule, adapter, rules, journal)
+    var replay = Redecision(capsule, adapter, rules, mishaps, journal)
     do {
         try await replay.run()
     } catch let divergence as Divergence {
@@ -54,6 +60,7 @@ private struct Redecision {
     let capsule: Capsule
     let adapter: any ServerAdapter
     let rules: [ConflictRule]
+    let mishaps: [RedecideMishap]
     let journal: Journal
     let recorded: RecordedRuns
     let comparison: CommitComparison
@@ -64,11 +71,12 @@ private struct Redecision {
 
     init(
         _ capsule: Capsule, _ adapter: any ServerAdapter, _ rules: [ConflictRule],
-        _ journal: Journal
+        _ mishaps: [RedecideMishap], _ journal: Journal
     ) {
         self.capsule = capsule
         self.adapter = adapter
         self.rules = rules
+        self.mishaps = mishaps
         self.journal = journal
         recorded = RecordedRuns(capsule)
         comparison = CommitComparison(capsule)
@@ -87,6 +95,7 @@ private struct Redecision {
                 try appendNext()
             }
             try await decide(run)
+            if report.aftermath != nil { return try await recover(from: run) }
         }
         while next < capsule.commits.count { try appendNext() }
     }
@@ -99,16 +108,39 @@ private struct Redecision {
         if let divergence = try comparison.difference(commit, in: journal) { throw divergence }
     }
 
+    private func driver(of run: RecordedRun, _ host: RedecideHost) throws -> SyncDriver {
+        SyncDriver(
+            journal: journal, model: try journal.read { try $0.model() }, adapter: adapter,
+            host: host, dependencies: host.dependencies, rules: run.rules(or: rules))
+    }
+
+    /// One more run, an hour later, that is answered as the record answered the same requests.
+    private mutating func recover(from run: RecordedRun) async throws {
+        var later = run
+        later.reads = recorded.runs.flatMap(\.reads).filter {
+            $0.sent.position > run.first.position
+        }
+        later.commits = []
+        later.finished = nil
+        later.begun = run.begun.after(seconds: 3600)
+        let host = RedecideHost(
+            capsule, later, from: next, journal, adapter, comparison, bodies, isFree: true)
+        let outcome = try await driver(of: later, host).run(
+            triggers: run.triggers, time: SyncTime(from: later.begun, deadline: nil))
+        report.aftermath?.acts += host.progress.aftermath
+        report.aftermath?.outcomes.append("\(outcome)")
+        report.aftermath?.pending = outcome.pending
+        report.aftermath?.refused = outcome.refused
+    }
+
     private mutating func decide(_ run: RecordedRun) async throws {
         if let obstacle = run.obstacle {
             report.notDecided.append((run.first.position, obstacle))
             return
         }
         let host = RedecideHost(
-            capsule, run, from: next, journal, adapter, comparison, bodies)
-        let driver = SyncDriver(
-            journal: journal, model: try journal.read { try $0.model() }, adapter: adapter,
-            host: host, dependencies: host.dependencies, rules: run.rules(or: rules))
+            capsule, run, from: next, journal, adapter, comparison, bodies, mishaps: mishaps)
+        let driver = try driver(of: run, host)
         var failure: (any Error)?
         var outcome: SyncOutcome?
         do {
@@ -121,6 +153,11 @@ private struct Redecision {
         report.runs += 1
         report.acts += progress.acts
         report.answers += progress.answers
+        if progress.isFree, progress.stop ?? failure == nil {
+            report.aftermath = RedecideAftermath(
+                acts: progress.aftermath, outcomes: outcome.map { ["\($0)"] } ?? [])
+            return
+        }
         switch progress.stop ?? failure {
         case nil:
             guard progress.done < run.commits.count else { return }
@@ -128,6 +165,7 @@ private struct Redecision {
             guard run.finished != nil, let entry = left.entries.first else { return }
             throw comparison.missing(entry, replayed: outcome.map { "ends: \($0)" })
         case RedecideStop.recordEnds?: return
+        case RedecideStop.restarted?: report.aftermath = RedecideAftermath()
         case RedecideStop.notDecided(let position, let why)?:
             report.notDecided.append((position, why))
         case let divergence as Divergence: throw divergence
@@ -137,6 +175,26 @@ private struct Redecision {
                 .threw, at: at.position, recorded: at.event.line, replayed: "\(error)",
                 causes: comparison.causes(of: at.position))
         }
+    }
+}
+
+extension Capsule {
+    /// The first event that does not stand behind all before it; nil where each does.
+    fileprivate var disorder: Position? {
+        var last = base.position
+        for entry in commits.lazy.flatMap(\.entries) {
+            guard entry.position > last else { return entry.position }
+            last = entry.position
+        }
+        return nil
+    }
+}
+
+extension Moment {
+    fileprivate func after(seconds: Int64) -> Moment {
+        Moment(
+            now: now.adding(seconds: seconds), bootID: bootID, uptime: uptime &+ seconds * 1_000_000
+        )
     }
 }
 

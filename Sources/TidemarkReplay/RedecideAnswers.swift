@@ -200,8 +200,8 @@ struct KnownRecords {
         var result: [(ServerRecord, Bool)] = []
         for (index, id) in (page.value("ids")?.array ?? []).enumerated() {
             guard let id = id.stringValue, index < places.count else { continue }
-            if let number = places[index].int64Value,
-                let entry = said.first(where: { $0.position.rawValue == UInt64(number) })
+            if let number = places[index].int64Value.flatMap(UInt64.init(exactly:)),
+                let entry = said.first(where: { $0.position.rawValue == number })
             {
                 result.append((ServerRecord(entry.event), true))
                 continue

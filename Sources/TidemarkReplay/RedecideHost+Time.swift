@@ -16,6 +16,11 @@ extension RedecideHost {
                 return Uptime(bootID: moment.bootID, microseconds: moment.uptime)
             },
             sleep: { duration in
+                let isFree = self.state.withLock { state in
+                    if state.isFree { state.slept += duration }
+                    return state.isFree
+                }
+                if isFree { return }
                 // What was recorded had no need to wait.
                 throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
             })
@@ -27,6 +32,10 @@ extension RedecideHost {
             guard state.hasBegun else { return run.begun }
             var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
             if let write = nextWrite(state) { now = write.sentAt }
+            if state.isFree {
+                now = now.adding(seconds: state.slept.components.seconds + 1)
+                return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
+            }
             if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
             if isLast(state), unasked(state).isEmpty {
                 if let sent = quietTime(state) { now = sent }
@@ -41,7 +50,8 @@ extension RedecideHost {
     }
 
     func uptime(at now: Timestamp) -> Int64 {
-        run.begun.uptime + (now.rawValue - run.begun.now.rawValue)
+        // What a stranger wrote may lie anywhere.
+        run.begun.uptime &+ (now.rawValue &- run.begun.now.rawValue)
     }
 
     /// When the next request was sent of which the log says nothing else.

@@ -14,6 +14,8 @@ enum RedecideStop: Error {
     case recordEnds
     /// It can't be decided from here on.
     case notDecided(Position, String)
+    /// The process ends.
+    case restarted
 }
 
 /// What one run gets and does, in lock step with the record.
@@ -24,6 +26,7 @@ final class RedecideHost: SyncHost {
     let adapter: any ServerAdapter
     let comparison: CommitComparison
     let bodies: [BodyReference: [UInt8]]
+    let mishaps: [RedecideMishap]
     let state: Lock<State>
 
     struct State: Sendable {
@@ -47,6 +50,11 @@ final class RedecideHost: SyncHost {
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var acts = 0
         var answers = 0
+        /// Whether nothing is compared any more, and what was appended since.
+        var isFree = false
+        var aftermath: [String] = []
+        /// How long it waited since.
+        var slept = Duration.zero
         /// Why it goes no further.
         var stop: (any Error)?
     }
@@ -54,7 +62,7 @@ final class RedecideHost: SyncHost {
     init(
         _ capsule: Capsule, _ run: RecordedRun, from next: Int, _ journal: Journal,
         _ adapter: any ServerAdapter, _ comparison: CommitComparison,
-        _ bodies: [BodyReference: [UInt8]]
+        _ bodies: [BodyReference: [UInt8]], mishaps: [RedecideMishap] = [], isFree: Bool = false
     ) {
         self.capsule = capsule
         self.run = run
@@ -62,7 +70,10 @@ final class RedecideHost: SyncHost {
         self.adapter = adapter
         self.comparison = comparison
         self.bodies = bodies
-        state = Lock(State(next: next))
+        self.mishaps = mishaps
+        var state = State(next: next)
+        state.isFree = isFree
+        self.state = Lock(state)
     }
 
     /// How far it is.
@@ -128,7 +139,7 @@ final class RedecideHost: SyncHost {
 
     func interruption() -> SyncFailure? {
         state.withLock { state in
-            guard isLast(state), unasked(state).isEmpty else { return nil }
+            guard isLast(state), unasked(state).isEmpty, !state.isFree else { return nil }
             return switch run.failure {
             case "cancelled": .cancelled
             case "deadline": .deadline
@@ -141,6 +152,7 @@ final class RedecideHost: SyncHost {
         try check()
         let limit: Position? = state.withLock { state in
             state.hasBegun = true
+            guard !state.isFree else { return nil }
             let next = commit(state)?.first?.position ?? Position(.max)
             let asked = unasked(state).map(\.read.asOf).filter { $0 < next }
             if let asOf = asked.min() { return asOf }
@@ -154,7 +166,7 @@ final class RedecideHost: SyncHost {
     func willEnd() throws {
         try check()
         state.withLock { $0.isEnding = true }
-        try appendBeforeCommit()
+        if !progress.isFree { try appendBeforeCommit() }
     }
 
     private func appendBeforeCommit() throws {
@@ -213,6 +225,12 @@ final class RedecideHost: SyncHost {
             return (found, isOver, isQuiet)
         }
         let turn = question.isAhead ? takeTurn(found?.read) : 0
+        if progress.isFree {
+            var asking = now
+            asking.number = found.map { $0.number + 1 } ?? 0
+            asking.turn = turn
+            return asking
+        }
         if let found {
             let sentAt = found.read.sentAt
             var asking = SyncAsking(
@@ -246,8 +264,13 @@ final class RedecideHost: SyncHost {
         _ limits: TransportLimits
     ) async -> (ServerAnswer, AnswerRecord) {
         do {
-            if question.sent != nil { return try written(question) }
+            if !progress.isFree, loses(question, asking) {
+                let error = TransportError(.connectionLost, detail: "lost by the replay")
+                return (ServerAnswer(error, to: question.call), AnswerRecord(error))
+            }
+            if question.sent != nil, !progress.isFree { return try written(question) }
             if asking.turn > 0 { await release(of: asking.turn) }
+            if progress.isFree { return try free(question, asking) }
             guard asking.number > 0 else { return try quiet(question) }
             let read = run.reads[asking.number - 1]
             state.withLock { $0.answers += 1 }
@@ -274,6 +297,7 @@ final class RedecideHost: SyncHost {
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R {
         try check()
+        if progress.isFree { return try await writeFree(journal, at: now, body) }
         let (entries, isAsked) = state.withLock { state in
             let entries = commit(state)
             let last = entries?.last?.position ?? .start
@@ -302,6 +326,8 @@ final class RedecideHost: SyncHost {
         }
         guard count > 0 else { return result }
         let index = run.commits[progress.done]
+        let isRestart = meets { if case .restart = $0 { true } else { false } }
+        let isTwice = meets { if case .duplicate = $0 { true } else { false } }
         state.withLock { state in
             state.acts += count
             state.done += 1
@@ -309,6 +335,11 @@ final class RedecideHost: SyncHost {
         }
         if let divergence = try comparison.difference(capsule.commits[index], in: journal) {
             throw stop(divergence)
+        }
+        if isRestart { throw stop(RedecideStop.restarted) }
+        if isTwice {
+            state.withLock { $0.isFree = true }
+            _ = try await writeFree(journal, at: time, body)
         }
         return result
     }

@@ -88,7 +88,7 @@ struct RecordedRun: Sendable {
     var writes: [RecordedWrite] = []
     /// Its `sync.finished`; nil where it was cut off.
     var finished: Capsule.Entry?
-    let begun: Moment
+    var begun: Moment
     let triggers: [SyncTrigger]
     let scope: SyncScope
     let isFull: Bool
@@ -113,7 +113,8 @@ struct RecordedRun: Sendable {
 
     /// The last event before it that it may have seen.
     func begins(in capsule: Capsule) -> Position {
-        let before = commits.first.map { capsule.commits[$0].first.rawValue - 1 } ?? 0
+        let first = commits.first.map { capsule.commits[$0].first.rawValue } ?? 0
+        let before = first > 0 ? first - 1 : 0
         let asked = reads.map(\.asOf).min()
         return min(Position(before), asked ?? Position(before))
     }
@@ -135,7 +136,7 @@ struct RecordedRun: Sendable {
     var quietMax: Int {
         guard failure == nil, let ending else { return 0 }
         let requests = ending.value("requests")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-        return max(0, requests - reads.count - writes.count)
+        return max(0, max(0, requests) - reads.count - writes.count)
     }
 
     /// When those were made, as far as it is told.

@@ -65,7 +65,7 @@ extension AnswerRecord {
         uptime = document.value("uptime")?.int64Value
     }
 
-    init(_ error: TransportError) {
+    package init(_ error: TransportError) {
         var payload = PayloadBuilder()
         payload.add("error", error.code.rawValue)
         payload.add("mayHaveArrived", error.mayHaveArrived)

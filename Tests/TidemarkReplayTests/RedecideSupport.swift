@@ -23,10 +23,12 @@ func capsule(of journal: Journal, last: UInt64? = nil) async throws -> Capsule {
 
 /// Has today's engine decide a capsule.
 func decided(
-    _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = []
+    _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = [],
+    mishaps: [RedecideMishap] = []
 ) async throws -> RedecideReport {
     try await withScratch {
-        try await redecide(capsule, adapter: adapter, rules: rules, scratch: $0)
+        try await redecide(
+            capsule, adapter: adapter, rules: rules, mishaps: mishaps, scratch: $0)
     }
 }
 
