@@ -174,7 +174,7 @@ extension Bisect {
 
 /// Folds of a log up to one position after another, in memory, each from the nearest that is known.
 struct HistoryFolds {
-    private static let eventsPerStep: UInt64 = 4000
+    private static let eventsPerStep: UInt64 = 10_000
     /// Into how many parts the way to a position is cut; what is folded there is remembered, for
     /// the next positions lie before.
     private static let stops: UInt64 = 4
@@ -200,7 +200,7 @@ struct HistoryFolds {
         }
         while known.count > Self.knownMax {
             func distance(_ fold: CapsuleFold) -> UInt64 {
-                position.rawValue - min(fold.position, position).rawValue
+                max(position, fold.position).rawValue - min(fold.position, position).rawValue
             }
             let farthest = known.indices.max { distance(known[$0]) < distance(known[$1]) }
             known.remove(at: farthest ?? 0)

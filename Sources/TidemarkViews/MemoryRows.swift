@@ -38,17 +38,20 @@ package struct MemoryRows: Sendable, Equatable {
     private mutating func merge(_ added: [RowKey]) {
         var merged: [RowKey] = []
         merged.reserveCapacity(keys.count + added.count)
-        var rest = keys[...]
+        var done = 0
         for key in added {
-            while let next = rest.first, next < key { merged.append(rest.removeFirst()) }
+            let next = index(of: key, from: done)
+            merged.append(contentsOf: keys[done..<next])
             merged.append(key)
+            done = next
         }
-        keys = merged + rest
+        merged.append(contentsOf: keys[done...])
+        keys = merged
     }
 
     /// Where the first key lies that is not before another one.
-    private func index(of key: RowKey) -> Int {
-        var (low, high) = (0, keys.count)
+    private func index(of key: RowKey, from start: Int = 0) -> Int {
+        var (low, high) = (start, keys.count)
         while low < high {
             let middle = (low + high) / 2
             if keys[middle] < key { low = middle + 1 } else { high = middle }
