@@ -1,5 +1,5 @@
-// RedecideReferenceTests.swift — lists that only name entities, so that they are fetched one by one:
-// decided once more, they are the same.
+// RedecideReferenceTests.swift — lists that only name entities, so that they are fetched one by
+// one: decided once more, they are the same.
 
 import HTTPTypes
 import Testing
