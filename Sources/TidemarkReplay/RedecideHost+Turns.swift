@@ -1,5 +1,5 @@
-// RedecideHost+Turns.swift — several lists that were asked for at once: their answers are handed over
-// in the order in which they came.
+// RedecideHost+Turns.swift — several lists that were asked for at once: their answers are handed
+// over in the order in which they came.
 
 import TidemarkEvents
 import TidemarkStore

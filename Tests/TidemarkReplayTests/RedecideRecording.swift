@@ -1,5 +1,5 @@
-// RedecideRecording.swift — a replica that syncs with a server in memory, so that there is something
-// to be decided once more.
+// RedecideRecording.swift — a replica that syncs with a server in memory, so that there is
+// something to be decided once more.
 
 import HTTPTypes
 import Synchronization
@@ -64,13 +64,16 @@ final class Recording: Sendable {
                 references: [Reference("list", to: "lists")]),
         ], settings: SyncSettings(batchSize: 1))
 
-    private init(_ model: SyncModel, _ rules: [ConflictRule]) throws {
+    private init(
+        _ model: SyncModel, _ rules: [ConflictRule], _ adapter: (any ServerAdapter)?
+    ) throws {
         server = InMemoryServer(bucket: "b", model: model, clock: clock)
         wire = RecordingWire(server)
         replica = try Replica.temporary(
             model: model, remote: Self.remote, rules: rules,
             dependencies: .seeded(1, clock: clock))
-        engine = try SyncEngine(replica, remote: Self.remote, transport: wire) {
+        let adapter = try adapter ?? Self.remote.makeAdapter()
+        engine = SyncEngine(replica, remote: Self.remote, adapter: adapter, transport: wire) {
             .basic(user: "me", password: "secret")
         }
     }
@@ -78,9 +81,10 @@ final class Recording: Sendable {
     /// Records what `body` does.
     static func capsule(
         model: SyncModel = usualModel, rules: [ConflictRule] = [],
+        adapter: (any ServerAdapter)? = nil,
         _ body: (Recording) async throws -> Void
     ) async throws -> Capsule {
-        let recording = try Recording(model, rules)
+        let recording = try Recording(model, rules, adapter)
         let result: Capsule
         do {
             try await body(recording)
