@@ -1,7 +1,7 @@
 // EntityFold.swift — how one entity came about: its events folded again, and its row looked at
 // after each of them.
 //
-// Events about other entities are left out, but for those that it belongs or refers to. Where a rule
+// Events about other entities are left out, but for those it belongs or refers to. Where a rule
 // compared it with others, or the views say something else of it than what comes out, others had a
 // part in it, and all events are folded.
 

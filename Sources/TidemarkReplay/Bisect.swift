@@ -98,7 +98,7 @@ package struct Bisect: Sendable {
         guard first != .skipped else { return .unknown(from) }
         guard first != last else { return .same(first == .yes, from: from, to: to) }
 
-        // Of the commits up to `low` the answer is the first one, of those from `high` on the other.
+        // Of the commits up to `low` it is the first answer, of those from `high` on the other.
         var (low, high) = (-1, commits.count - 1)
         var skipped: Set<Int> = []
         while let middle = Self.middle(low, high, skipped) {

@@ -21,6 +21,12 @@ extension RedecideHost {
                     return state.isFree
                 }
                 if isFree { return }
+                guard self.run.finished != nil else {
+                    // When it asked for what was never answered, the record does not say.
+                    let place = self.following?.position ?? self.run.first.position
+                    throw self.stop(
+                        RedecideStop.notDecided(place, "the run was cut off before its end"))
+                }
                 // What was recorded had no need to wait.
                 throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
             })

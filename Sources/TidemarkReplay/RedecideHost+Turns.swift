@@ -1,4 +1,4 @@
-// RedecideHost+Turns.swift — several lists that were asked for at once: their answers are handed
+// RedecideHost+Turns.swift — several lists that were asked for at once: their answers are given
 // over in the order in which they came.
 
 import TidemarkEvents

@@ -1,5 +1,5 @@
-// Shrink+Passes.swift — leaving out commits and events: the tail, all but a guess, then ever smaller
-// parts.
+// Shrink+Passes.swift — leaving out commits and events: the tail, all but a guess, then ever
+// smaller parts.
 
 import TidemarkEvents
 

@@ -197,7 +197,7 @@ extension ViewsDifference.Field {
 }
 
 extension OutboxEntry {
-    /// Whether both are the same one: derived mutations share the position of what they follow from.
+    /// Whether both are the same one: derived mutations share the position of their cause.
     fileprivate func isPlaced(as other: OutboxEntry) -> Bool {
         position == other.position && mutation.key == other.mutation.key
             && mutation.isDerived == other.mutation.isDerived

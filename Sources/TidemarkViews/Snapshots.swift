@@ -2,8 +2,8 @@
 // one need not be folded from the first event. Disposable: the log says the same.
 //
 //   table      key                                        value
-//   snapshots  position, number of a chunk (4 bytes b. e.) rows, zstd (SnapshotRows.swift)
-//   snapshots  position, FF FF FF FF                       message tidemark.v1.Snapshot; written last
+//   snapshots  position, number of a chunk (4 bytes)      rows, zstd (SnapshotRows.swift)
+//   snapshots  position, FF FF FF FF                      message tidemark.v1.Snapshot, last
 //
 // Chunks without a manifest are what a crash left of one; the next snapshot removes them.
 

@@ -61,6 +61,12 @@ enum DocComments {
         try await Replay(.fixture("bug-1234.capsule")).run()
     }
 
+    static func holds() throws -> Bool {
+        let replay = Replay(.fixture("min.capsule"))
+        let isRefused = try replay.holds("tasks/x is error")
+        return isRefused
+    }
+
     static func corpus() async throws {
         for bug in try Replay.corpus(in: "Replays") { try await bug.run() }
     }

@@ -60,7 +60,7 @@ let modules: [String: Module] = [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkTesting",
             "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents",
             "ArgumentParser",
-            "HTTPTypes", "Foundation", "Synchronization",
+            "HTTPTypes", "Foundation", "Synchronization", "Dispatch",
         ]),
 ]
 

@@ -8,16 +8,8 @@ import TidemarkEvents
 import TidemarkReplay
 import TidemarkStore
 
-/// The tool that was built beside the tests.
-private enum BuiltTool {
-    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
-    static let isThere = path.map { FileManager.default.isExecutableFile(atPath: $0) } ?? false
-    static let missing: Comment = "TIDEMARK_BIN names no folder with the built tool; use Tools/test"
-    static let havePython = (try? Command.run("python3", ["--version"]))?.code == 0
-
-    static func run(_ arguments: String..., in folder: String) throws -> Command {
-        try Command.run(try #require(path), arguments, in: folder)
-    }
+extension BuiltTool {
+    fileprivate static let havePython = (try? Command.run("python3", ["--version"]))?.code == 0
 }
 
 @Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))

@@ -46,13 +46,13 @@ extension Capsule {
     }
 }
 
-@Suite(.enabled(if: RedactTool.isThere)) struct `the tool redacts` {
+@Suite(.enabled(if: BuiltTool.isThere)) struct `the tool redacts` {
     @Test func `a store, and says what it did`() async throws {
         try await RedactTool.inStore { store, folder in
-            let made = try RedactTool.run(
+            let made = try BuiltTool.run(
                 "capsule", store, "-o", "a.capsule", "--redact", "--shift-times=-28", "--keep",
                 "tasks.state", in: folder)
-            let dump = try RedactTool.run("dump", "a.capsule", "-o", "json", in: folder)
+            let dump = try BuiltTool.run("dump", "a.capsule", "-o", "json", in: folder)
 
             #expect(made.code == 0, "\(made.complaints)")
             #expect(made.text.contains("redacted   texts, numbers, ids and tokens replaced;"))
@@ -65,9 +65,9 @@ extension Capsule {
 
     @Test func `not without being told so, and no field that is none`() async throws {
         try await RedactTool.inStore { store, folder in
-            let alone = try RedactTool.run(
+            let alone = try BuiltTool.run(
                 "capsule", store, "-o", "a.capsule", "--keep", "tasks.state", in: folder)
-            let wrong = try RedactTool.run(
+            let wrong = try BuiltTool.run(
                 "capsule", store, "-o", "a.capsule", "--redact", "--keep", "task.state",
                 in: folder)
 
@@ -81,13 +81,6 @@ extension Capsule {
 }
 
 private enum RedactTool {
-    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
-    static let isThere = path.map { FileManager.default.isExecutableFile(atPath: $0) } ?? false
-
-    static func run(_ arguments: String..., in folder: String) throws -> Command {
-        try Command.run(try #require(path), arguments, in: folder)
-    }
-
     static func inStore(_ body: (String, String) throws -> Void) async throws {
         let folder = RedactionSupport.scratch()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -1,5 +1,5 @@
-// RedecideMishapTests.swift — a crash, a lost answer, one that comes twice, where none was
-// recorded.
+// RedecideMishapTests.swift — a crash, a lost answer, one that comes twice, where none
+// was recorded.
 
 import Testing
 import Tidemark

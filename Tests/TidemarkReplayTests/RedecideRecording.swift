@@ -1,5 +1,5 @@
-// RedecideRecording.swift — a replica that syncs with a server in memory, so that there is
-// something to be decided once more.
+// RedecideRecording.swift — a replica that syncs with a server in memory, so that there
+// is something to be decided once more.
 
 import HTTPTypes
 import Synchronization

@@ -7,13 +7,6 @@ import TidemarkEvents
 import TidemarkReplay
 import TidemarkViews
 
-/// The tool that was built beside the tests.
-private enum BuiltTool {
-    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
-    static let isThere = path.map { FileManager.default.isExecutableFile(atPath: $0) } ?? false
-    static let missing: Comment = "TIDEMARK_BIN names no folder with the built tool; use Tools/test"
-}
-
 @Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))
 struct `the tool's replay` {
     /// A folder with `good.capsule`, `bad.capsule`, and a corpus of recorded bugs in `bugs`.

@@ -1,5 +1,5 @@
-// ShrinkToolTests.swift — `tidemark bisect` and `tidemark shrink` as processes: what they print, and
-// how they end.
+// ShrinkToolTests.swift — `tidemark bisect` and `tidemark shrink` as processes: what they print,
+// and how they end.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 import TidemarkReplay
 import TidemarkTesting
 
-@Suite(.enabled(if: HistoryTool.path != nil, "TIDEMARK_BIN names no folder with the built tool"))
+@Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))
 struct `bisect and shrink on the command line` {
     /// A store with six edits of two tasks.
     private func withStore(_ body: (HistoryTool, _ store: String) throws -> Void) throws {
@@ -156,8 +156,6 @@ struct `bisect and shrink on the command line` {
 
 /// The built tool in a folder of its own.
 struct HistoryTool {
-    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
-
     let folder: URL
 
     init() throws {
@@ -169,7 +167,7 @@ struct HistoryTool {
     func delete() { try? FileManager.default.removeItem(at: folder) }
 
     func run(_ arguments: [String]) throws -> Command {
-        let path = try #require(Self.path)
+        let path = try #require(BuiltTool.path)
         return try Command.run(path, arguments, environment: ["tidemark": path], in: folder.path)
     }
 }

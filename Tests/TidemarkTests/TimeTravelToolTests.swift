@@ -122,7 +122,8 @@ struct `the tool's past` {
                     #"{"view":"outbox","change":"added","collection":"lists","id":"l1","#
                         + #""position":6,"kind":"local.deleted","#
                         + #""outcome":{"before":null,"after":"annihilated"},"#
-                        + #""proof":{"before":null,"after":6},"attempts":{"before":null,"after":0}}"#,
+                        + #""proof":{"before":null,"after":6},"#
+                        + #""attempts":{"before":null,"after":0}}"#,
                 ])
             let none = try await SyncTool.run("diff", store, "@6", "@6")
             #expect(none.code == 0 && none.out == "" && none.err == "nothing differs\n")

@@ -248,7 +248,8 @@ struct `the tool` {
             for line in [
                 "get S tasks/t1", "list S", "list S -o json", "status S", "status S -o json",
                 "outbox S --all", "dump S", "dump S -o json", "dump S -o verbose", "show S @1",
-                "verify S", "stats S", "as-of S @3 list", "as-of S @3 outbox", "why S tasks/t1", "why S tasks/t1 --blame",
+                "verify S", "stats S", "as-of S @3 list", "as-of S @3 outbox", "why S tasks/t1",
+                "why S tasks/t1 --blame",
                 "history S tasks/t1.title", "history S tasks/t1 -r -o json", "outbox S --explain",
             ] {
                 let result = try await SyncTool.bash(

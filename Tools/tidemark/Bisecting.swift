@@ -1,4 +1,4 @@
-// Bisecting.swift — `tidemark bisect`: at which position something turns, and what brought it about.
+// Bisecting.swift — `tidemark bisect`: where something turns, and what brought it about.
 
 import ArgumentParser
 import Foundation

@@ -73,11 +73,12 @@ struct CheckCommand {
     func ask(_ capsule: Capsule) throws -> Answer {
         let file = folder.appending(path: "check.capsule").path(percentEncoded: false)
         try capsule.write(to: file)
-        unsafe setenv("TIDEMARK_CAPSULE", file, 1)
-        unsafe setenv("TIDEMARK_POSITION", "\(capsule.last)", 1)
         // Only the verb's own findings are data.
         let output = isVerbose ? "1>&2" : ">/dev/null 2>&1"
-        switch try ChildProcess.run("/bin/sh", ["-c", "{ \(command)\n} \(output)"]) {
+        let script =
+            "export TIDEMARK_CAPSULE=\"$1\" TIDEMARK_POSITION=\"$2\"; shift 2; "
+            + "{ \(command)\n} \(output)"
+        switch try ChildProcess.run("/bin/sh", ["-c", script, "sh", file, "\(capsule.last)"]) {
         case .exit(0): return .passes
         case .exit(125): return .skips
         case .exit(let code) where code < 128: return .fails(code: code)

@@ -12,7 +12,7 @@ extension Replica {
     ///
     /// The events since the nearest snapshot before the position are folded into a temporary
     /// directory, which is removed before this returns: some thousand events take a moment, 100,000
-    /// take seconds. The caller's thread waits, writers do not. There are no indexes, so every query
+    /// take seconds. The caller's thread waits, writers do not. There are no indexes: every query
     /// reads its whole collection. At the last position nothing is folded.
     ///
     /// The context can't be used after. Not to be called inside a `write`.

@@ -25,7 +25,6 @@ struct Redeciding {
         if let model, registration?.model != model {
             return .impossible("another model was given than the log's")
         }
-        guard inject.isEmpty else { return .impossible("mishaps are played in the fold") }
         guard let remote = registration?.remote else {
             return .impossible("it names no server that was synced with")
         }
@@ -36,6 +35,7 @@ struct Redeciding {
         defer { try? FileManager.default.removeItem(at: scratch) }
         let decided = try await redecide(
             capsule, adapter: adapter, rules: rules, through: through,
+            mishaps: inject.map(RedecideMishap.init),
             scratch: scratch.path(percentEncoded: false))
         var report = ReplayReport(.redecide)
         let commits = capsule.commits.filter { commit in through.map { commit.last <= $0 } ?? true }
@@ -49,6 +49,30 @@ struct Redeciding {
         report.answers = decided.answers
         report.notes = decided.notDecided.map { "not decided again from \($0.position): \($0.why)" }
         report.divergence = decided.divergence
+        if !inject.isEmpty { report.notes += notes(on: decided.aftermath) }
         return .report(report)
+    }
+
+    /// What today's engine made of the mishaps; nothing is compared from the first one on.
+    private func notes(on aftermath: RedecideAftermath?) -> [String] {
+        let names = inject.map(\.description).joined(separator: ",")
+        guard let aftermath else { return ["\(names): no sync run does anything there"] }
+        var lines = ["\(names): what today's engine does from there on:"]
+        lines += aftermath.acts.map { "  " + $0 }
+        let ends = aftermath.outcomes.joined(separator: ", then ")
+        lines.append(
+            "  its runs end: \(ends.isEmpty ? "not at all" : ends); "
+                + "\(aftermath.pending) pending, \(aftermath.refused) refused")
+        return lines
+    }
+}
+
+extension RedecideMishap {
+    fileprivate init(_ injection: Injection) {
+        switch injection.kind {
+        case .restart: self = .restart(injection.position)
+        case .duplicate: self = .duplicate(injection.position)
+        case .drop: self = .drop(injection.position)
+        }
     }
 }

@@ -9,10 +9,8 @@ extension Replay {
     /// For bugs that the log shows by itself, so that a test fails until they are mended:
     ///
     /// ```swift
-    /// @Test func `a refused task is sent again`() throws {
-    ///     let replay = Replay(.fixture("min.capsule"))
-    ///     #expect(try !replay.holds("tasks/x is error"))
-    /// }
+    /// let replay = Replay(.fixture("min.capsule"))
+    /// let isRefused = try replay.holds("tasks/x is error")
     /// ```
     ///
     /// - Parameter predicate: as `tidemark bisect --predicate` takes it: `tasks/1 exists`,

@@ -1,5 +1,5 @@
-// HistoricBugTests.swift — bugs of other engines, planted, recorded, and found again: a replay names
-// the commit, bisect finds it, shrink leaves what it takes.
+// HistoricBugTests.swift — bugs of other engines, planted, recorded, and found again: a replay
+// names the commit, bisect finds it, shrink leaves what it takes.
 
 import Foundation
 import Testing
@@ -11,6 +11,7 @@ import TidemarkViews
 
 @Suite struct `a historic bug` {
     private static let folding = HistoricBug.all.filter { $0.found == .folding }
+    private static let deciding = HistoricBug.all.filter { $0.found == .deciding }
 
     @Test(arguments: HistoricBug.all)
     func `is recorded alike each time`(_ bug: HistoricBug) async throws {
@@ -55,6 +56,30 @@ import TidemarkViews
         #expect(bug.isToBlame(turn.commit.upperBound, in: log))
     }
 
+    @Test(arguments: deciding)
+    func `that did something else is named when today's engine decides`(
+        _ bug: HistoricBug
+    ) async throws {
+        let log = try await bug.record()
+
+        let found = try #require(try await bug.divergence(log))
+
+        #expect(found.kind == (bug.name.hasPrefix("cursor") ? .extra : .different))
+        #expect(bug.isToBlame(found.position, in: log), "\(found)")
+    }
+
+    @Test(arguments: deciding)
+    func `that did something else takes the one run that did it`(_ bug: HistoricBug) async throws {
+        let log = try await bug.record()
+
+        let cut = try await bug.cut(log)
+
+        let (found, before) = try await (bug.divergence(cut), bug.divergence(log))
+        #expect(found?.position == before?.position)
+        #expect(found?.field == before?.field)
+        #expect(cut.commits.count <= 10)
+    }
+
     @Test(arguments: folding)
     func `takes ten commits at most`(_ bug: HistoricBug) async throws {
         let result = try bug.shrunk(try await bug.record())
@@ -70,7 +95,7 @@ import TidemarkViews
 extension HistoricBug {
     /// Whether the event of the bug is in the commit that ends at a position.
     func isToBlame(_ position: Position, in log: Capsule) -> Bool {
-        log.commits.first { $0.last == position }?.entries.contains { isCulprit($0.event) } == true
+        log.commits.first { $0.last >= position }?.entries.contains { isCulprit($0.event) } == true
     }
 
     /// The shortest log in which the engine with the bug still makes something else.
@@ -79,6 +104,30 @@ extension HistoricBug {
             to: .found { log in
                 try FoldReplay(try recorded(log)).report.divergence.map(FailureSignature.init)
             })
+    }
+
+    /// Where today's engine decides otherwise.
+    func divergence(_ log: Capsule) async throws -> Divergence? {
+        try await Replay(.capsule(log), mode: .redecide).reports().compactMap(\.divergence).first
+    }
+
+    /// The log of the run in which today's engine decides otherwise.
+    func cut(_ log: Capsule) async throws -> Capsule {
+        let position = try #require(try await divergence(log)).position
+        var log = log
+        let start = try #require(
+            log.commits.flatMap(\.entries).first { $0.position == position }?.event.sync)
+        let end = try #require(
+            log.commits.lastIndex { $0.entries.contains { $0.event.sync == start } })
+        log.commits.removeSubrange((end + 1)...)
+        let entries = log.commits.flatMap(\.entries)
+        let journal = try log.unpacked(in: Self.scratch())
+        var cut = try Capsule(
+            of: journal, last: UInt64(entries.count { $0.position >= start }),
+            build: log.provenance.build, scratch: Self.scratch())
+        try journal.close()
+        cut.provenance = log.provenance
+        return cut
     }
 
     static func scratch() -> String {

@@ -20,7 +20,8 @@ extension HistoricBug {
             }
             return try log.withCursorFirst(at: "n6")
         },
-        recorded: { try $0.refolded() }, isCulprit: { $0.kind == .pullCompleted })
+        recorded: { try $0.refolded() },
+        isCulprit: { $0.kind == .serverUpserted && $0.entity == "n7" })
 
     /// The date that a list asked after was taken from the device's clock.
     static let deviceClock = HistoricBug(

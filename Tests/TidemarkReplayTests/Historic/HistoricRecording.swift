@@ -17,7 +17,30 @@ import TidemarkTesting
     func `records the historic bugs`(_ bug: HistoricBug) async throws {
         let folder = URL(filePath: try #require(Self.folder)).appending(path: bug.name)
         let log = try await bug.record()
-        let kept = bug.found == .folding ? try bug.recorded(bug.shrunk(log).capsule) : log
+        let kept: Capsule
+        let found: Divergence?
+        switch bug.found {
+        case .folding:
+            kept = try bug.recorded(bug.shrunk(log).capsule)
+            found = try FoldReplay(kept).report.divergence
+        case .deciding:
+            kept = try await bug.cut(log)
+            found = try await bug.divergence(kept)
+        }
+        let divergence = try #require(found)
         try kept.write(to: folder.appending(path: "bug.capsule").path(percentEncoded: false))
+        // The story says where it is found.
+        let story = folder.appending(path: "STORY.md")
+        let lines = try String(contentsOf: story, encoding: .utf8).components(separatedBy: "\n")
+            .filter { !$0.hasPrefix("Mode:") }
+            .flatMap { line in
+                guard line.hasPrefix("Expected:") else { return [line] }
+                let mode = bug.found == .folding ? "fold" : "redecide"
+                let kind = divergence.kind.rawValue
+                return [
+                    "Expected: diverges at \(divergence.position) (\(kind))", "Mode: \(mode)",
+                ]
+            }
+        try lines.joined(separator: "\n").write(to: story, atomically: true, encoding: .utf8)
     }
 }
