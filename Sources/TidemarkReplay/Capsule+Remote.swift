@@ -142,6 +142,15 @@ extension Capsule {
         if let next = object["Next-Page"]?.stringValue {
             object["Next-Page"] = .string(nameless(address: next))
         }
+        if kind == .requestAnswered, var answer = object["answer"]?.object {
+            for name in ["next", "cursor"] {
+                guard let text = answer[name]?.stringValue else { continue }
+                answer[name] = .string(
+                    text.contains("://")
+                        ? nameless(address: text) : nameless(text: text, hosts))
+            }
+            object["answer"] = .object(answer)
+        }
         if let detail = object["detail"]?.stringValue {
             object["detail"] = .string(nameless(text: detail, hosts))
         }

@@ -188,8 +188,10 @@ extension Capsule.Commit {
         self.init(entries: [], views: [])
         try forEachField(in: bytes, upTo: 2, repeated: 1...2) { field in
             if field.number == 1 {
+                try check.room(forEvents: entries.count + 1)
                 entries.append(try Capsule.Entry(parsing: try field.bytes(), check))
             } else {
+                try check.room(forViews: views.count + 1)
                 views.append(try ViewDigest(strictly: try field.bytes()))
             }
         }
@@ -206,6 +208,9 @@ extension Capsule.Entry {
             case 2: header = try field.bytes()
             default: payload = try field.bytes()
             }
+        }
+        guard position > .start, !header.isEmpty else {
+            throw CapsuleError(.invalid, at: position, "an event without position or header")
         }
         try check.header(header.count, at: position)
         do {

@@ -158,6 +158,8 @@ extension Capsule {
         capsule.provenance.isRedacted = true
         capsule.provenance.redaction = redactor.policy.words
         capsule.provenance.namesRemote = false
+        // Who wrote it did not know that it would be handed on.
+        capsule.provenance.note = ""
         return capsule
     }
 }

@@ -56,6 +56,7 @@ extension RedactionMember {
         .requestSent: bodies.merging([
             "method": .plain, "path": .url, "If-Match": .token, "If-None-Match": .token,
             "sentAt": .time, "covers": .plain, "rule": .plain, "writes": .plain,
+            "waited": .plain,
         ]) { old, _ in old },
         .requestAnswered: bodies.merging([
             "status": .plain, "Date": .httpDate, "uptime": .plain, "ETag": .token, "Alert": .text,
@@ -82,6 +83,7 @@ extension RedactionMember {
     static let noted: [String: RedactionMember] = [
         "is": .plain, "next": .url, "cursor": .token, "moves": .plain, "refs": .references,
         "same": .text, "unreadable": .text, "stale": .text, "missing": .text,
+        "overtook": .plain,
     ]
 
     /// The members of a kind's payloads; nil for a kind whose payloads are not ours, or not known.

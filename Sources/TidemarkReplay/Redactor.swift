@@ -34,7 +34,7 @@ final class Redactor {
         case .kept: shift = 0
         case .shifted(let days):
             // Further than any calendar goes, nothing can be shifted.
-            guard abs(days) <= 1_000_000 else {
+            guard days.magnitude <= 1_000_000 else {
                 throw RedactionError(.policy, "times can't be shifted by \(days) days")
             }
             shift = Int64(days) * Self.microsecondsPerDay

@@ -37,7 +37,7 @@ package func redecide(
     through last: Position? = nil, mishaps: [RedecideMishap] = [], scratch: String
 ) async throws -> RedecideReport {
     var capsule = capsule
-    if let last { capsule.commits.removeAll { $0.first > last } }
+    if let last { capsule.commits.removeAll { $0.last > last } }
     if let at = capsule.disorder {
         throw Divergence(.threw, at: at, replayed: "its events are not in the order of positions")
     }

@@ -131,7 +131,11 @@ extension SyncRecorder {
         let told =
             try (isNoted ? [] : page.records.map(\.id)).map(id) + wanted.map { try id($0.id) }
             + page.unreadable.compactMap { try $0.id.map(id) }
-        if Set(other) != list.unnamed.subtracting(told) { note.same = other.map(\.text) }
+        // The last page of a list of everything mostly names what no earlier one did.
+        let namesTheRest =
+            other.count + told.count >= list.unnamed.count
+            && Set(other) == list.unnamed.subtracting(told)
+        if !namesTheRest { note.same = other.map(\.text) }
         let news = Set(unreadable)
         note.unreadable = page.unreadable.filter { !news.contains($0) }.map(\.name)
         note.stale = try staleIDs(page.records, collection, exchange.asOf, draft)

@@ -89,7 +89,6 @@ extension SyncDriver {
             }
             if run.ahead?.answered[name] == nil {
                 try await takeNext(&run, &group)
-                run.moment = dependencies.moment
             }
         }
         return .inLine
@@ -181,6 +180,7 @@ extension SyncDriver {
     ) async throws {
         host.willTake()
         guard var answered = try await group.next() else { return }
+        run.moment = dependencies.moment
         run.ahead?.open -= 1
         let place = run.open.firstIndex(of: answered.number) ?? 0
         run.open.remove(at: place)

@@ -243,6 +243,7 @@ package struct SyncDriver: Sendable {
                 return .failure(.tooManyRequests(retryAfterSeconds: seconds))
             }
             do { try await dependencies.sleep(.microseconds(wait)) } catch {
+                run.moment = dependencies.moment
                 return .failure(.cancelled)
             }
             slept += wait

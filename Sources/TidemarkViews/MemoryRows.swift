@@ -27,7 +27,11 @@ package struct MemoryRows: Sendable, Equatable {
                 added.append(key)
             }
         }
-        if !removed.isEmpty { keys.removeAll { removed.contains($0) } }
+        if removed.count < 16 {
+            for key in removed { keys.remove(at: index(of: key)) }
+        } else {
+            keys.removeAll { removed.contains($0) }
+        }
         if added.count < 16 {
             for key in added { keys.insert(key, at: index(of: key)) }
         } else {

@@ -179,3 +179,11 @@ func message(_ body: (inout ProtoWriter) -> Void) -> [UInt8] {
     body(&writer)
     return writer.bytes
 }
+
+/// Runs `body` with a new folder that is removed afterwards.
+func inScratch<R>(_ body: (String) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder.path(percentEncoded: false))
+}

@@ -12,11 +12,6 @@ import TidemarkViews
     private let model = SyncModel(
         name: "notes", collections: [CollectionModel("notes"), CollectionModel("tags")])
 
-    private func scratch() -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        return folder.path(percentEncoded: false)
-    }
-
     private func edited(_ count: Int, _ body: (Replica) throws -> Void) async throws {
         try await Replica.withTemporary(model: model) { replica in
             for number in 1...count {
@@ -43,13 +38,14 @@ import TidemarkViews
     @Test(arguments: [nil, 1, 5, 1000] as [UInt64?])
     func `unpacked has the rows of the store that it was taken of`(_ last: UInt64?) async throws {
         try await edited(20) { replica in
-            let directory = scratch()
-            let capsule = try Capsule(
-                of: replica.journal, last: last, build: "test", scratch: directory)
-            let unpacked = try capsule.unpacked(in: scratch())
+            let (capsule, after) = try inScratch { folder in
+                let capsule = try Capsule(
+                    of: replica.journal, last: last, build: "test", scratch: folder + "/past")
+                let unpacked = try capsule.unpacked(in: folder + "/store")
+                defer { try? unpacked.close() }
+                return (capsule, try rows(unpacked))
+            }
             let before = try rows(replica.journal)
-            let after = try rows(unpacked)
-            try unpacked.close()
 
             #expect(!before.isEmpty)
             #expect(after == before)

@@ -89,7 +89,9 @@ struct CapsuleCommand: ParsableCommand {
             capsule.provenance.namesRemote = before.namesRemote && keepRemote
             if let note { capsule.provenance.note = note }
         }
-        return try redaction.applied(to: capsule, random: Dependencies.live.random)
+        capsule = try redaction.applied(to: capsule, random: Dependencies.live.random)
+        if let note { capsule.provenance.note = note }
+        return capsule
     }
 
     private func describe(_ capsule: Capsule, at path: String) {

@@ -22,7 +22,7 @@ extension Replica {
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
     ///   - redaction: how what people wrote is replaced; nil where it stays.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
-    ///   (256 MiB before compression), `damaged` where the log can't be read; ``RedactionError``
+    ///   (256 MiB before compression), `damaged` where the log can't be read; `RedactionError`
     ///   where something would be decided otherwise without what people wrote.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
@@ -31,7 +31,9 @@ extension Replica {
         try TidemarkError.mapped {
             let capsule = try journal.capsule(last: last, note: note, namesRemote: namesRemote)
             guard let redaction else { return try capsule.encoded }
-            return try capsule.redacted(redaction, random: dependencies.random).encoded
+            var redacted = try capsule.redacted(redaction, random: dependencies.random)
+            redacted.provenance.note = note
+            return try redacted.encoded
         }
     }
 

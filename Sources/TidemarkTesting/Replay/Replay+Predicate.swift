@@ -16,7 +16,7 @@ extension Replay {
     /// - Parameter predicate: as `tidemark bisect --predicate` takes it: `tasks/1 exists`,
     ///   `tasks/1.done == true`, `tasks/1 is error`, `count(tasks) > 3`, `pending > 0`,
     ///   `outcome(@12) == superseded`; joined with `and`, `or`, `not`.
-    /// - Throws: ``ReplayMistake`` for a predicate that can't be understood, or where there is no
+    /// - Throws: `ReplayMistake` for a predicate that can't be understood, or where there is no
     ///   such file or event; what can't be read throws, too.
     public func holds(_ predicate: String) throws -> Bool {
         let wanted: StatePredicate

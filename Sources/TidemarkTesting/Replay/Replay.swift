@@ -56,7 +56,7 @@ public struct Replay: Sendable {
     /// Replays, and compares with what was recorded.
     ///
     /// - Returns: what was compared and what could not be, for each way in which it was replayed.
-    /// - Throws: ``Divergence`` at the first difference; ``ReplayMistake`` where there is no such
+    /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such
     ///   file or event; what can't be read throws, too.
     @discardableResult
     public func run() async throws -> [ReplayReport] {
@@ -130,7 +130,7 @@ public struct Replay: Sendable {
     /// What was sent and answered stays as it was recorded: another policy changes what the views
     /// make of it, not what the engine would have sent then.
     ///
-    /// - Throws: ``ReplayMistake`` for a collection or an event that is not there.
+    /// - Throws: `ReplayMistake` for a collection or an event that is not there.
     public func whatIf(_ change: WhatIf) throws -> WhatIfResult {
         let outcome = try change.outcome(of: try source.capsule(), through: through)
         return WhatIfResult(
@@ -146,7 +146,7 @@ public struct Replay: Sendable {
 
     /// Folds the log as it is and with its injections.
     ///
-    /// - Throws: ``ReplayMistake`` for an event that is not there.
+    /// - Throws: `ReplayMistake` for an event that is not there.
     public func injected() throws -> InjectionResult {
         let outcome = try source.capsule().outcome(injecting: inject, through: through)
         return InjectionResult(

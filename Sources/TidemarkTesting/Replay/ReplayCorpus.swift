@@ -39,8 +39,8 @@ public struct RecordedReplay: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - model: a model instead of those in the log.
     ///   - rules: the app's own rules for conflicts.
-    /// - Throws: ``Divergence`` where it differs, or differs elsewhere than expected;
-    ///   ``ReplayMistake`` where it should differ and does not.
+    /// - Throws: `Divergence` where it differs, or differs elsewhere than expected;
+    ///   `ReplayMistake` where it should differ and does not.
     @discardableResult
     public func run(
         _ model: SyncModel? = nil, rules: [ConflictRule] = []
@@ -71,7 +71,7 @@ extension Replay {
     /// - Parameters:
     ///   - folder: a path, or what lies in the folder of the test's file or one above it.
     ///   - filePath: the test's file.
-    /// - Throws: ``ReplayMistake`` naming the folder or story that is wrong.
+    /// - Throws: `ReplayMistake` naming the folder or story that is wrong.
     public static func corpus(
         in folder: String, filePath: String = #filePath
     ) throws -> [RecordedReplay] {

@@ -42,12 +42,14 @@ import TidemarkViews
     @Test(arguments: folding)
     func `is found by halves`(_ bug: HistoricBug) async throws {
         let log = try await bug.record()
-        let journal = try log.unpacked(in: HistoricBug.scratch())
 
-        let outcome = try Bisect(of: journal).run { position in
-            try FoldReplay(log, through: position).report.isSame ? .no : .yes
+        let outcome = try inScratch { folder in
+            let journal = try log.unpacked(in: folder)
+            defer { try? journal.close() }
+            return try Bisect(of: journal).run { position in
+                try FoldReplay(log, through: position).report.isSame ? .no : .yes
+            }
         }
-        try journal.close()
 
         guard case .turn(let turn) = outcome else {
             Issue.record("nothing turns: \(outcome)")
@@ -121,17 +123,14 @@ extension HistoricBug {
             log.commits.lastIndex { $0.entries.contains { $0.event.sync == start } })
         log.commits.removeSubrange((end + 1)...)
         let entries = log.commits.flatMap(\.entries)
-        let journal = try log.unpacked(in: Self.scratch())
-        var cut = try Capsule(
-            of: journal, last: UInt64(entries.count { $0.position >= start }),
-            build: log.provenance.build, scratch: Self.scratch())
-        try journal.close()
-        cut.provenance = log.provenance
-        return cut
-    }
-
-    static func scratch() -> String {
-        FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-            .path(percentEncoded: false)
+        return try inScratch { folder in
+            let journal = try log.unpacked(in: folder + "/store")
+            defer { try? journal.close() }
+            var cut = try Capsule(
+                of: journal, last: UInt64(entries.count { $0.position >= start }),
+                build: log.provenance.build, scratch: folder + "/past")
+            cut.provenance = log.provenance
+            return cut
+        }
     }
 }
