@@ -160,23 +160,24 @@ private struct EntityFold {
     private mutating func begin(
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position {
-        var first: Position?
-        try journal.log.forEachFrame(transaction) { position, _ in
-            first = position
-            return false
+        guard let first = try journal.log.firstPosition(transaction), first > Position(1) else {
+            return Position(1)
         }
-        guard let first, first > Position(1),
-            let manifest = try journal.snapshots.nearest(
-                to: Position(first.rawValue - 1), transaction)
-        else { return first ?? Position(1) }
-        var changes: RowChanges = []
-        try journal.snapshots.forEachRow(of: manifest, transaction) { changes.append(($0, $1)) }
-        rows.write(changes)
+        let before = Position(first.rawValue - 1)
+        let found = try journal.withNearestSnapshot(to: before, transaction) { manifest in
+            var changes: RowChanges = []
+            try journal.snapshots.forEachRow(of: manifest, transaction) {
+                changes.append(($0, $1))
+            }
+            return (position: manifest.position, changes: changes)
+        }
+        guard let found else { return first }
+        rows.write(found.changes)
         for (index, key) in keys.enumerated() {
             known[index] =
                 try rows[.entity(key)].map { try EntityRow(parsing: $0) } ?? EntityRow()
         }
-        if let row = known.first, !row.isEmpty { base = (manifest.position, row) }
+        if let row = known.first, !row.isEmpty { base = (found.position, row) }
         return first
     }
 

@@ -49,6 +49,13 @@ package struct EventLog: Sendable {
         return Position(bigEndianBytes: last.key) ?? .start
     }
 
+    /// The position of the first event; nil when there is none.
+    package func firstPosition(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position? {
+        try transaction.first(log).flatMap { Position(bigEndianBytes: $0.key) }
+    }
+
     /// Appends events as one commit and moves the edge.
     ///
     /// - Parameters:

@@ -60,7 +60,7 @@ package struct Bisect: Sendable {
         var commits: [ClosedRange<Position>] = []
         var start = from ?? .start
         try journal.environment.read { transaction in
-            let first = try journal.log.begun(transaction) ?? Position(1)
+            let first = try journal.log.firstPosition(transaction) ?? Position(1)
             start = from ?? Position(first.rawValue - 1)
             try journal.log.forEachCommit(from: start.next, transaction) { record in
                 if let to, record.first > to { return false }
@@ -232,43 +232,17 @@ struct HistoryFolds {
         let nearest =
             known.filter { $0.position <= position }.max { $0.position < $1.position }
             ?? CapsuleFold()
-        let base = try journal.environment.read { transaction -> Capsule.Base? in
-            let manifests = try journal.snapshots.manifests(transaction).filter(\.isCurrent)
-            for manifest in manifests
-            where nearest.position < manifest.position && manifest.position <= position {
+        let base = try journal.environment.read { transaction in
+            try journal.withNearestSnapshot(
+                to: position, after: nearest.position, transaction
+            ) { manifest in
                 var base = Capsule.Base(position: manifest.position)
-                do {
-                    try journal.snapshots.forEachRow(of: manifest, transaction) {
-                        base.rows.append(SnapshotRow(key: $0, value: $1))
-                    }
-                    return base
-                } catch let error as LogError where error.code == .corruptSnapshot {
-                    continue  // one further back will do
+                try journal.snapshots.forEachRow(of: manifest, transaction) {
+                    base.rows.append(SnapshotRow(key: $0, value: $1))
                 }
+                return base
             }
-            // A part of a log stands on the views before it.
-            guard nearest.position == .start, let first = manifests.last,
-                let begun = try journal.log.begun(transaction), begun > Position(1)
-            else { return nil }
-            throw LogError(
-                .missingEvent, at: position,
-                "the log begins at \(begun), on the views at \(first.position): what was before is "
-                    + "not in it")
         }
         return base.map { CapsuleFold($0) } ?? nearest
-    }
-}
-
-extension EventLog {
-    /// The first position that holds an event.
-    fileprivate func begun(
-        _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> Position? {
-        var first: Position?
-        try forEachFrame(transaction) { position, _ in
-            first = position
-            return false
-        }
-        return first
     }
 }

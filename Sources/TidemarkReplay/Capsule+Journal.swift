@@ -48,6 +48,7 @@ extension Capsule {
             let before = Position(first.rawValue - 1)
             let past = try PastViews(
                 of: journal, at: before, in: scratch, progress: progress)
+            defer { try? past.close() }
             base.position = before
             for tree in Tree.allCases {
                 try past.forEachRow(tree) { key, value in
@@ -55,7 +56,6 @@ extension Capsule {
                     return true
                 }
             }
-            try past.close()
         }
         let bodies = named.sorted { $0.key.digits < $1.key.digits }.map(\.value)
         self.init(provenance: provenance, base: base, commits: commits, bodies: bodies)

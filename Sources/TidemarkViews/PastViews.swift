@@ -3,7 +3,7 @@
 
 package import TidemarkEvents
 import TidemarkLog
-import TidemarkStore
+package import TidemarkStore
 
 /// The views as they were after an event, for reading only.
 ///
@@ -49,33 +49,19 @@ package final class PastViews {
     private func begin(_ position: Position) throws {
         let (journal, views, generation) = (journal, views, generation)
         try journal.environment.read { transaction in
-            let known = try journal.snapshots.manifests(transaction).filter(\.isCurrent)
-            for manifest in known where manifest.position <= position {
-                do {
-                    try scratch.write { target in
-                        try views.write(generation, target) { write in
-                            try journal.snapshots.forEachRow(of: manifest, transaction) {
-                                try write($0, $1)
-                            }
+            let taken = try journal.withNearestSnapshot(to: position, transaction) { manifest in
+                try scratch.write { target in
+                    try views.write(generation, target) { write in
+                        try journal.snapshots.forEachRow(of: manifest, transaction) {
+                            try write($0, $1)
                         }
                     }
-                } catch let error as LogError where error.code == .corruptSnapshot {
-                    // Nothing of it was kept; one further back will do.
-                    continue
-                } catch let error as StoreError where error.code == .damaged {
-                    continue
                 }
-                self.position = manifest.position
-                return hasBindings = true
+                return manifest.position
             }
-            // A part of a log stands on the views before it.
-            guard let first = known.last, let begun = try journal.firstPosition(transaction),
-                begun > Position(1)
-            else { return }
-            throw LogError(
-                .missingEvent, at: position,
-                "the log begins at \(begun), on the views at \(first.position): what was before is "
-                    + "not in it")
+            guard let taken else { return }
+            self.position = taken
+            hasBindings = true
         }
     }
 
@@ -149,9 +135,37 @@ package final class PastViews {
 }
 
 extension Journal {
-    /// The first position that holds an event.
-    func firstPosition(_ transaction: borrowing some TableReading & ~Copyable) throws -> Position? {
-        try transaction.first(log.log).flatMap { Position(bigEndianBytes: $0.key) }
+    /// Has the nearest snapshot read that is whole and made by today's rules; where one is damaged,
+    /// one further back.
+    ///
+    /// - Parameters:
+    ///   - known: what is known already; an earlier snapshot is of no use.
+    ///   - body: reads it, and keeps nothing when that fails.
+    /// - Returns: nil where there is none, and the log has everything from its first event.
+    /// - Throws: ``LogError`` `missingEvent` where there is none, and the log begins later.
+    package func withNearestSnapshot<R>(
+        to position: Position, after known: Position = .start,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (SnapshotManifest) throws -> R
+    ) throws -> R? {
+        let manifests = try snapshots.manifests(transaction).filter(\.isCurrent)
+        for manifest in manifests where known < manifest.position && manifest.position <= position {
+            do { return try body(manifest) } catch let error as LogError
+                where error.code == .corruptSnapshot
+            {
+                continue
+            } catch let error as StoreError where error.code == .damaged {
+                continue
+            }
+        }
+        // A part of a log stands on the views before it.
+        guard known == .start, let first = manifests.last,
+            let begun = try log.firstPosition(transaction), begun > Position(1)
+        else { return nil }
+        throw LogError(
+            .missingEvent, at: position,
+            "the log begins at \(begun), on the views at \(first.position): what was before is "
+                + "not in it")
     }
 
     /// Reads the views as they were after an event, and the events up to then; at the last one,

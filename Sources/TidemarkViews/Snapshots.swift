@@ -97,14 +97,6 @@ package struct Snapshots: Sendable {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [SnapshotManifest] { try found(transaction).compactMap { try? $0.get() } }
 
-    /// The last snapshot up to a position that today's rules would make just so, damaged or not.
-    package func nearest(
-        to position: Position, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> SnapshotManifest? {
-        try manifests(transaction).filter { $0.position <= position && $0.isCurrent }
-            .max { $0.position < $1.position }
-    }
-
     /// How many bytes its chunks take in the store.
     package func storedBytes(
         of manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable

@@ -50,15 +50,13 @@ struct StoreArgument: ParsableArguments {
 
     private func readCapsule<R>(_ body: (Journal) throws -> R) throws -> R {
         let capsule = try capsule()
-        let temporary = FileManager.default.temporaryDirectory
-            .appending(path: "tidemark-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: temporary) }
-        do {
-            let journal = try capsule.unpacked(in: temporary.path(percentEncoded: false))
-            let result = try body(journal)
-            try journal.close()
-            return result
-        } catch { throw TidemarkError.wrapping(error) }
+        return try ScratchDirectory.with(nil) { directory in
+            do {
+                let journal = try capsule.unpacked(in: directory)
+                defer { try? journal.close() }
+                return try body(journal)
+            } catch { throw TidemarkError.wrapping(error) }
+        }
     }
 
     /// Refuses a capsule, of which there is nothing to change or to prove.

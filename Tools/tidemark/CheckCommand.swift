@@ -7,6 +7,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Synchronization
+import Tidemark
 import TidemarkReplay
 
 /// What is looked for: a command's answer, or a predicate.
@@ -56,22 +57,20 @@ struct CheckCommand {
 
     let command: String
     let isVerbose: Bool
-    private let folder: URL
+    private let folder: String
 
     /// Runs `body` with a check whose folder is removed afterwards.
     static func with<R>(
         _ command: String, isVerbose: Bool, _ body: (CheckCommand) throws -> R
     ) throws -> R {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "tidemark-check-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return try body(CheckCommand(command: command, isVerbose: isVerbose, folder: folder))
+        try ScratchDirectory.with(nil) { folder in
+            try body(CheckCommand(command: command, isVerbose: isVerbose, folder: folder))
+        }
     }
 
     /// Checks a capsule.
     func ask(_ capsule: Capsule) throws -> Answer {
-        let file = folder.appending(path: "check.capsule").path(percentEncoded: false)
+        let file = folder + "/check.capsule"
         try capsule.write(to: file)
         // Only the verb's own findings are data.
         let output = isVerbose ? "1>&2" : ">/dev/null 2>&1"

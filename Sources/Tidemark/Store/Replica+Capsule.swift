@@ -1,6 +1,5 @@
 // Replica+Capsule.swift — the part of the log that a bug report needs, as one file.
 
-import Foundation
 public import TidemarkReplay
 package import TidemarkViews
 
@@ -66,13 +65,11 @@ extension Journal {
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws -> Capsule {
         precondition(last > 0, "a capsule has at least one event")
-        let scratch = try FileManager.default.url(
-            for: .itemReplacementDirectory, in: .userDomainMask,
-            appropriateFor: FileManager.default.temporaryDirectory, create: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        var capsule = try Capsule(
-            of: self, last: UInt64(last), build: Replica.version,
-            scratch: scratch.path(percentEncoded: false), progress: progress)
+        var capsule = try ScratchDirectory.with(nil) { scratch in
+            try Capsule(
+                of: self, last: UInt64(last), build: Replica.version, scratch: scratch,
+                progress: progress)
+        }
         capsule.provenance.note = note
         return namesRemote ? capsule : capsule.withoutRemote()
     }

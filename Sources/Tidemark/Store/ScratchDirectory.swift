@@ -14,6 +14,13 @@ package enum ScratchDirectory {
         return try body(temporary)
     }
 
+    /// Runs `body` with a new directory that is removed afterwards.
+    package static func with<R>(_ body: (String) async throws -> R) async throws -> R {
+        let temporary = try make()
+        defer { remove(temporary) }
+        return try await body(temporary)
+    }
+
     /// Runs `body` with a function that makes the directory once it is needed.
     package static func withLazily<R>(_ body: (() throws -> String) throws -> R) throws -> R {
         var made: [String] = []

@@ -1,6 +1,6 @@
 // Redeciding.swift — the one place at which a replay drives the engine.
 
-import Foundation
+import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay
@@ -30,13 +30,11 @@ struct Redeciding {
         }
         let adapter: any ServerAdapter
         do { adapter = try remote.makeAdapter() } catch { return .impossible("\(error)") }
-        let scratch = FileManager.default.temporaryDirectory
-            .appending(path: "tidemark-replay-" + Dependencies.live.makeID())
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let decided = try await redecide(
-            capsule, adapter: adapter, rules: rules, through: through,
-            mishaps: inject.map(RedecideMishap.init),
-            scratch: scratch.path(percentEncoded: false))
+        let decided = try await ScratchDirectory.with { scratch in
+            try await redecide(
+                capsule, adapter: adapter, rules: rules, through: through,
+                mishaps: inject.map(RedecideMishap.init), scratch: scratch)
+        }
         var report = ReplayReport(.redecide)
         let commits = capsule.commits.filter { commit in through.map { commit.last <= $0 } ?? true }
         report.commits = commits.count

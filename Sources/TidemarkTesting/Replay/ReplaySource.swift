@@ -1,9 +1,9 @@
 // ReplaySource.swift — where a recorded log is found: a capsule beside the test, a file, a store.
 
 package import Foundation
+import Tidemark
 package import TidemarkEvents
 package import TidemarkReplay
-import TidemarkSync
 import TidemarkViews
 
 /// Where a recorded log is.
@@ -48,13 +48,10 @@ public struct ReplaySource: Sendable {
         }
         if !isFolder { return try Capsule(file: path) }
         let journal = try Journal.open(at: path, readOnly: true)
-        let scratch = FileManager.default.temporaryDirectory
-            .appending(path: "tidemark-replay-" + Dependencies.live.makeID())
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let capsule = try Capsule(
-            of: journal, build: "", scratch: scratch.path(percentEncoded: false))
-        try journal.close()
-        return capsule
+        defer { try? journal.close() }
+        return try ScratchDirectory.with(nil) { scratch in
+            try Capsule(of: journal, build: "", scratch: scratch)
+        }
     }
 
     /// The file of a fixture.

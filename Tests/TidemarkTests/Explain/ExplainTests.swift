@@ -76,19 +76,8 @@ extension SyncDevice {
                   gave up title "mine" of @16
                   gave up colour "red" of @16
                 """)
-            expect(
-                try device.why("lists/home.title"),
-                """
-                lists/home: synced
-                  the server's word: @22  server.upserted  2026-11-18 11:06:40, run @17
-                  an open issue, @22: the server won by serverWins
-                @22 serverWins/3: serverWins on title
-                  before  @9
-                  from    @16 local.updated lists/home  {"set":{"title":"mine","colour":"red"…
-                  from    @22 server.upserted lists/home  {"title":"theirs","n":2,"id":"home"…
-                  gave up title "mine" of @16
-                  gave up colour "red" of @16
-                """)
+            // The decision is about the title: of that field there is nothing less to say.
+            #expect(try device.why("lists/home.title") == device.why("lists/home"))
             expect(
                 try device.history("lists/home"),
                 """
