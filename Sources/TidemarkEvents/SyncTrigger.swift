@@ -36,7 +36,7 @@ public enum SyncTrigger: String, Sendable, Hashable, CaseIterable, Comparable {
 public enum SyncWaitReason: Sendable, Hashable {
     /// The server said when it may be called again.
     case serverAsked
-    /// So many runs in a row failed.
+    /// So many runs in a row failed, or calls about one entity or list.
     case failures(Int)
     /// The server asked for no more calls than are needed.
     case serverBusy

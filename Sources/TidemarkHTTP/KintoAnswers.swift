@@ -10,7 +10,7 @@ extension KintoAdapter {
         to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
     ) -> ServerAnswer {
         do throws(SyncFailure) {
-            if let failure = Self.failure(response, body) { return .failure(failure) }
+            if let failure = Self.failure(call, response, body) { return .failure(failure) }
             if case .batch(let calls) = call {
                 return try Self.batched(calls, response.status.code, body)
             }
@@ -41,17 +41,23 @@ extension KintoAdapter {
     }
 
     /// Failures that are not about one record, whatever was asked.
-    private static func failure(_ response: HTTPResponse, _ body: [UInt8]) -> SyncFailure? {
+    private static func failure(
+        _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
+    ) -> SyncFailure? {
         let status = response.status.code
         if status == 304 { return nil }
-        if let failure = failure(status, response.headerFields) { return failure }
+        if let failure = failure(call, status, response.headerFields) { return failure }
         // What a machine in between refuses for its size is refused, whoever says so.
         guard !isKintos(body), ![413, 414, 431].contains(status) else { return nil }
         return .foreign("\(status) without a JSON object in it")
     }
 
-    private static func failure(_ status: Int, _ headers: HTTPFields) -> SyncFailure? {
+    private static func failure(
+        _ call: ServerCall, _ status: Int, _ headers: HTTPFields
+    ) -> SyncFailure? {
         switch status {
+        // A record has permissions of its own.
+        case 403 where call.isWriteOfOne: nil
         case 409:
             RetryAfter.seconds(headers).map { .server(status: 409, retryAfterSeconds: $0) }
         case 410: .apiDeprecated
@@ -92,7 +98,7 @@ extension KintoAdapter {
             }
             let own = Array(part.rawValue("body") ?? [])
             let answer: ServerAnswer
-            if let failure = failure(status, [:]) {
+            if let failure = failure(call, status, [:]) {
                 answer = .failure(failure)
             } else {
                 // What one of them says that can't be understood is no word on the others.
@@ -166,7 +172,7 @@ extension KintoAdapter {
         case 200, 201:
             let record = try record(body)
             return record.isDeleted ? .deleted(record) : .record(record)
-        case 412: return .conflict(try rival(body))
+        case 412: return try rival(body).map { .conflict($0) } ?? .conflictUnknown
         case 404 where isAboutRecord(body): return .absent
         case 400..<500: return .refused(ServerRefusal(status: status, message: message(body)))
         default: throw .malformed("status \(status) to a write")
@@ -201,7 +207,7 @@ extension KintoAdapter {
             serverTime: Timestamp(milliseconds: version), document: bytes, isDeleted: isDeleted)
     }
 
-    /// The record that a 412 names as the one that is there; nil when there is none.
+    /// The record that a 412 names as the one that is there; nil where it names none.
     private static func rival(_ body: [UInt8]) throws(SyncFailure) -> ServerRecord? {
         guard let document = try? JSONDocument(parsing: body),
             let details = document.rawValue("details"),

@@ -10,6 +10,8 @@ package enum PushHold: Sendable, Hashable {
     case refused(Position, status: UInt32, message: String)
     /// It was sent, and nobody knows what became of it.
     case unanswered(Position)
+    /// Calls about it fail for a reason of their own, and are made again by themselves.
+    case failing(FailingRow)
     /// The entity is out of reach.
     case outOfReach
     /// The entity is made up, and the server has not said it yet.
@@ -40,6 +42,7 @@ extension ViewReader {
                 .refused(refusal.position, status: refusal.status, message: refusal.message))
         }
         if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
+        if let failing = try failing(key) { holds.append(.failing(failing)) }
         if row.isHidden { holds.append(.outOfReach) }
         if row.isPlaceholder { holds.append(.standIn) }
         for target in try missingReferences(of: key, row, model) {
@@ -89,6 +92,8 @@ extension PushHold {
         case .refused(let position, let status, let message):
             "\(RequestWords.refused(status, message)) (\(position))"
         case .unanswered(let call): "sent at \(call), and what became of it is not known"
+        case .failing(let failing):
+            "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
         case .outOfReach: "out of reach: nothing is sent for it"
         case .standIn: "a stand-in: the server has not said the entity yet"
         case .reference(let key, .goesFirst(let position)):
@@ -105,7 +110,7 @@ extension PushHold {
     var isLasting: Bool {
         switch self {
         case .refused, .outOfReach: true
-        case .unanswered, .standIn, .reference(_, .goesFirst): false
+        case .unanswered, .failing, .standIn, .reference(_, .goesFirst): false
         case .reference: true
         }
     }
@@ -115,6 +120,7 @@ extension PushHold {
         switch self {
         case .refused: "refused"
         case .unanswered: "unanswered"
+        case .failing: "failing"
         case .outOfReach: "outOfReach"
         case .standIn: "standIn"
         case .reference(_, .goesFirst): "goesFirst"
@@ -131,6 +137,7 @@ extension PushHold {
         switch self {
         case .refused(let position, _, let message): (place, words) = (position, message)
         case .unanswered(let call): place = call
+        case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
         case .outOfReach, .standIn: break
         case .reference(let key, let obstacle):
             object["entity"] = .string("\(key)")

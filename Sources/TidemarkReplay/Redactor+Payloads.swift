@@ -50,7 +50,8 @@ extension RedactionMember {
         .syncFinished: runStart.merging([
             "outcome": .plain, "detail": .detail, "requests": .plain, "pulled": .plain,
             "pushed": .plain, "conflicts": .plain, "rejected": .plain, "readBack": .plain,
-            "pending": .plain, "refused": .plain, "endUptime": .plain, "answerUptime": .plain,
+            "pending": .plain, "refused": .plain, "unsettled": .plain, "endUptime": .plain,
+            "answerUptime": .plain,
             "Date": .httpDate, "Backoff": .plain, "requestTimes": .time,
         ]) { old, _ in old },
         .requestSent: bodies.merging([
@@ -61,10 +62,11 @@ extension RedactionMember {
         .requestAnswered: bodies.merging([
             "status": .plain, "Date": .httpDate, "uptime": .plain, "ETag": .token, "Alert": .text,
             "Backoff": .plain, "Next-Page": .url, "failure": .plain, "retryAfter": .plain,
-            "bodyBytes": .plain, "bodySHA256": .text, "answer": .answer,
+            "bodyBytes": .plain, "bodySHA256": .text, "concerns": .plain, "answer": .answer,
         ]) { old, _ in old },
         .requestFailed: [
-            "error": .plain, "mayHaveArrived": .plain, "detail": .text, "answer": .answer,
+            "error": .plain, "mayHaveArrived": .plain, "detail": .text, "uptime": .plain,
+            "concerns": .plain, "answer": .answer,
         ],
         .serverDescribed: ["collections": .tokens],
         .serverUnreadable: bodies.merging([

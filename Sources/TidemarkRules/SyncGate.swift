@@ -77,8 +77,31 @@ package struct SyncGates: Sendable, Hashable {
     package var backoff: SyncGate?
     package var busy: SyncGate?
     package var frozen: SyncGate?
+    /// Of single calls that fail for reasons of their own; they hold no run.
+    package var failing: [SyncGate] = []
 
     package init() {}
+
+    /// In how many microseconds a call is to be made again that failed by itself, and how often it
+    /// failed; nil where there is none.
+    ///
+    /// What the last run did not ask again though it was due, because it could not be asked, waits
+    /// as long once more.
+    package func retry(at now: Moment, lastRunAt: Timestamp?) -> (wait: Int64, failures: Int)? {
+        failing.map { gate in
+            var left = gate.left(at: now)
+            let again = max(gate.microseconds, 1_000_000)
+            if left == 0, let last = lastRunAt, last > gate.since.now {
+                let passed = now.now.rawValue.subtractingReportingOverflow(last.rawValue)
+                let isKnown = !passed.overflow && passed.partialValue >= 0
+                if isKnown, last >= gate.since.now.adding(from: 0, to: gate.microseconds) {
+                    left = max(0, again - passed.partialValue)
+                }
+            }
+            return (left, gate.failures)
+        }
+        .min { $0.0 < $1.0 }
+    }
 
     package subscript(name: SyncGate.Name) -> SyncGate? {
         get {

@@ -5,7 +5,7 @@
 //   userRequested      at once, unless the server said when it may be called again
 //   localChange        when it has been quiet for a moment, so that typing is one run
 //   others             at once
-//   (after a failure)  when the backoff is over
+//   (after a failure)  when the backoff is over, of the run or of a single call
 //   (every so often)   so long after the last run
 //   (at midnight)      a clean-up, when nothing else is due
 //
@@ -145,6 +145,9 @@ package struct SyncSchedule: Sendable, Hashable {
         }
         guard let automatic else { return result }
         if gates.backoff != nil { result.append((.retry, 0, .timer)) }
+        if let (wait, failures) = gates.retry(at: now, lastRunAt: lastRunAt) {
+            result.append((.retry, wait, .failures(failures)))
+        }
         if let every = automatic.every {
             let passed = lastRunAt.map {
                 now.now.rawValue.subtractingReportingOverflow($0.rawValue)

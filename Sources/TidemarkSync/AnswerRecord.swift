@@ -19,14 +19,15 @@ extension AnswerRecord {
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
         let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
         var asksToWait = backoff != nil
-        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
-            asksToWait = true
-        }
-        // A pause, as the server's clock, is measured by the clock that nobody sets.
+        if case .failure = answer { asksToWait = true }
+        // A pause, also one of ours, and the server's clock are measured by the clock that nobody
+        // sets.
         if head.headerFields[.date] != nil || asksToWait { payload.add("uptime", uptime) }
         var bodies: [[UInt8]] = []
+        var name: String?
         switch answer {
         case .failure(let failure):
+            name = failure.name
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
             bodies = payload.answerBody(response.body)
@@ -39,6 +40,7 @@ extension AnswerRecord {
         self.init(payload: payload.bytes)
         self.bodies = bodies
         self.uptime = uptime
+        failure = name
         status = head.status.code
         take(head.headerFields)
         kind = answer.word(for: head.status)
@@ -65,11 +67,13 @@ extension AnswerRecord {
         uptime = document.value("uptime")?.int64Value
     }
 
-    package init(_ error: TransportError) {
+    /// - Parameter uptime: microseconds since the device's boot, when it was given up.
+    package init(_ error: TransportError, uptime: Int64? = nil) {
         var payload = PayloadBuilder()
         payload.add("error", error.code.rawValue)
         payload.add("mayHaveArrived", error.mayHaveArrived)
         payload.add("detail", error.detail)
+        payload.add("uptime", uptime)
         self.init(payload: payload.bytes)
         isFailure = true
     }

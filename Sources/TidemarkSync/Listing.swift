@@ -154,12 +154,15 @@ package struct Listing: Sendable, Hashable {
     /// Takes note that a fetch failed.
     ///
     /// From then on they are fetched one by one: one that can't be read must not hide the others.
+    /// It is asked for again by itself, so that the list goes on without it.
     package mutating func fetchFailed(_ ids: [String], _ reason: SyncFailure) {
         fetchesAlone = true
         guard ids.count == 1 else { return }
-        failure = failure ?? reason
         failures += 1
-        if failures < Self.failuresMax { fetched(ids) } else { wanted = [] }
+        fetched(ids)
+        guard failures >= Self.failuresMax, !wanted.isEmpty else { return }
+        failure = failure ?? reason
+        wanted = []
     }
 
     /// Whether what changed since the list began has to be listed before anything is concluded from

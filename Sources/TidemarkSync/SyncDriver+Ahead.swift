@@ -159,7 +159,7 @@ extension SyncDriver {
         answered.number = run.asked
         ahead.open += 1
         let driver = limited(by: run.time)
-        answered.isLimited = driver.limits != limits
+        answered.isLimited = driver.isLimited
         let (proof, blank) = (run.proof.credentials, answered)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
             var answered = blank
@@ -213,7 +213,7 @@ extension SyncDriver {
             return
         }
         let news = try await note(
-            exchange, step, answered.answer, run.machine.list, &run.recorder)
+            exchange, step, answered.answer, isLimited: answered.isLimited, &run)
         run.machine.took(
             answered.answer, to: step, news: news, date: exchange.answer.serverTime,
             alert: exchange.answer.alert)

@@ -42,7 +42,8 @@ struct LiveHost: SyncHost {
             let answer = adapter.answer(to: call, response.response, body: response.body)
             return (answer, AnswerRecord(response, answer, uptime: uptime))
         } catch {
-            return (ServerAnswer(error, to: call), AnswerRecord(error))
+            let uptime = dependencies.uptime().microseconds
+            return (ServerAnswer(error, to: call), AnswerRecord(error, uptime: uptime))
         }
     }
 

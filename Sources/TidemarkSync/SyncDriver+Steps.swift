@@ -91,9 +91,14 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
+        if case .failure(let failure) = answer, !failure.stopsRun {
+            // Unless it is the run's time that was too short.
+            if case .timeout = failure, isLimited {} else { record.concern = .entity }
+        }
         let outcome = answer
+        let hasAnswer = run.machine.hasAnswer
         try await log(&run.recorder) { [record] in
-            try $0.answered(items, sent, record, outcome, $1)
+            try $0.answered(items, sent, record, outcome, hasAnswer: hasAnswer, $1)
         }
         dependencies.reach(.afterAnswer)
         run.machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
@@ -120,26 +125,37 @@ extension SyncDriver {
         let exchange = ReadExchange(
             key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
-        let news = try await note(exchange, step, answer, run.machine.list, &run.recorder)
+        let news = try await note(exchange, step, answer, isLimited: isLimited, &run)
         run.machine.took(
             answer, to: step, news: news, date: record.serverTime, alert: record.alert)
     }
 
     func note(
-        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?,
-        _ recorder: inout SyncRecorder
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isLimited: Bool,
+        _ run: inout SyncRun
     ) async throws -> PullNews {
+        var recorder = run.recorder
+        defer { run.recorder = recorder }
+        let list = run.machine.list
+        if let own = exchange.failed(step, answer, list, isLimited: isLimited) {
+            try await log(&recorder) { [own] in try $0.failedRead(own, $1) }
+            return PullNews()
+        }
+        var exchange = exchange
+        if case .list = step, run.machine.isFailing(exchange.collection) {
+            if case .failure = answer {} else { exchange.concern = .list }
+        }
         switch (step, answer) {
         case (.list, .page(let page)):
             guard let list else { return PullNews() }
-            return try await log(&recorder) { try $0.page(page, list, exchange, $1) }
+            return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
         case (.fetch(let collection, let ids), .records(let records)):
             return try await log(&recorder) {
-                try $0.fetched(records, of: ids, collection.name, exchange, $1)
+                [exchange] in try $0.fetched(records, of: ids, collection.name, exchange, $1)
             }
         case (.refetch(let collection, let ids, _), .records(let records)):
             return try await log(&recorder) {
-                try $0.refetched(records, of: ids, collection.name, exchange, $1)
+                [exchange] in try $0.refetched(records, of: ids, collection.name, exchange, $1)
             }
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .absent):
@@ -155,11 +171,39 @@ extension SyncDriver {
                 !own.contains { $0.name == name }
             }
             try await log(&recorder) {
-                try $0.described(own, missing: missing, exchange, $1)
+                [exchange] in try $0.described(own, missing: missing, exchange, $1)
             }
         default:
-            recorder.note(exchange)
+            guard exchange.concern != nil else {
+                recorder.note(exchange)
+                break
+            }
+            // That it works again is worth an event.
+            try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         }
         return PullNews()
+    }
+}
+
+extension ReadExchange {
+    /// The exchange of a call that failed for a reason of its own, with what it concerns; nil of
+    /// any other.
+    fileprivate func failed(
+        _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?, isLimited: Bool
+    ) -> ReadExchange? {
+        guard case .failure(let failure) = answer, !failure.stopsRun else { return nil }
+        // It is the run's time that was too short.
+        if isLimited, case .timeout = failure { return nil }
+        var own = self
+        switch step {
+        case .list: own.concern = .list
+        case .readBack(let key, _, let attempt):
+            (own.key, own.settles) = (key, attempt?.call)
+            own.concern = attempt == nil && list?.isReadBack == true ? .absent : .entity
+        case .fetch(let collection, let ids) where ids.count == 1:
+            (own.key, own.concern) = (EntityKey(collection.name, ids[0]), .entity)
+        case .fetch, .refetch, .describe, .push, .complete, .cleanUp, .finish: return nil
+        }
+        return own
     }
 }

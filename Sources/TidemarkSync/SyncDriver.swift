@@ -17,6 +17,8 @@ package struct SyncDriver: Sendable {
     package var dependencies: Dependencies
     package var rules: [ConflictRule]
     package var progress: @Sendable (SyncProgress) -> Void
+    /// Whether the run's time is what limits a request.
+    private(set) var isLimited = false
 
     /// A driver that is answered by a server.
     package init(
@@ -64,7 +66,8 @@ package struct SyncDriver: Sendable {
     ) async throws -> SyncOutcome {
         let dependencies = dependencies
         var machine = SyncMachine(
-            model: model, traits: adapter.traits, isFull: isFull, scope: scope)
+            model: model, traits: adapter.traits, isFull: isFull, scope: scope,
+            isUrgent: triggers.contains(where: \.isUrgent))
         // Whatever is decided is decided by a time that the log tells.
         let begun = dependencies.moment
         try host.willDecide()
@@ -150,7 +153,7 @@ package struct SyncDriver: Sendable {
         let driver = limited(by: run.time)
         let isDone = try await driver.carryOut(step, &run)
         if !isDone { run.machine.replan() }
-        try await afterwards(step, driver.limits != limits, &run)
+        try await afterwards(step, driver.isLimited, &run)
         return true
     }
 
@@ -159,6 +162,7 @@ package struct SyncDriver: Sendable {
         _ step: SyncStep, _ isLimited: Bool, _ run: inout SyncRun
     ) async throws {
         run.machine.pause(run.recorder.withheld)
+        if isLimited, case .timeout? = run.machine.failedLast { run.machine.end(.deadline) }
         switch run.machine.outcome.failure {
         case .unauthorized?:
             if let failure = await run.proof.renew() {
@@ -167,7 +171,6 @@ package struct SyncDriver: Sendable {
                 run.machine.again(step)
                 forgetRefused(&run, step.call?.collection?.name)
             }
-        case .timeout? where isLimited: run.machine.end(.deadline)
         default: break
         }
     }
@@ -259,6 +262,7 @@ package struct SyncDriver: Sendable {
         var driver = self
         if let left = time.left(at: dependencies.moment) {
             driver.limits.deadline = min(limits.deadline, max(left, .zero))
+            driver.isLimited = driver.limits != limits
         }
         return driver
     }

@@ -97,13 +97,26 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether nothing else can be done in the run; otherwise the other collections go on.
+    /// Whether it is true of everything that the run could ask; otherwise it concerns what was
+    /// asked for, and the rest goes on.
     package var stopsRun: Bool {
         switch self {
-        case .forbidden, .client, .malformed, .ruleMissing, .ruleFailed: false
-        case .offline, .timeout, .server, .tooManyRequests, .unauthorized, .apiDeprecated,
-            .clientDeprecated, .foreign, .backoff, .deadline, .missing, .cancelled:
+        case .forbidden, .client, .malformed, .timeout, .foreign, .ruleMissing, .ruleFailed: false
+        case .server(_, let retryAfterSeconds): retryAfterSeconds != nil
+        case .offline, .tooManyRequests, .unauthorized, .apiDeprecated, .clientDeprecated,
+            .backoff, .deadline, .missing, .cancelled:
             true
+        }
+    }
+
+    /// Whether the server, or what is between, failed; otherwise it answered.
+    var isServers: Bool {
+        switch self {
+        case .timeout, .server, .foreign, .malformed: true
+        case .offline, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
+            .clientDeprecated, .backoff, .deadline, .ruleMissing, .ruleFailed, .missing,
+            .cancelled:
+            false
         }
     }
 

@@ -19,7 +19,6 @@ extension SyncMachine {
     /// They are made up once in a run, when all was pulled: what is not found then is asked for
     /// again by a later one.
     mutating func nextRefetch(_ views: ViewReader, at now: Moment) throws -> SyncStep? {
-        guard outcome.paused.isEmpty else { return nil }
         if refetches == nil { refetches = try due(views, serverTime ?? now.now).reversed() }
         return refetches?.popLast().map {
             .refetch($0.collection, ids: $0.ids, together: $0.together)
@@ -33,7 +32,9 @@ extension SyncMachine {
         let placeholders = try views.placeholders()
         var result: [Refetch] = []
         for collection in model.collections {
-            guard let rule = collection.placeholder else { continue }
+            guard let rule = collection.placeholder, outcome.paused[collection.name] == nil else {
+                continue
+            }
             var groups: [(together: String?, id: String)] = []
             for (key, note) in placeholders where key.collection == collection.name {
                 guard rule.isDue(triedAt: note.triedAt, now: now), let row = try views.entity(key),

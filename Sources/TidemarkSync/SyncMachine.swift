@@ -28,6 +28,20 @@ package struct SyncMachine: Sendable {
     /// The last thing that the device's clock said in this run.
     private(set) var deviceTime = Timestamp(rawValue: 0)
     private var unread: [EntityKey]?
+    /// What failed in earlier runs, lists by an empty id; nil before it was read.
+    var failing: [EntityKey: FailingRow]?
+    /// The entities about which a call failed in this run.
+    var failedNow: Set<EntityKey> = []
+    /// The questions after what failed in earlier runs that are left, the next one last.
+    var late: [FailingCall]?
+    /// The calls that failed since the server answered last.
+    var streak = FailureStreak<ServerCall>()
+    /// Why the last call failed; nil when it did not.
+    package internal(set) var failedLast: SyncFailure?
+    /// Collections whose conflicts a rule of the app did not decide.
+    var withheld: Set<CollectionName> = []
+    /// Whether the user waits for it, so that nothing that failed waits for its time.
+    var isUrgent: Bool
     /// Entities to ask after, beyond those of unknown attempts.
     var asked: [EntityKey] = []
     var epochs: [CollectionName: Revision]?
@@ -45,10 +59,14 @@ package struct SyncMachine: Sendable {
     var round: ArraySlice<PushCandidate>?
     var roundPushed = false
     var conflicts: [EntityKey: Int] = [:]
+    /// The writes that met a precondition that did not hold, each with how often just so.
+    var conflicting: [EntityKey: (call: ServerCall, count: Int)] = [:]
+    /// Whether nothing is left to be sent, as far as was seen.
+    var isSent = false
     /// Whether the server took no batch, so that each write is sent by itself.
-    private(set) var sendsAlone = false
+    var sendsAlone = false
     /// What is pulled, from the beginning on.
-    let pulls: ArraySlice<CollectionModel>
+    var pulls: ArraySlice<CollectionModel>
     /// The collection that was listed last, until its end was taken note of.
     var listed: CollectionModel?
     /// Whether something came into reach, and whether everything was begun anew for it.
@@ -59,8 +77,9 @@ package struct SyncMachine: Sendable {
 
     package init(
         model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false,
-        scope: SyncScope = .all
+        scope: SyncScope = .all, isUrgent: Bool = false
     ) {
+        self.isUrgent = isUrgent
         self.model = model
         self.traits = traits
         self.isFull = isFull
@@ -85,6 +104,7 @@ package struct SyncMachine: Sendable {
             serverTime = try views.serverNow(now.now, bootID: now.bootID, uptime: now.uptime)
         }
         if outcome.failure != nil { return .finish }
+        try prepare(views, at: now)
         if let step = try nextReadBack(views) { return step }
         if epochs == nil {
             epochs = [:]
@@ -99,13 +119,15 @@ package struct SyncMachine: Sendable {
         }
         if scope == .all, let step = try nextRefetch(views, at: now) { return step }
         if let step = try endPull(views) { return step }
-        return scope.pushes ? try nextPush(views) : .finish
+        return scope.pushes ? try nextPush(views, at: now) : .finish
     }
 
     mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
         if unread == nil { unread = try views.unknownAttempts().reversed() }
         while let key = unread?.popLast() {
             guard let attempt = try views.entity(key)?.attempt else { continue }
+            // Asked in vain before: at the end.
+            if let failed = failing?[key], failed.reads > 0 { continue }
             if let step = try readBack(key, attempt, views) { return step }
         }
         while let key = asked.popLast() {
@@ -114,16 +136,20 @@ package struct SyncMachine: Sendable {
         return nil
     }
 
-    private func readBack(
-        _ key: EntityKey, _ attempt: EntityRow.Attempt?, _ views: ViewReader
+    func readBack(
+        _ key: EntityKey, _ attempt: EntityRow.Attempt?, _ views: ViewReader, isLate: Bool = false
     ) throws -> SyncStep? {
-        guard let collection = model[key.collection], outcome.paused[key.collection] == nil else {
+        guard let collection = model[key.collection], !withheld.contains(key.collection) else {
             return nil
         }
         if collection.ids != .client {
-            // Who names entities can't be asked for one that it has not named: the list tells of
-            // all that was sent.
-            guard attempt == nil, try views.entity(key)?.baseState != .absent else { return nil }
+            // Who names entities can't be asked for one that it has not named. Of the others the
+            // list tells, where there is one.
+            let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
+            let state = try views.entity(key)?.baseState ?? .absent
+            guard attempt == nil ? state != .absent : state == .live && !isListed else {
+                return nil
+            }
         }
         let id = try views.serverID(of: key)
         return .readBack(key, .read(collection, id: id), attempt: attempt)
@@ -150,6 +176,8 @@ package struct SyncMachine: Sendable {
             failed(failure, step)
             return
         }
+        failedLast = nil
+        streak.answered()
         switch (step, answer) {
         case (.describe, .description(let list)):
             epochs = [:]
@@ -161,38 +189,15 @@ package struct SyncMachine: Sendable {
                 pause(.malformed("nothing is said to have changed since nothing"))
             }
         case (.fetch(_, let ids), _): listing?.fetched(ids)
-        case (.readBack, _): outcome.counts.readBack += 1
+        case (.readBack, _):
+            outcome.counts.readBack += 1
+            isSent = false
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, answer) }
         case (.describe, _), (.refetch, _), (.complete, _), (.cleanUp, _), (.finish, _): break
         }
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
-    }
-
-    mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
-        if case .describe = step, !failure.stopsRun {
-            // What can't be asked is not known: the time of the last list of everything decides.
-            return
-        }
-        if case .fetch(_, let ids) = step, !failure.stopsRun {
-            listing?.fetchFailed(ids, failure)
-            return
-        }
-        // Placeholders stay what they are, and are asked for again.
-        if case .refetch = step, !failure.stopsRun { return }
-        if case .push(let items) = step, items.count > 1, failure.isOfRequest {
-            // Refused as a whole, for its size perhaps: none of it was done.
-            sendsAlone = true
-            return
-        }
-        if !failure.stopsRun, let name = step.call?.collection?.name {
-            // The others can still be synced.
-            outcome.paused[name] = failure
-            listing = nil
-        } else {
-            outcome.failure = failure
-        }
     }
 
     /// Has a step done once more, after an answer that ended the run.
@@ -223,6 +228,15 @@ package struct SyncMachine: Sendable {
     /// Takes note of collections that nothing is to be sent to in this run; the others go on.
     package mutating func pause(_ collections: [CollectionName: SyncFailure]) {
         outcome.paused.merge(collections) { known, _ in known }
+        withheld.formUnion(collections.keys)
+    }
+
+    /// Whether the server answered anything in this run.
+    package var hasAnswer: Bool { streak.hasAnswer }
+
+    /// Whether a collection could not be listed in an earlier run.
+    package func isFailing(_ collection: CollectionName?) -> Bool {
+        collection.map { failing?[EntityKey.list(of: $0)] != nil } ?? false
     }
 
     /// Ends the run before it began, or in its middle.
@@ -233,6 +247,7 @@ package struct SyncMachine: Sendable {
         let counts = try OutboxCounts(views)
         outcome.pending = counts.pending
         outcome.refused = counts.refused
+        outcome.unsettled = try views.failingCalls().count { !$0.isList }
     }
 }
 

@@ -21,6 +21,11 @@ public struct SyncOutcome: Sendable, Hashable {
     public var pending = 0
     /// Mutations that the server refused and that wait for the user.
     public var refused = 0
+    /// Entities about which calls fail for reasons of their own.
+    ///
+    /// The outcome of a write is not known, or how they stand on the server. Each is asked again by
+    /// itself.
+    public var unsettled = 0
 
     /// An outcome to be filled in.
     public init() {}
@@ -28,6 +33,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Whether both sides are equal as far as this run could see.
     public var isSynced: Bool {
         failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
+            && unsettled == 0
     }
 }
 
@@ -38,6 +44,7 @@ extension SyncOutcome: CustomStringConvertible {
         for (count, word) in [
             (counts.pulled, "pulled"), (counts.pushed, "pushed"), (counts.conflicts, "in conflict"),
             (counts.readBack, "read back"), (pending, "pending"), (refused, "refused"),
+            (unsettled, "unsettled"),
         ] where count > 0 {
             parts.append("\(count) \(word)")
         }

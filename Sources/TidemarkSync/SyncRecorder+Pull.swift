@@ -35,7 +35,7 @@ extension SyncRecorder {
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
             !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
-            && list.number <= 1
+            && list.number <= 1 && exchange.concern == nil
         var exchange = exchange
         let overtook = exchange.note.overtook
         exchange.note = try note(
@@ -280,8 +280,10 @@ extension SyncRecorder {
     private func isWanted(
         _ reference: ServerReference, _ collection: CollectionName, _ draft: Draft
     ) throws -> Bool {
-        let row = try draft.fold.entity(
-            draft.fold.resolve(EntityKey(collection, reference.id)))
+        let key = try draft.fold.resolve(EntityKey(collection, reference.id))
+        // What could not be fetched is asked for by itself.
+        if let failing = try draft.fold.failing(key), !failing.isWrite { return false }
+        let row = try draft.fold.entity(key)
         guard row.baseState == .live, let revision = reference.revision, !row.isAssumed else {
             return true
         }

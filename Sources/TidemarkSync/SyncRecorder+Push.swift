@@ -71,9 +71,11 @@ extension SyncRecorder {
     }
 
     /// Logs the answer to a push, and what it means for each entity.
+    ///
+    /// - Parameter hasAnswer: whether the server itself answered in this run before.
     mutating func answered(
         _ items: [PushItem], _ sent: SentPush, _ record: AnswerRecord, _ answer: ServerAnswer,
-        _ draft: Draft
+        hasAnswer: Bool, _ draft: Draft
     ) throws {
         let start = try begin(draft)
         if items.count > 1 {
@@ -88,6 +90,9 @@ extension SyncRecorder {
             }
             try appendAnswer(own.record, key: item.key, nil, start, sent.calls[index], draft)
             try settle(item, sent.calls[index], own.answer, start, draft)
+            if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
+                try refused(item, refusal, call: sent.calls[index], draft)
+            }
         }
     }
 
@@ -98,7 +103,7 @@ extension SyncRecorder {
         try draft.append(
             Event(
                 record.isFailure ? .requestFailed : .requestAnswered, recordedAt: draft.now,
-                key: key, collection: collection, sync: start, call: call, json: record.payload),
+                key: key, collection: collection, sync: start, call: call, json: record.payload()),
             bodies: record.bodies)
     }
 
@@ -116,7 +121,7 @@ extension SyncRecorder {
                     mutation: item.covers.last, draft.now), draft)
         case .stored(let id, let revision):
             try accepted(item, call, id, revision, start, draft)
-        case .absent, .conflict(nil):
+        case .absent:
             try say(
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: item.key, sync: start, call: call,
@@ -127,10 +132,26 @@ extension SyncRecorder {
                     item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now),
                 draft)
         case .refused(let refusal): try refused(item, refusal, call: call, draft)
-        case .failure, .page, .unchanged, .description, .cursorExpired, .records,
-            .conflictUnknown, .batch:
+        // Of a precondition that failed nothing follows: how the entity stands is asked.
+        case .conflictUnknown, .conflict(nil): break
+        case .failure, .page, .unchanged, .description, .cursorExpired, .records, .batch:
             break
         }
+    }
+
+    /// The refusal that a page (4xx) in the place of an answer is; nil of any other answer.
+    ///
+    /// It comes again and again to one write, while the server answers others: a machine in between
+    /// refuses it.
+    private func refusal(
+        _ answer: ServerAnswer, _ record: AnswerRecord, _ item: PushItem, _ draft: Draft
+    ) throws -> ServerRefusal? {
+        guard case .failure(.foreign) = answer, let status = record.status,
+            (400..<500).contains(status),
+            let failing = try draft.fold.failing(draft.fold.resolve(item.key)),
+            failing.gate.reason == "foreign", failing.gate.failures >= 2
+        else { return nil }
+        return ServerRefusal(status: status, message: "a page in the place of an answer")
     }
 
     private func accepted(
@@ -189,7 +210,12 @@ extension AnswerRecord {
     fileprivate init(_ answer: BatchedAnswer) {
         var payload = PayloadBuilder()
         payload.add("status", Int64(answer.status))
-        if case .failure(let failure) = answer.answer { payload.add("failure", failure.name) }
+        var isOwn = false
+        if case .failure(let failure) = answer.answer {
+            payload.add("failure", failure.name)
+            isOwn = !failure.stopsRun
+        }
         self.init(payload: payload.bytes)
+        if isOwn { concern = .entity }
     }
 }

@@ -20,6 +20,8 @@ struct ReadExchange: Sendable {
     var settles: Position?
     /// What the answer says beyond the events that follow from it.
     var note = AnswerNote()
+    /// What a failure concerns, or that a list works again.
+    var concern: FailureConcern?
 
     /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
     /// Date says, less the time that the exchange took, and a second.
@@ -47,8 +49,12 @@ package struct AnswerRecord: Sendable {
     package var nextPage: String?
     package var tag: String?
     package var isFailure = false
+    /// The name of the failure that the answer is.
+    var failure: String?
     /// What the answer is, where its head alone does not say so.
     var kind: String?
+    /// What a failure concerns, where it is not the whole run.
+    var concern: FailureConcern?
     /// Whether the payload is one that was logged already, with all that is kept of the answer.
     package var isLogged = false
 
@@ -57,11 +63,12 @@ package struct AnswerRecord: Sendable {
     /// The server's clock, where it was told.
     package var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
 
-    /// The payload, and in it what else the answer says.
-    func payload(with note: AnswerNote) -> [UInt8] {
-        guard !isLogged, !note.isEmpty else { return payload }
+    /// The payload, and in it what it concerns and what else the answer says.
+    func payload(with note: AnswerNote = AnswerNote()) -> [UInt8] {
+        guard !isLogged, !note.isEmpty || concern != nil else { return payload }
         var builder = PayloadBuilder(payload)
-        builder.raw(AnswerNote.member, note.encoded)
+        builder.add("concerns", concern?.rawValue)
+        if !note.isEmpty { builder.raw(AnswerNote.member, note.encoded) }
         return builder.bytes
     }
 
@@ -70,7 +77,10 @@ package struct AnswerRecord: Sendable {
         guard let status else { return self }
         var payload = PayloadBuilder()
         payload.add("status", Int64(status))
-        return AnswerRecord(payload: payload.bytes)
+        payload.add("failure", failure)
+        var record = AnswerRecord(payload: payload.bytes)
+        record.concern = concern
+        return record
     }
 }
 
@@ -156,7 +166,7 @@ package struct SyncRecorder: Sendable {
             ("requests", counts.requests), ("pulled", counts.pulled), ("pushed", counts.pushed),
             ("conflicts", counts.conflicts), ("rejected", counts.rejected),
             ("readBack", counts.readBack), ("pending", outcome.pending),
-            ("refused", outcome.refused),
+            ("refused", outcome.refused), ("unsettled", outcome.unsettled),
         ] where count > 0 {
             payload.add(name, Int64(count))
         }
@@ -192,6 +202,33 @@ package struct SyncRecorder: Sendable {
     /// Keeps an exchange until something new is logged.
     mutating func note(_ exchange: ReadExchange) { unlogged.append(exchange) }
 
+    /// Logs an answer that brought nothing but that the call works again.
+    mutating func answered(_ exchange: ReadExchange, _ draft: Draft) throws {
+        _ = try log(exchange, try begin(draft), draft)
+    }
+
+    /// Logs a call that failed for a reason of its own.
+    ///
+    /// An entity that a list of everything did not name, and of which the server says again that it
+    /// may not be read, is not there for us.
+    mutating func failedRead(_ exchange: ReadExchange, _ draft: Draft) throws {
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        guard exchange.answer.status == 403, let key = exchange.key,
+            let failing = try draft.fold.failing(key), failing.isAbsent,
+            failing.gate.failures >= Self.absencesMin
+        else { return }
+        let row = try draft.fold.entity(key)
+        guard row.baseState == .live, row.pending.isEmpty, row.attempt == nil else { return }
+        try say(
+            Event(
+                .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
+                asOf: exchange.asOf), draft)
+    }
+
+    /// How often the server says so.
+    private static let absencesMin = 2
+
     func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft
     ) throws -> Position {
@@ -199,6 +236,8 @@ package struct SyncRecorder: Sendable {
         payload.add(exchange.request, sentAt: exchange.sentAt)
         var note = exchange.note
         note.kind = note.kind ?? exchange.answer.kind
+        var answer = exchange.answer
+        answer.concern = exchange.concern
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: exchange.key,
@@ -209,7 +248,7 @@ package struct SyncRecorder: Sendable {
                 exchange.answer.isFailure ? .requestFailed : .requestAnswered,
                 recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
                 cause: exchange.settles, sync: start, call: call,
-                json: exchange.answer.payload(with: note)),
+                json: answer.payload(with: note)),
             bodies: exchange.answer.bodies)
         return call
     }

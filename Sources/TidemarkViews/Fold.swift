@@ -31,6 +31,8 @@ package final class Fold {
     var replacedModel: SyncModel?
     /// Whether any entity is hidden for itself, once that was asked for.
     var knownHidden: Bool?
+    /// What fails by itself, once that was asked for; see FoldFailing.swift.
+    var knownFailing: Set<EntityKey>?
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -64,11 +66,12 @@ package final class Fold {
         defer { forget() }
         do { try understand(event, position) } catch is JSONError {
             forget()
-            knownHidden = nil
+            (knownHidden, knownFailing) = (nil, nil)
         }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
         try meetRules(event, position)
+        try settleFailing(position)
         take(position)
         // What follows from it for others is decided with all of it in place.
         guard try isToBeFollowed(event) else { return }

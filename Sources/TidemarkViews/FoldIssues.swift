@@ -4,13 +4,14 @@
 //   conflict    conflicts that the local side lost                  'i', both sides 'c'
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
+//   unsettled   entities whose calls fail again and again           'f'
 
 package import TidemarkEvents
 import TidemarkRules
 
 /// What an issue is about.
 package enum IssueKind: String, Sendable, CaseIterable {
-    case rejected, conflict, absent, unreadable
+    case rejected, conflict, absent, unreadable, unsettled
 }
 
 /// `issue.answered`: `{"issue":…,"index":…,"name":…,"answer":…}`.
@@ -55,6 +56,7 @@ extension Fold {
         case .rejected: try issue.key.flatMap { try entity($0).refusal?.position } == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
         case .absent: try get(.held(issue.collection)) == issue.position.bigEndianBytes
+        case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
         case .unreadable:
             try get(.unreadable(issue.collection, issue.name)).map {
                 let row = try UnreadableRow(parsing: $0)
@@ -81,6 +83,8 @@ extension Fold {
         case .unreadable:
             guard let collection = event.collection else { return }
             try readAnswered(collection, payload)
+        case .unsettled:
+            if payload.answer == "retry", let key = event.key { try retryFailing(resolve(key)) }
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
     }
@@ -141,7 +145,8 @@ package struct IssueRow: Sendable, Hashable {
 extension ViewReader {
     /// The open issues, in the order in which they were raised.
     package func issues() throws -> [IssueRow] {
-        let all = try refusals() + lostConflicts() + heldBack() + unreadable()
+        let all =
+            try refusals() + lostConflicts() + heldBack() + unreadable() + unsettled()
         return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
     }
 
@@ -222,6 +227,20 @@ extension ViewReader {
             issues.append(issue)
         }
         return issues
+    }
+
+    private func unsettled() throws -> [IssueRow] {
+        try failingCalls().filter {
+            !$0.isList && $0.row.gate.failures >= FailingRow.failuresTold
+        }
+        .map { call in
+            var issue = IssueRow(
+                kind: .unsettled, position: call.row.first, collection: call.key.collection,
+                entity: call.key.id)
+            issue.message = call.row.sentence
+            issue.count = call.row.gate.failures
+            return issue
+        }
     }
 
     /// A decision by its place.

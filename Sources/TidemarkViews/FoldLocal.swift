@@ -33,6 +33,7 @@ extension Fold {
         }
         row.pending = []
         row.refusal = nil
+        if try isGivenUp(row, key) { endAttempt(&row, key) }
         try refresh(&row, key)
         try put(row, key)
     }

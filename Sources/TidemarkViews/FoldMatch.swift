@@ -77,25 +77,30 @@ extension Fold {
     /// A list that began after writes were sent, and has ended, says of those that it did not show
     /// that they are not there as far as can be known: they are sent again.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
-        guard let collection = event.collection, let asOf = event.asOf,
-            var list = try unanswered(collection)
-        else { return }
+        guard let collection = event.collection, let asOf = event.asOf else { return }
+        for key in try unreadableAttempts(collection) {
+            try settleUnanswered(key, asOf, position)
+        }
+        guard var list = try unanswered(collection) else { return }
         var kept: [String] = []
         for id in list.ids {
             let key = EntityKey(collection, id)
-            var row = try entity(key)
-            if let attempt = row.attempt, attempt.call <= asOf {
-                row.noteArrivalPossible()
-                endAttempt(&row, key)
-                try annihilate(&row, key, proof: position)
-                try refresh(&row, key)
-                try put(row, key)
-            }
-            if row.isUnanswered { kept.append(id) }
+            try settleUnanswered(key, asOf, position)
+            if try entity(key).isUnanswered { kept.append(id) }
         }
         guard kept != list.ids else { return }
         list.ids = kept
         set(list, collection)
+    }
+
+    private func settleUnanswered(_ key: EntityKey, _ asOf: Position, _ position: Position) throws {
+        var row = try entity(key)
+        guard let attempt = row.attempt, attempt.call <= asOf else { return }
+        row.noteArrivalPossible()
+        endAttempt(&row, key)
+        try annihilate(&row, key, proof: position)
+        try refresh(&row, key)
+        try put(row, key)
     }
 
     // MARK: Entities that lists name

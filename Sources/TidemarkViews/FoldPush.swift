@@ -25,9 +25,16 @@ extension Fold {
         let answer = AnswerPayload(event.payload)
         try noteGates(event, answer, position)
         try noteClock(event, answer)
-        guard let named = event.key else { return }
+        let end = CallEnd(
+            concern: answer.concern, failure: answer.failure, status: answer.status,
+            uptime: answer.uptime)
+        guard let named = event.key else {
+            if end.concern != nil { try noteEnd(of: event, end, isWrite: false, position) }
+            return
+        }
         let key = try resolve(named)
         var row = try entity(key)
+        try noteEnd(of: event, end, isWrite: row.attempt?.call == event.call, position)
         guard let attempt = row.attempt else { return }
         if attempt.call == event.call {
             // A success is settled by the event that says what was accepted.
@@ -46,7 +53,8 @@ extension Fold {
         } else if attempt.call == event.cause {
             // The server was asked how the entity stands: that settles the attempt by inference,
             // but the write itself may still be under way.
-            guard (200..<300).contains(answer.status) || answer.isGone else { return }
+            guard answer.failure == nil, (200..<300).contains(answer.status) || answer.isGone
+            else { return }
             row.noteArrivalPossible()
             endAttempt(&row, key)
             if answer.isGone { try annihilate(&row, key, proof: position) }
@@ -59,7 +67,16 @@ extension Fold {
     }
 
     func failed(_ event: Event, _ position: Position) throws {
-        guard let named = event.key, FailurePayload(event.payload).neverArrived else { return }
+        let failure = FailurePayload(event.payload)
+        let end = CallEnd(
+            concern: failure.concern, failure: failure.error, message: failure.detail,
+            uptime: failure.uptime)
+        if end.concern != nil {
+            let attempt = try event.key.flatMap { try entity(resolve($0)).attempt?.call }
+            let isWrite = attempt != nil && attempt == event.call
+            try noteEnd(of: event, end, isWrite: isWrite, position)
+        }
+        guard let named = event.key, failure.neverArrived else { return }
         let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }

@@ -96,7 +96,7 @@ extension Fold {
     }
 
     /// When an event was recorded, by both clocks as far as the log knows them.
-    private func moment(_ event: Event, uptime: Int64?) throws -> Moment {
+    func moment(_ event: Event, uptime: Int64?) throws -> Moment {
         let bootID = try uptime == nil ? nil : started(event)?.bootID
         return Moment(now: event.recordedAt, bootID: bootID ?? "", uptime: uptime ?? 0)
     }

@@ -10,19 +10,26 @@ package struct PushCandidate: Sendable, Hashable {
     package var isDeletion: Bool
     /// How often its first mutation was sent in vain.
     package var attempts: UInt64
+    /// When the last call about it failed for a reason of its own; nil where none does.
+    package var failed: Position?
 
-    /// Whether it was sent so often in vain that it goes after everything else: one entity that the
-    /// server chokes on must not keep other collections waiting for ever.
-    var isInVain: Bool { attempts >= 2 }
+    /// Whether it goes after everything else: what failed last is asked last, and one entity that
+    /// the server chokes on must not keep other collections waiting for ever.
+    fileprivate var rank: (Int, UInt64) {
+        failed.map { (2, $0.rawValue) } ?? (attempts >= 2 ? 1 : 0, 0)
+    }
 }
 
 extension ViewReader {
     /// The entities with open mutations: creations and updates in the model's order, what is
     /// referred to first, then deletions in the opposite order; within a collection what was sent
-    /// in vain least often, then what is oldest; at last what was sent in vain too often.
+    /// in vain least often, then what is oldest; at last what was sent in vain too often, and what
+    /// fails by itself, that which failed last at the end.
     package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
         var found: [PushCandidate] = []
         var places: [EntityKey: Int] = [:]
+        let calls = try failingCalls()
+        let failed = Dictionary(uniqueKeysWithValues: calls.map { ($0.key, $0.row.gate.position) })
         try forEachMutation(openOnly: true) { position, mutation in
             let isDeletion = mutation.kind == .localDeleted
             if let place = places[mutation.key] {
@@ -32,7 +39,7 @@ extension ViewReader {
                 found.append(
                     PushCandidate(
                         key: mutation.key, first: position, isDeletion: isDeletion,
-                        attempts: mutation.attempts))
+                        attempts: mutation.attempts, failed: failed[mutation.key]))
             }
             return true
         }
@@ -42,7 +49,7 @@ extension ViewReader {
         }
         let sorted = found.enumerated().sorted { one, other in
             let (left, right) = (one.element, other.element)
-            if left.isInVain != right.isInVain { return right.isInVain }
+            if left.rank != right.rank { return left.rank < right.rank }
             if left.isDeletion != right.isDeletion { return right.isDeletion }
             let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
             if a != b { return left.isDeletion ? a > b : a < b }
@@ -122,6 +129,10 @@ extension ViewReader {
 
     /// Whether a list of a collection says what became of writes without an answer.
     package func hasUnanswered(in collection: CollectionName) throws -> Bool {
+        let failing = try failingCalls()
+        if failing.contains(where: { $0.key.collection == collection && $0.row.reads > 0 }) {
+            return true
+        }
         guard let bytes = try row(.unanswered(collection)) else { return false }
         return try UnansweredRow(parsing: bytes).ids.contains { id in
             try entity(EntityKey(collection, id))?.attempt != nil

@@ -3,7 +3,8 @@
 
 package import TidemarkEvents
 
-/// `request.answered`: `{"status":…,"Date":…,"Backoff":…,"retryAfter":…,"uptime":…}`.
+/// `request.answered`: `{"status":…,"Date":…,"Backoff":…,"retryAfter":…,"uptime":…,
+/// "failure":…,"concerns":…}`.
 package struct AnswerPayload: Sendable, Hashable {
     package var status = 0
     /// Seconds for which the server asked not to be called.
@@ -14,6 +15,10 @@ package struct AnswerPayload: Sendable, Hashable {
     package var date: Timestamp?
     /// Microseconds since the device's boot, when the answer came.
     package var uptime: Int64?
+    /// The failure's name; nil where the call did not fail.
+    package var failure: String?
+    /// What a failure concerns, where it is not the whole run.
+    package var concern: FailureConcern?
 
     package var isGone: Bool { status == 404 || status == 410 }
 
@@ -23,6 +28,8 @@ package struct AnswerPayload: Sendable, Hashable {
         retryAfter = document.value("retryAfter")?.int64Value
         backoff = document.value("Backoff")?.stringValue.flatMap(BackoffField.seconds)
         uptime = document.value("uptime")?.int64Value
+        concern = document.value("concerns")?.stringValue.flatMap(FailureConcern.init)
+        failure = document.value("failure")?.stringValue
         guard document.rawValue("failure") == nil else { return }
         date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
     }
@@ -38,13 +45,23 @@ package struct RequestPayload: Sendable, Hashable {
     }
 }
 
-/// `request.failed`: `{"error":…,"mayHaveArrived":…,"detail":…}`.
+/// `request.failed`: `{"error":…,"mayHaveArrived":…,"detail":…,"uptime":…,"concerns":…}`.
 package struct FailurePayload: Sendable, Hashable {
     package var neverArrived = false
+    package var error = ""
+    package var detail = ""
+    /// Microseconds since the device's boot, when it was given up.
+    package var uptime: Int64?
+    /// What it concerns, where it is not the whole run.
+    package var concern: FailureConcern?
 
     package init(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         neverArrived = document.value("mayHaveArrived") == .bool(false)
+        error = document.value("error")?.stringValue ?? ""
+        detail = document.value("detail")?.stringValue ?? ""
+        uptime = document.value("uptime")?.int64Value
+        concern = document.value("concerns")?.stringValue.flatMap(FailureConcern.init)
     }
 }
 

@@ -8,6 +8,7 @@
 //   ledger  'c' position                             issues (both sides of lost conflicts)
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'e' collection                           outbox (writes that may be there unanswered)
+//   ledger  'f' collection 0 id                      schedule (calls that fail by themselves)
 //   ledger  'g' name                                 schedule (gates, clock, requests)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
@@ -55,10 +56,10 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities: 6
-        case .outbox: 5
+        case .outbox: 6
         case .decisions: 5
         case .watermarks: 4
-        case .schedule: 5
+        case .schedule: 6
         case .bindings, .issues, .syncRuns: 3
         case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
         }
@@ -175,7 +176,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
-        case UInt8(ascii: "g"): return .schedule
+        case UInt8(ascii: "f"), UInt8(ascii: "g"): return .schedule
         case UInt8(ascii: "j"): return .placeholders
         case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"):
@@ -208,6 +209,7 @@ package enum Ledger {
     package static let openDerived = Array("p".utf8)
     package static let placeholders = Array("j".utf8)
     package static let rivals = Array("v".utf8)
+    package static let failing = Array("f".utf8)
     package static let gates = Array("g".utf8)
     package static let hidden = Array("a".utf8)
     package static let held = Array("h".utf8)

@@ -10,6 +10,7 @@ enum ProblemsAndIssues {
             case .conflict: show("Changed elsewhere: \(issue.fields)", issue.answers)
             case .absent: show("Gone from the server: \(issue.message)", issue.answers)
             case .unreadable: report(issue.message)
+            case .unsettled: show("Trying again: \(issue.message)", issue.answers)
             }
         }
     }

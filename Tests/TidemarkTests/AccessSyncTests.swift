@@ -87,9 +87,9 @@ import TidemarkViews
         try await with(lost: ["2"]) { world, device, lost async throws in
             lost.value = []
             device.wire.tap { _, number, pass in
-                number == 2 ? .failure(TransportError(.timeout)) : await pass()
+                number == 2 ? .failure(TransportError(.offline)) : await pass()
             }
-            #expect(try await device.sync().failure?.name == "timeout")
+            #expect(try await device.sync().failure?.name == "offline")
             #expect(try ids(device, "workspaces") == ["1", "2"])
             device.wire.tap(nil)
 

@@ -61,7 +61,8 @@ import TidemarkTesting
 
             #expect(
                 try device.kinds(after: position) == [
-                    "sync.started", "request.sent", "request.answered", "sync.finished",
+                    "sync.started", "request.sent", "request.answered", "request.sent",
+                    "request.answered", "request.sent", "request.answered", "sync.finished",
                 ])
         }
     }

@@ -52,7 +52,7 @@ extension ConflictSides<[UInt8]> {
             return event?.kind == .serverUpserted ? event?.payload : nil
         }
         switch issue.kind {
-        case .rejected:
+        case .rejected, .unsettled:
             guard let row = try views.entity(key) else { return nil }
             let theirs = try read(row.baseState == .live ? row.base : nil)
             self.init(key: key, base: theirs, mine: try read(row.document), theirs: theirs)
@@ -73,8 +73,8 @@ extension ReadContext {
     /// Both sides of an open issue, as documents; nil when there is no such issue, or when it is
     /// about no single entity.
     ///
-    /// Of a conflict, as they were when it was decided. Of what the server refused, as they are
-    /// now, where `base` and `theirs` are the same.
+    /// Of a conflict, as they were when it was decided. Of what the server refused, or of what
+    /// is unsettled, as they are now, where `base` and `theirs` are the same.
     public func sides(of issue: SyncIssue.ID) throws -> ConflictSides<[UInt8]>? {
         let row = try views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
         return try row.flatMap { try ConflictSides($0, views) }

@@ -17,6 +17,10 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         case absent
         /// The server sent what is no entity; its bytes are kept in the log.
         case unreadable
+        /// Calls about an entity fail again and again: a write of it, or asking how it stands.
+        ///
+        /// It is asked again by itself, ever more seldom.
+        case unsettled
     }
 
     /// Names an issue: the event that raised it, and which of several that one raised.
@@ -77,15 +81,16 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
             case .conflict: (.conflict, [.keepMine, .keepTheirs])
             case .absent: (.absent, [.keepMine, .keepTheirs])
             case .unreadable: (.unreadable, [.retry, .discard])
+            case .unsettled: (.unsettled, [.retry, .discard])
             }
     }
 }
 
 /// What is to become of an issue.
 public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
-    /// Send again what was refused; read again what could not be read.
+    /// Send again what was refused; read again what could not be read; ask again at once.
     case retry
-    /// Give up what was refused; be done with what could not be read.
+    /// Give up what was refused, or what is pending; be done with what could not be read.
     case discard
     /// The local side after all: what was refused is sent again, what lost is edited anew with all
     /// that was given up of it, what the server did not name is created there.

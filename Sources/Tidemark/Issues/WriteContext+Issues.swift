@@ -18,7 +18,7 @@ struct IssueSides: Sendable {
             mutation = try issue.mutation.flatMap { try views.event(at: $0) }
             sides = try ConflictSides(issue, views)
         case .absent: completed = try views.event(at: issue.position)
-        case .rejected, .unreadable: break
+        case .rejected, .unreadable, .unsettled: break
         }
     }
 }
@@ -32,6 +32,11 @@ extension WriteContext {
             case .discard, .keepTheirs: try discard(key)
             }
             return
+        }
+        if issue.kind == .unsettled, answer == .discard, let key = issue.key,
+            try !draft.fold.entity(key).pending.isEmpty
+        {
+            try discard(key)
         }
         let payload = IssueAnswerPayload(
             issue.kind, index: issue.index, name: issue.name, answer: answer.rawValue)
@@ -48,7 +53,7 @@ extension WriteContext {
                 try settleAbsent(
                     EntityKey(issue.collection, id), completed, cause: position, answer)
             }
-        case .conflict, .unreadable, .rejected: break
+        case .conflict, .unreadable, .rejected, .unsettled: break
         }
     }
 

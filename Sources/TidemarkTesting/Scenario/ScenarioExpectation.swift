@@ -42,7 +42,7 @@ struct ScenarioExpectation: Sendable {
     private static let rowMembers = ["document", "status", "error", "placeholder", "hidden"]
     private static let outcomeMembers = [
         "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
-        "rejected", "readBack", "requests",
+        "rejected", "readBack", "requests", "unsettled",
     ]
 
     init(_ value: JSONValue, at path: String) throws(ScenarioError) {

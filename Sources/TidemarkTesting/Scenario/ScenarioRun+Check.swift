@@ -226,6 +226,7 @@ extension SyncOutcome {
             "pulled": number(counts.pulled), "pushed": number(counts.pushed),
             "conflicts": number(counts.conflicts), "rejected": number(counts.rejected),
             "readBack": number(counts.readBack), "requests": number(counts.requests),
+            "unsettled": number(unsettled),
         ]
     }
 }

@@ -1,0 +1,48 @@
+// FailureStreak.swift — when calls that fail one after another say that the server itself fails,
+// and when something else answers in its place.
+//
+// A call's failure concerns what it asked for. Three different calls in a row, of two collections
+// where there are two, with no answer between them, concern everything.
+
+package import TidemarkEvents
+
+/// The calls of a run that failed since the server answered last.
+package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
+    private var calls: Set<Call> = []
+    private var collections: Set<CollectionName> = []
+    /// Whether the last of them was answered by something else than the server.
+    private var isForeign = false
+    /// Whether the server answered anything in this run.
+    package private(set) var hasAnswer = false
+
+    package init() {}
+
+    /// Takes note of an answer, also of one that refuses what was asked.
+    package mutating func answered() {
+        self = FailureStreak()
+        hasAnswer = true
+    }
+
+    /// Takes note of a call that failed.
+    ///
+    /// - Parameters:
+    ///   - collection: what it was about; nil for all of them.
+    ///   - isForeign: whether something else answered in the server's place.
+    ///   - count: how many collections the run is about.
+    /// - Returns: whether nothing more is to be asked in this run.
+    package mutating func failed(
+        _ call: Call, _ collection: CollectionName?, isForeign: Bool, of count: Int
+    ) -> Bool {
+        // A page instead of the first answer, or of two in a row: nobody else is there to be asked.
+        let isInPlace = isForeign && (!hasAnswer || self.isForeign)
+        self.isForeign = isForeign
+        calls.insert(call)
+        if let collection { collections.insert(collection) }
+        return isInPlace || calls.count >= Self.callsMax && collections.count >= min(2, count)
+    }
+
+    private static var callsMax: Int { 3 }
+
+    /// Whether everything that was asked failed.
+    package var isAll: Bool { !hasAnswer && !calls.isEmpty }
+}

@@ -1,0 +1,122 @@
+// FailingRow.swift — a call that fails for a reason of its own: the one about an entity, or a
+// collection's list, which has an empty id.
+
+package import TidemarkEvents
+package import TidemarkRules
+
+/// What a failed call concerns, as `request.answered` and `request.failed` say it in `concerns`.
+package enum FailureConcern: String, Sendable {
+    /// The entity that it names.
+    case entity
+    /// The same, which a list of everything did not name.
+    case absent
+    /// The collection's list. In an answer that is no failure: that it works again.
+    case list
+}
+
+/// Calls about one thing that failed one after another: 'f' collection 0 id.
+package struct FailingRow: Sendable, Hashable {
+    /// How long it is not asked again by itself, how often it failed in a row, and the event that
+    /// said so last.
+    package var gate: SyncGate
+    /// The event that said so first.
+    package var first: Position
+    /// The HTTP status; 0 where there was none.
+    package var status: UInt32 = 0
+    /// Why, in words.
+    package var message = ""
+    /// Whether it was a write that failed.
+    package var isWrite = false
+    /// How often a read failed since the last write.
+    package var reads = 0
+    /// Whether a list of everything did not name the entity.
+    package var isAbsent = false
+
+    /// From how many failures on a person is told.
+    package static let failuresTold = 3
+
+    init(first: Position) {
+        self.first = first
+        gate = SyncGate(
+            since: Moment(now: Timestamp(rawValue: 0), bootID: "", uptime: 0), microseconds: 0,
+            position: first)
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.message(1, gate.encoded)
+        writer.position(2, first)
+        writer.varint(3, UInt64(status))
+        writer.string(4, message)
+        writer.flag(5, isWrite)
+        writer.varint(6, UInt64(reads))
+        writer.flag(7, isAbsent)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(first: .start)
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: gate = try SyncGate(parsing: try field.bytes())
+            case 2: first = try field.position()
+            case 3: status = try field.small()
+            case 4: message = try field.string()
+            case 5: isWrite = try field.flag()
+            case 6: reads = Int(clamping: try field.unsigned())
+            case 7: isAbsent = try field.flag()
+            default: continue
+            }
+        }
+    }
+}
+
+extension FailingRow {
+    /// What fails, and how, for a person.
+    package var sentence: String {
+        let what = isWrite && reads == 0 ? "a write of it" : "asking how it stands"
+        let how = status == 0 ? gate.reason : "\(gate.reason), \(status)"
+        let count = gate.failures == 1 ? "once" : "\(gate.failures) times in a row"
+        return "\(what) failed \(count) (\(how)), last at \(gate.position)"
+    }
+}
+
+/// A call that fails, by what it is about.
+package struct FailingCall: Sendable, Hashable {
+    /// The entity; with an empty id the collection's list.
+    package var key: EntityKey
+    package var row: FailingRow
+
+    package var isList: Bool { key.id.isEmpty }
+}
+
+extension RowKey {
+    package static func failing(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.failing))
+    }
+}
+
+extension EntityKey {
+    /// What a collection's list goes by among the calls that fail.
+    package static func list(of collection: CollectionName) -> EntityKey {
+        EntityKey(collection, "")
+    }
+}
+
+extension ViewReader {
+    /// What fails about an entity; nil where nothing does.
+    package func failing(_ key: EntityKey) throws -> FailingRow? {
+        try row(.failing(key)).map { try FailingRow(parsing: $0) }
+    }
+
+    /// The calls that fail for reasons of their own, what failed last at the end.
+    package func failingCalls() throws -> [FailingCall] {
+        var calls: [FailingCall] = []
+        try forEachRow(Ledger.failing) { key, value in
+            guard let key = EntityKey(bytes: key.dropFirst()) else { return }
+            calls.append(FailingCall(key: key, row: try FailingRow(parsing: value)))
+        }
+        return calls.sorted { $0.row.gate.position < $1.row.gate.position }
+    }
+}
