@@ -61,7 +61,9 @@ struct ScenarioWords: Sendable {
             !words.contains(where: { ScenarioMatch.matches(value, .string($0)) })
         else { return }
         throw ScenarioError(
-            path, "\(value) is never said; what is said is \(words.joined(separator: ", "))")
+            path,
+            "\(value["$like"] ?? value) is never said; what is said is "
+                + words.joined(separator: ", "))
     }
 
     /// Checks that there can be a request like that.
