@@ -151,8 +151,8 @@ extension KintoAdapter {
         for range in try elements(of: body) {
             let bytes = Array(body[range])
             do throws(SyncFailure) {
-                let record = try record(verbatim: bytes)
-                if isLikeTombstone(bytes) {
+                let (record, isLikeTombstone) = try element(bytes)
+                if isLikeTombstone {
                     page.references.append(
                         ServerReference(
                             id: record.id, revision: record.revision,
@@ -175,14 +175,6 @@ extension KintoAdapter {
 
     private static func id(in record: [UInt8]) -> String? {
         (try? JSONDocument(parsing: record))?.value("id")?.stringValue
-    }
-
-    /// Whether an element of a list of changes is a tombstone, or a record of nothing but
-    /// `"deleted": true`, which looks just like one: the list only names it, and a list without
-    /// `_since` tells.
-    private static func isLikeTombstone(_ bytes: [UInt8]) -> Bool {
-        guard let document = try? JSONDocument(parsing: bytes) else { return false }
-        return document.value("deleted") == .bool(true) && document.keys.count == 3
     }
 
     /// Those of some records that are there; all that the list names are.
@@ -242,6 +234,16 @@ extension KintoAdapter {
     }
 
     private static func record(verbatim bytes: [UInt8]) throws(SyncFailure) -> ServerRecord {
+        try element(bytes).record
+    }
+
+    /// A record, and whether it may be a tombstone as well.
+    ///
+    /// A record of nothing but `"deleted": true` looks just like one: a list of changes only names
+    /// such a one, and a list without `_since` tells.
+    private static func element(
+        _ bytes: [UInt8]
+    ) throws(SyncFailure) -> (record: ServerRecord, isLikeTombstone: Bool) {
         let document: JSONDocument
         do { document = try JSONDocument(parsing: bytes) } catch {
             throw .malformed("a record: \(error)")
@@ -252,9 +254,10 @@ extension KintoAdapter {
         guard let version = document.value("last_modified")?.int64Value else {
             throw .malformed("record \(id) without last_modified")
         }
-        return ServerRecord(
+        let record = ServerRecord(
             id: id, revision: Revision(String(version)),
             serverTime: Timestamp(milliseconds: version), document: bytes)
+        return (record, document.keys.count == 3 && document.value("deleted") == .bool(true))
     }
 
     /// The record that a 412 names as the one that is there; nil when there is none.
