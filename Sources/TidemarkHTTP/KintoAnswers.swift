@@ -26,7 +26,12 @@ extension KintoAdapter {
     ) throws(SyncFailure) -> ServerAnswer {
         switch call {
         case .describe where status == 200: return .description(try described(body))
-        case .list: return try listed(status, headers, body)
+        case .list(_, let after, let page):
+            if status == 400, after != nil || page != nil, isAboutCursor(body) {
+                return .cursorExpired
+            }
+            return try listed(status, headers, body)
+        case .fetch(_, let ids) where status == 200: return try fetched(ids, headers, body)
         case .read:
             switch status {
             case 200: return .record(try record(body))
@@ -34,7 +39,7 @@ extension KintoAdapter {
             default: break
             }
         case .create, .update, .delete:
-            if let answer = try written(status, body) { return answer }
+            if let answer = try written(call, status, body) { return answer }
         case .describe, .listWindow, .fetch, .refetch, .batch: break
         }
         return .failure(.client(status: status, message(body)))
@@ -144,34 +149,79 @@ extension KintoAdapter {
         case 200: break
         default: return .failure(.client(status: status, message(body)))
         }
-        var records: [ServerRecord] = []
-        var unreadable: [UnreadableRecord] = []
-        for range in try elements(of: body) {
-            let bytes = Array(body[range])
-            do throws(SyncFailure) { records.append(try record(verbatim: bytes)) } catch {
-                let id = (try? JSONDocument(parsing: bytes))?.value("id")?.stringValue
-                unreadable.append(
-                    UnreadableRecord(id: id, bytes: bytes, problem: error.detail))
-            }
-        }
-        let nextPage = HTTPField.Name("Next-Page").flatMap { headers[$0] }
-        guard let cursor = headers[.eTag], cursor.utf8.count <= 1024 else {
+        guard let tag = headers[.eTag], tag.utf8.count <= 1024 else {
             throw .malformed("a list without an ETag of at most 1024 bytes")
         }
-        return .page(
-            ListPage(
-                records: records, unreadable: unreadable,
-                next: nextPage.flatMap { $0.isEmpty ? nil : $0 },
-                cursor: Revision(cursor)))
+        var page = ListPage(
+            records: [], next: nextPage(headers), cursor: Revision(strong(tag)))
+        for range in try elements(of: body) {
+            let bytes = Array(body[range])
+            do throws(SyncFailure) {
+                let (record, isLikeTombstone) = try element(bytes)
+                if isLikeTombstone {
+                    page.references.append(
+                        ServerReference(
+                            id: record.id, revision: record.revision,
+                            serverTime: record.serverTime))
+                } else {
+                    page.records.append(record)
+                }
+            } catch {
+                page.unreadable.append(
+                    UnreadableRecord(id: id(in: bytes), bytes: bytes, problem: error.detail))
+            }
+        }
+        return .page(page)
+    }
+
+    private static func nextPage(_ headers: HTTPFields) -> String? {
+        let address = HTTPField.Name("Next-Page").flatMap { headers[$0] } ?? ""
+        return address.isEmpty ? nil : address
+    }
+
+    private static func id(in record: [UInt8]) -> String? {
+        (try? JSONDocument(parsing: record))?.value("id")?.stringValue
+    }
+
+    /// Those of some records that are there; all that the list names are.
+    private static func fetched(
+        _ ids: [String], _ headers: HTTPFields, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        guard nextPage(headers) == nil else {
+            throw .client(status: 200, "what was asked for came in pages")
+        }
+        let asked = Set(ids.map { ExactString($0) })
+        var records: [ServerRecord] = []
+        for range in try elements(of: body) {
+            let bytes = Array(body[range])
+            // They may be among others, which nobody asked for.
+            if let id = id(in: bytes), !asked.contains(ExactString(id)) { continue }
+            records.append(try record(verbatim: bytes))
+        }
+        return .records(records)
+    }
+
+    /// Whether a 400 is about where a list was to go on: a cursor that the server can't read, from
+    /// before it was replaced perhaps, or one of its pages.
+    private static func isAboutCursor(_ body: [UInt8]) -> Bool {
+        guard let document = try? JSONDocument(parsing: body),
+            document.value("errno")?.int64Value == 107
+        else { return false }
+        let names = document.value("details")?.array?.map { $0["name"]?.stringValue ?? "" } ?? []
+        // What is wrong with a token is told without a name.
+        return names.allSatisfy { ["", "_since", "_token", "If-None-Match"].contains($0) }
     }
 
     private static func written(
-        _ status: Int, _ body: [UInt8]
+        _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer? {
         switch status {
         case 200, 201:
-            let record = try record(body)
-            return record.isDeleted ? .deleted(record) : .record(record)
+            var record = try record(body)
+            // By its fields alone a record may look like a tombstone.
+            guard case .delete = call else { return .record(record) }
+            record.isDeleted = true
+            return .deleted(record)
         case 412: return try rival(body).map { .conflict($0) } ?? .conflictUnknown
         case 404 where isAboutRecord(body): return .absent
         case 400..<500: return .refused(ServerRefusal(status: status, message: message(body)))
@@ -190,6 +240,16 @@ extension KintoAdapter {
     }
 
     private static func record(verbatim bytes: [UInt8]) throws(SyncFailure) -> ServerRecord {
+        try element(bytes).record
+    }
+
+    /// A record, and whether it may be a tombstone as well.
+    ///
+    /// A record of nothing but `"deleted": true` looks just like one: a list of changes only names
+    /// such a one, and a list without `_since` tells.
+    private static func element(
+        _ bytes: [UInt8]
+    ) throws(SyncFailure) -> (record: ServerRecord, isLikeTombstone: Bool) {
         let document: JSONDocument
         do { document = try JSONDocument(parsing: bytes) } catch {
             throw .malformed("a record: \(error)")
@@ -200,11 +260,10 @@ extension KintoAdapter {
         guard let version = document.value("last_modified")?.int64Value else {
             throw .malformed("record \(id) without last_modified")
         }
-        // A record may have a field of that name; a tombstone has nothing else.
-        let isDeleted = document.value("deleted") == .bool(true) && document.keys.count == 3
-        return ServerRecord(
+        let record = ServerRecord(
             id: id, revision: Revision(String(version)),
-            serverTime: Timestamp(milliseconds: version), document: bytes, isDeleted: isDeleted)
+            serverTime: Timestamp(milliseconds: version), document: bytes)
+        return (record, document.keys.count == 3 && document.value("deleted") == .bool(true))
     }
 
     /// The record that a 412 names as the one that is there; nil where it names none.

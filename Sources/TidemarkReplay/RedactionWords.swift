@@ -24,7 +24,7 @@ enum RedactionWords {
     static let paths: Set<String> = [
         ".", "..", ".well-known", "_before", "_fields", "_limit", "_since", "_sort", "_token",
         "api", "batch", "buckets", "caldav", "carddav", "clients", "collections", "dav",
-        "end_date",
+        "default", "deleted", "end_date", "in_id",
         "features", "me", "page", "preferences", "projects", "reports", "search", "tags", "tasks",
         "v3", "workspace", "workspaces",
         "per_page", "records", "since", "start_date", "sync-token", "v0", "v1", "v2", "v9",

@@ -26,7 +26,7 @@ enum RedactionMember {
     case base64
     /// A word of ours, an object with a document, or what an answer said beyond its events.
     case answer
-    /// Ids, each with a version.
+    /// Ids, each with a version, and perhaps a time.
     case references
 }
 
@@ -175,13 +175,17 @@ extension Redactor {
     }
 
     private func reference(_ value: JSONValue, _ collection: String?) -> JSONValue {
-        guard let pair = value.array, let id = pair.first else {
+        guard let items = value.array, let id = items.first else {
             return body(value, of: collection)
         }
         return .array(
             [member(.text, id, collection)]
-                + pair.dropFirst().map {
-                    $0 == .null ? $0 : member(.token, $0, collection)
+                + items.dropFirst().map { item in
+                    switch item {
+                    case .null: item
+                    case .number: member(.time, item, collection)
+                    default: member(.token, item, collection)
+                    }
                 })
     }
 
@@ -232,6 +236,8 @@ extension Redactor {
             case ("credentialsVariable", _):
                 new[name] = .string(Remote.usualCredentialsVariable)
             case ("origin", .string(let text)): new[name] = .string(url(text))
+            // The user's own bucket is everybody's by that name.
+            case ("bucket", "default"): new[name] = value
             case (_, .string(let text)):
                 new[name] = .string(text.contains("/") ? url(text) : self.text(text))
             default: new[name] = body(value, of: nil)

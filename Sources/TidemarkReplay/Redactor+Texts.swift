@@ -38,6 +38,7 @@ extension Redactor {
         let name = String(parts.first ?? "")
         guard parts.count == 2 else { return escaped(parameter) { self.text($0) } }
         if RedactionWords.counts.contains(name), Int64(parts[1]) != nil { return String(parameter) }
+        if name == "deleted", parts[1] == "true" { return String(parameter) }
         let isKnown = RedactionWords.paths.contains(name)
         let newName = isKnown ? name : escaped(parts[0]) { self.text($0) }
         return newName + "="
@@ -46,8 +47,16 @@ extension Redactor {
                     let (sum, overflow) = seconds.addingReportingOverflow(self.shift / 1_000_000)
                     return Array(String(overflow ? seconds : sum).utf8)
                 }
+                if name == "in_id" { return self.ids(bytes) }
                 return isKnown ? self.token(bytes) : self.text(bytes)
             }
+    }
+
+    /// Several ids with commas between them, each in quotes.
+    private func ids(_ bytes: [UInt8]) -> [UInt8] {
+        let comma = UInt8(ascii: ",")
+        let ids = bytes.split(separator: comma, omittingEmptySubsequences: false)
+        return Array(ids.map { token(Array($0)) }.joined(separator: [comma]))
     }
 
     /// Replaces what a percent-encoded text stands for, and writes it in the same way.

@@ -127,7 +127,7 @@ struct AnswerHead {
     func answer(to call: ServerCall, by adapter: any ServerAdapter) -> ServerAnswer {
         let status = HTTPResponse.Status(code: record.status ?? 0)
         let head = HTTPResponse(status: status, headerFields: document?.answerFields ?? [:])
-        return adapter.answer(to: call, head, body: body)
+        return adapter.answer(to: call, head, body: body).about(call)
     }
 }
 
@@ -237,7 +237,9 @@ struct KnownRecords {
             page.records = try same.map { try self.same($0) }
         } else {
             page.references += try same.map {
-                ServerReference(id: $0, revision: try row($0)?.revision)
+                let row = try row($0)
+                return ServerReference(
+                    id: $0, revision: row?.revision, serverTime: row?.serverTime)
             }
         }
         return page

@@ -5,7 +5,8 @@
 //   next        the next page, where no header field names it
 //   cursor      where a later list goes on, where that is not the ETag
 //   moves       whether the cursor says how far this page goes
-//   refs        entities that it only names and that are to be fetched: [[id, version or null], …]
+//   refs        entities that it only names and that are to be fetched: [[id, version or null], …],
+//               each with its last change by the server's clock behind, where that is known
 //   same        entities that it names and that are here as it says, where they are others than
 //               all that the list had still to name
 //   unreadable  what can't be read and was known already, by name
@@ -49,9 +50,9 @@ package struct AnswerNote: Sendable, Hashable {
                 "refs",
                 .array(
                     references.map {
-                        .array([
-                            .string($0.id), $0.revision.map { .string($0.description) } ?? .null,
-                        ])
+                        .array(
+                            [.string($0.id), $0.revision.map { .string($0.description) } ?? .null]
+                                + ($0.serverTime.map { [.number(JSONNumber($0.rawValue))] } ?? []))
                     }))
         }
         payload.add("same", same.map { .array($0.map(JSONValue.string)) })
@@ -73,10 +74,11 @@ package struct AnswerNote: Sendable, Hashable {
         next = object["next"]?.stringValue
         cursor = object["cursor"]?.stringValue.map { Revision($0) }
         movesCursor = object["moves"] == .bool(true)
-        for pair in object["refs"]?.array ?? [] {
-            guard let id = pair.array?.first?.stringValue else { continue }
-            let revision = pair.array?.last?.stringValue.map { Revision($0) }
-            references.append(ServerReference(id: id, revision: revision))
+        for items in object["refs"]?.array?.compactMap(\.array) ?? [] {
+            guard let id = items.first?.stringValue else { continue }
+            let revision = items.dropFirst().first?.stringValue.map { Revision($0) }
+            let time = items.dropFirst(2).first?.int64Value.map { Timestamp(rawValue: $0) }
+            references.append(ServerReference(id: id, revision: revision, serverTime: time))
         }
         same = texts("same")
         unreadable = texts("unreadable") ?? []

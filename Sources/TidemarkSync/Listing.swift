@@ -13,6 +13,8 @@ package struct Listing: Sendable, Hashable {
     private static let passesMax = 3
     /// How many entities that can't be fetched are passed over before the rest is left as well.
     private static let failuresMax = 10
+    /// How many are fetched at once when a fetch of more of them failed.
+    private static let manyMax = 50
     /// How many entities that were not named are asked after one by one.
     package static let readBackMax = 10
 
@@ -62,7 +64,8 @@ package struct Listing: Sendable, Hashable {
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     private var seen: Set<String> = []
     private var isPaging = true
-    private var fetchesAlone = false
+    /// How many may be fetched at once, after a fetch of more of them failed.
+    private var fetchesMax = Int.max
     private var failures = 0
     private var isPassEmpty = true
     private var passes = 0
@@ -143,7 +146,13 @@ package struct Listing: Sendable, Hashable {
 
     /// The next portion of what is to be fetched, or nil.
     package func portion(_ count: Int) -> [String]? {
-        wanted.isEmpty ? nil : wanted.prefix(fetchesAlone ? 1 : max(1, count)).map(\.id)
+        wanted.isEmpty ? nil : wanted.prefix(max(1, min(count, fetchesMax))).map(\.id)
+    }
+
+    /// What the list says of entities that are to be fetched.
+    package func references(_ ids: [String]) -> [ServerReference] {
+        let asked = Set(ids.map { ExactString($0) })
+        return wanted.filter { asked.contains(ExactString($0.id)) }
     }
 
     package mutating func fetched(_ ids: [String]) {
@@ -153,10 +162,10 @@ package struct Listing: Sendable, Hashable {
 
     /// Takes note that a fetch failed.
     ///
-    /// From then on they are fetched one by one: one that can't be read must not hide the others.
-    /// It is asked for again by itself, so that the list goes on without it.
+    /// From then on they are fetched one by one, or of very many fifty: one that can't be read must
+    /// not hide the others. It is asked for again by itself, so that the list goes on without it.
     package mutating func fetchFailed(_ ids: [String], _ reason: SyncFailure) {
-        fetchesAlone = true
+        fetchesMax = ids.count > Self.manyMax ? Self.manyMax : 1
         guard ids.count == 1 else { return }
         failures += 1
         fetched(ids)

@@ -35,11 +35,15 @@ public struct ServerReference: Sendable, Hashable {
     public var id: String
     /// The version, where it is known: an entity of a version that is here is not fetched.
     public var revision: Revision?
+    /// The last change by the server's clock, where it is known: of an entity that is not found
+    /// then, when it was deleted.
+    public var serverTime: Timestamp?
 
     /// A reference.
-    public init(id: String, revision: Revision?) {
+    public init(id: String, revision: Revision?, serverTime: Timestamp? = nil) {
         self.id = id
         self.revision = revision
+        self.serverTime = serverTime
     }
 }
 

@@ -40,6 +40,7 @@ struct LiveHost: SyncHost {
             let uptime = dependencies.uptime().microseconds
             if let answered = question.answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
+                .about(call)
             return (answer, AnswerRecord(response, answer, uptime: uptime))
         } catch {
             let uptime = dependencies.uptime().microseconds

@@ -150,8 +150,10 @@ extension SyncDriver {
             guard let list else { return PullNews() }
             return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
         case (.fetch(let collection, let ids), .records(let records)):
+            let wanted =
+                list?.references(ids) ?? ids.map { ServerReference(id: $0, revision: nil) }
             return try await log(&recorder) {
-                [exchange] in try $0.fetched(records, of: ids, collection.name, exchange, $1)
+                [exchange] in try $0.fetched(records, of: wanted, collection.name, exchange, $1)
             }
         case (.refetch(let collection, let ids, _), .records(let records)):
             return try await log(&recorder) {

@@ -81,18 +81,18 @@ extension SyncRecorder {
     }
 
     /// Logs entities that a list had named and that were fetched; those that the server does not
-    /// have are gone.
+    /// have are gone, since when the list says.
     mutating func fetched(
-        _ records: [ServerRecord], of ids: [String], _ collection: CollectionName,
-        _ exchange: ReadExchange, _ draft: Draft
+        _ records: [ServerRecord], of references: [ServerReference],
+        _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PullNews {
         let start = try begin(draft)
         var exchange = exchange
         exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         let found = Set(records.map { ExactString($0.id) })
-        let gone = ids.filter { !found.contains(ExactString($0)) }.map {
-            ServerRecord(id: $0, revision: nil, document: nil)
+        let gone = references.filter { !found.contains(ExactString($0.id)) }.map {
+            ServerRecord(id: $0.id, revision: nil, serverTime: $0.serverTime, document: nil)
         }
         var news = PullNews()
         var places: [JSONValue] = []
@@ -284,10 +284,13 @@ extension SyncRecorder {
         // What could not be fetched is asked for by itself.
         if let failing = try draft.fold.failing(key), !failing.isWrite { return false }
         let row = try draft.fold.entity(key)
-        guard row.baseState == .live, let revision = reference.revision, !row.isAssumed else {
-            return true
+        switch row.baseState {
+        case .live:
+            return reference.revision == nil || row.isAssumed || row.revision != reference.revision
+        // What was deleted at the very time is what is named.
+        case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
+        case .absent: return true
         }
-        return row.revision != revision
     }
 
     /// Whether two documents differ in nothing but how they are written.

@@ -8,27 +8,32 @@ import TidemarkEvents
 import TidemarkViews
 
 enum AppendChild {
-    /// `STORE SEED WRITERS MICROSECONDS`: how many threads write, and when the process dies.
+    /// `STORE SEED WRITERS BATCHES DELAY`: how many threads write, and when the process dies.
     ///
-    /// That is counted from its first write, or, negative, from before the store is opened.
+    /// That is when so many batches were acknowledged, and as many thousandths of the time that
+    /// one of them took have passed; where the delay is negative, so many microseconds from before
+    /// the store is opened.
     ///
     /// With no writers two threads write one event at a time, at a measured pace, until there is
     /// a file `stop` in the store, or enough is written.
     static func run(_ words: [String]) throws {
-        let arguments = ChildArguments(words, "SEED", "WRITERS", "MICROSECONDS")
+        let arguments = ChildArguments(words, "SEED", "WRITERS", "BATCHES", "DELAY")
         let (seed, writers, delay) = (
-            arguments.numbers[0], arguments.numbers[1], arguments.numbers[2]
+            arguments.numbers[0], arguments.numbers[1], arguments.numbers[3]
         )
         if delay < 0 { CrashChild.die(after: -delay) }
+        let pace = CrashPace(steps: arguments.numbers[2], thousandths: delay)
         let journal = try Journal.open(at: arguments.store, create: true)
-        if delay >= 0 { CrashChild.die(after: delay) }
         if writers == 0 {
             writeAtPace(to: journal, seed: seed, until: "\(arguments.store)/stop")
         } else {
+            if delay >= 0 { pace.begin() }
             for writer in 1..<writers {
-                Thread.detachNewThread { Self.write(to: journal, seed: seed + writer) }
+                Thread.detachNewThread {
+                    Self.write(to: journal, seed: seed + writer) { pace.stepDone() }
+                }
             }
-            write(to: journal, seed: seed)
+            write(to: journal, seed: seed) { pace.stepDone() }
         }
         try journal.close()
     }
@@ -37,15 +42,17 @@ enum AppendChild {
         DispatchQueue.concurrentPerform(iterations: 2) { writer in
             var batches = 0
             write(to: journal, seed: seed + writer, atOnceMax: 1) {
-                usleep(2000)
                 batches += 1
+            } until: {
+                usleep(2000)
                 return batches > 10_000 || FileManager.default.fileExists(atPath: stop)
             }
         }
     }
 
     private static func write(
-        to journal: Journal, seed: Int, atOnceMax: Int = 12, until isEnough: () -> Bool = { false }
+        to journal: Journal, seed: Int, atOnceMax: Int = 12, acknowledged: () -> Void,
+        until isEnough: () -> Bool = { false }
     ) {
         var random = SplitMix64(seed: UInt64(seed))
         while !isEnough() {
@@ -64,6 +71,7 @@ enum AppendChild {
                     return batch
                 }
                 CrashChild.say("\(batch.first) \(batch.count)")
+                acknowledged()
             } catch { CrashChild.fail("\(error)") }
         }
     }

@@ -25,6 +25,9 @@ final class ChaosTransport: Transport {
     private let user: String
     private let form: ChaosEdit.Form
     private let writes: ChaosWrites
+    /// Whether a proxy stands before this user that compresses, and so makes versions weak; where
+    /// writes name versions of that kind nothing could be written.
+    private var compresses: Bool { form == .fields && user.utf8.reduce(0, ^) % 2 == 0 }
 
     /// - Parameters:
     ///   - store: the replica's store; what is delayed lies beside it, and what was written too.
@@ -63,6 +66,7 @@ final class ChaosTransport: Transport {
         for field in answer.fields {
             if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
         }
+        if compresses, let tag = head.headerFields[.eTag] { head.headerFields[.eTag] = "W/" + tag }
         return TransportResponse(response: head, body: answer.body)
     }
 

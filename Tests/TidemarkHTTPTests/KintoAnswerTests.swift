@@ -33,6 +33,19 @@ import TidemarkSync
         #expect(kinto.answer(to: kinto.delete, 200, data(tombstone)) == .deleted(expected))
     }
 
+    @Test func `a record of nothing but a deleted field is a record, whatever it looks like`() {
+        let marked = #"{"deleted":true,"id":"t1","last_modified":18}"#
+        let expected = ServerRecord(
+            id: "t1", revision: Revision("18"), serverTime: Timestamp(milliseconds: 18),
+            document: Array(marked.utf8))
+
+        for call in [kinto.read, kinto.create, kinto.update] {
+            #expect(kinto.answer(to: call, 200, data(marked)) == .record(expected))
+        }
+        let broken = #"{"code":412,"errno":114,"details":{"existing":\#(marked)}}"#
+        #expect(kinto.answer(to: kinto.update, 412, broken) == .conflict(expected))
+    }
+
     @Test func `a record that is not there is absent`() {
         for call in [kinto.read, kinto.update, kinto.delete] {
             #expect(kinto.answer(to: call, 404, Self.missing) == .absent)

@@ -29,17 +29,36 @@ import TidemarkSync
         #expect(page.records.map(\.revision) == [Revision("2"), Revision("1")])
     }
 
-    @Test func `tombstones are records that are gone`() throws {
+    @Test func `tombstones are only named: a record may look just like one`() throws {
         let tombstone = #"{"id":"a","last_modified":3,"deleted":true}"#
-        let page = try #require(
-            listed(#"{"data":[\#(tombstone)]}"#))
+        let more = #"{"id":"b","last_modified":4,"deleted":true,"n":1}"#
+        let page = try #require(listed(#"{"data":[\#(tombstone),\#(more)]}"#))
 
         #expect(
-            page.records == [
-                ServerRecord(
-                    id: "a", revision: Revision("3"), serverTime: Timestamp(milliseconds: 3),
-                    document: Array(tombstone.utf8), isDeleted: true)
+            page.references == [
+                ServerReference(
+                    id: "a", revision: Revision("3"), serverTime: Timestamp(milliseconds: 3))
             ])
+        #expect(page.records.map(\.text) == [more])
+        #expect(page.records.map(\.isDeleted) == [false])
+    }
+
+    @Test func `what was asked for by ids is there or is not`() {
+        let call = ServerCall.fetch(kinto.tasks, ids: ["a", "b"])
+        let marked = #"{"deleted":true,"id":"a","last_modified":3}"#
+        let other = #"{"deleted":true,"id":"c","last_modified":4}"#
+
+        let expected = ServerRecord(
+            id: "a", revision: Revision("3"), serverTime: Timestamp(milliseconds: 3),
+            document: Array(marked.utf8))
+        #expect(
+            kinto.answer(to: call, 200, #"{"data":[\#(other),\#(marked)]}"#)
+                == .records([expected]))
+        #expect(kinto.answer(to: call, 200, #"{"data":[]}"#) == .records([]))
+        #expect(kinto.answer(to: call, 200, #"{"data":[{"id":"a"}]}"#).isMalformed)
+        #expect(kinto.answer(to: call, 200, #"{"data":[{"n":1}]}"#).isMalformed)
+        // In pages it would not be all.
+        #expect(kinto.failure(to: call, 200, #"{"data":[]}"#, .nextPage("x"))?.name == "client")
     }
 
     @Test(arguments: ["false", "\"true\"", "1", "null"])
@@ -55,6 +74,9 @@ import TidemarkSync
         let page = try #require(listed(#"{"data":[]}"#, [.eTag: "\"1795000000123\""]))
 
         #expect(page.cursor == Revision("\"1795000000123\""))
+        // Who compresses on the way makes it a weak one.
+        let weak = try #require(listed(#"{"data":[]}"#, [.eTag: "W/\"1795000000123\""]))
+        #expect(weak.cursor == page.cursor)
         #expect(page.next == nil)
         #expect(page.records.isEmpty)
     }
@@ -118,6 +140,31 @@ import TidemarkSync
             kinto.failure(to: kinto.list, 400, body)
                 == .client(status: 400, "_since in querystring"))
         #expect(kinto.failure(to: kinto.list, 412) == .client(status: 412, ""))
+    }
+
+    /// Details of a 400 as Kinto 26.5 words them, and whether they are about a cursor.
+    static let refusals: [(details: String, isAboutCursor: Bool)] = [
+        (#"[{"location":"querystring","name":"_since","description":"no number"}]"#, true),
+        (#"[{"location":"querystring","name":null,"description":"_token has …"}]"#, true),
+        (#"[{"location":"header","name":"If-None-Match","description":"no"}]"#, true),
+        ("[]", true), (#"[{"location":"querystring","name":"_limit","description":"no"}]"#, false),
+    ]
+
+    @Test(arguments: refusals)
+    func `a cursor that the server can't read is expired`(
+        _ details: String, _ isAboutCursor: Bool
+    ) {
+        let body = #"{"code":400,"errno":107,"error":"Invalid","details":\#(details)}"#
+        let later: [ServerCall] = [
+            .list(kinto.tasks, after: Revision("\"5\""), page: nil),
+            .list(kinto.tasks, after: nil, page: "x"),
+        ]
+
+        for call in later {
+            #expect((kinto.answer(to: call, 400, body) == .cursorExpired) == isAboutCursor)
+        }
+        #expect(kinto.failure(to: kinto.list, 400, body)?.name == "client")
+        #expect(kinto.failure(to: later[0], 400, #"{"code":400,"errno":109}"#)?.name == "client")
     }
 
     @Test func `a success of another kind is no page`() {

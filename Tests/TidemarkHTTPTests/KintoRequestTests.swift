@@ -23,6 +23,51 @@ import TidemarkSync
         #expect(request.headers == [.ifNoneMatch: "\"1795000000123\""])
     }
 
+    @Test func `a cursor that came as a weak version is sent as the strong one`() throws {
+        let request = try kinto.request(
+            .list(kinto.tasks, after: Revision("W/\"17\""), page: nil))
+
+        #expect(request.path == KintoCase.records + "?_since=%2217%22")
+        #expect(request.headers == [.ifNoneMatch: "\"17\""])
+    }
+
+    @Test func `records are asked for by their ids, and very many by what they look like`() throws {
+        let few = try kinto.request(.fetch(kinto.tasks, ids: ["a", "7"]))
+        let many = (1...100).map { "00000000-0000-4000-8000-000000000\($0 + 100)" }
+
+        #expect(few.path == KintoCase.records + "?in_id=%22a%22,%227%22")
+        let path = KintoCase.records + "?deleted=true"
+        #expect(try kinto.request(.fetch(kinto.tasks, ids: many)).path == path)
+        // What is no id of the usual form may hold a comma.
+        #expect(try kinto.request(.fetch(kinto.tasks, ids: ["a,b"])).path == path)
+        #expect(kinto.adapter.traits.entitiesPerFetchMax >= 10_000)
+    }
+
+    @Test func `the user's own bucket has pages by another name`() throws {
+        let adapter = KintoAdapter(origin: "https://k.test/base", bucket: "default")
+        let origin = "https://k.test/base/v1/buckets"
+        func path(_ page: String) throws -> String {
+            try adapter.request(for: .list(kinto.tasks, after: nil, page: page)).path
+        }
+
+        let own = "/v1/buckets/default/collections/tasks/records?_since=0&_token=x"
+        for id in ["default", "eed32492-45e6-05ab-06c8-e56ec265c054"] {
+            let page = "\(origin)/\(id)/collections/tasks/records?_since=0&_token=x"
+            #expect(try path(page) == own)
+        }
+        for inside in [
+            "x/collections/lists/records?_token=1", "x/y/collections/tasks/records?_token=1",
+            "../collections/tasks/records?_token=1", "/collections/tasks/records?_token=1",
+            "x/collections/tasks/records", "x/collections/tasks/records/1?_token=1",
+            "x/collections/tasks/recordsx?_token=1", "x?_token=1",
+        ] {
+            #expect(throws: SyncFailure.self) { try path("\(origin)/\(inside)") }
+        }
+        #expect(throws: SyncFailure.self) {
+            try path("https://k.test/v1/buckets/x/collections/tasks/records?_token=1")
+        }
+    }
+
     @Test func `a page size is asked for, beside the cursor`() throws {
         var tasks = kinto.tasks
         tasks.pageSize = 50
@@ -58,8 +103,10 @@ import TidemarkSync
         "https://kinto.test:8443", "/v1/buckets/todo/collections/tasks/records",
         "https://kinto.test:8443/v1/__flush__", "https://evil.test/",
         "https://kinto.test:8443//v1/buckets/todo/collections/tasks/records",
+        "https://kinto.test:8443/v1/buckets/todo/collections/lists/records?_token=1",
+        "https://kinto.test:8443/v1/buckets/default/collections/tasks/records?_token=1",
     ])
-    func `a next page that is none of the bucket's is never asked for`(_ address: String) {
+    func `a next page that is none of the collection's is never asked for`(_ address: String) {
         #expect(throws: SyncFailure.self) {
             try kinto.request(.list(kinto.tasks, after: nil, page: address))
         }

@@ -28,6 +28,8 @@ import TidemarkTesting
         #"{"outcome":"synced"}"#,
         #"{"outcome":{"result":"synced","pushed":1,"paused":{}}}"#,
         #"{"requests":{"including":["GET *","PUT */records/new?"],"without":["DELETE *"]}}"#,
+        #"{"requests":{"count":4,"including":["PUT *"],"without":["DELETE *"]}}"#,
+        #"{"rows":{"tasks/new":{"document":{"n":{"$any":true}}}}}"#,
         #"{"requests":{"unordered":["PUT *","GET */tasks/records","GET */lists/*","GET *"]}}"#,
         #"{"log":{"including":["local.created tasks/new","request.sent *"],"count":13}}"#,
         #"{"decisions":[],"issues":[],"waits":{"count":0}}"#,
@@ -57,6 +59,15 @@ import TidemarkTesting
             #"{"rows":{"tasks/old":{"document":{"x":{"$present":true}}}}}"#,
             "rows.tasks/old.document.x", "(anything)"
         ),
+        (
+            #"{"rows":{"tasks/old":{"document":{"x":{"$any":true}}}}}"#,
+            "rows.tasks/old.document.x", "(anything but null)"
+        ),
+        (
+            #"{"rows":{"tasks/old":{"error":{"$any":true}}}}"#,
+            "rows.tasks/old.error", "(anything but null)"
+        ),
+        (#"{"requests":{"count":3}}"#, "requests.count", "3"),
         (#"{"server":{"tasks/new":null}}"#, "server.tasks/new", "(no such record)"),
         (#"{"server":{"tasks/new":{"n":2}}}"#, "server.tasks/new.n", "2"),
         (
@@ -112,7 +123,8 @@ import TidemarkTesting
 
     @Test func `is a step that can't be done, which ends the scenario`() async throws {
         let result = try await runScenario(
-            #""steps":[{"delete":"tasks/t1"},{"create":"tasks/t1"}],"expect":{"requests":["x"]}"#)
+            #""steps":[{"delete":"tasks/t1"},{"create":"tasks/t1"}],"expect":{"requests":["GET /x"]}"#
+        )
 
         #expect(result.mismatches.map(\.path) == ["steps[0]"])
         #expect(result.mismatches.first?.actual.hasPrefix("notFound: ") == true)
@@ -126,6 +138,36 @@ import TidemarkTesting
 
         #expect(result.mismatches.map(\.path) == ["steps[0].during"])
         #expect(result.mismatches.map(\.actual) == ["(no such request)"])
+    }
+
+    @Test func `is a fault that no request has met`() async throws {
+        let result = try await runScenario(
+            #"""
+            "steps":[{"fault":{"request":"PUT *","status":503}},
+                     {"fault":{"request":"GET *","status":503,"skip":9}},
+                     {"fault":{"request":"GET *","offline":true,"times":1}},
+                     {"sync":"all"}]
+            """#)
+
+        #expect(result.mismatches.map(\.path) == ["steps[0].fault", "steps[1].fault"])
+        #expect(result.mismatches.map(\.expected) == ["PUT *, after 0", "GET *, after 9"])
+        #expect(Set(result.mismatches.map(\.actual)) == ["(no such request)"])
+    }
+
+    @Test func `is a run that is refused, or is not, while another one goes on`() async throws {
+        let result = try await runScenario(
+            #"""
+            "steps":[{"during":{"request":"GET */tasks/records"},
+                      "do":[{"sync":"push","refused":"engineRunning"},{"restart":true},
+                            {"sync":"all"}]},
+                     {"during":{"request":"GET */lists/records","nth":2},
+                      "do":[{"sync":"push","refused":"closed"}]},
+                     {"sync":"all"}]
+            """#)
+
+        // What the process before was asked for ended with it.
+        #expect(result.mismatches.map(\.path) == ["steps[1].do[0]"])
+        #expect(result.mismatches.map(\.actual) == ["done"])
     }
 
     @Test func `fits 80 columns, both sides beside each other`() async throws {

@@ -35,18 +35,65 @@ import TidemarkTesting
         (#""steps":[{"server":{"put":"tasks/1"}}]"#, "steps[0].server.document: an object is"),
         (#""steps":[{"server":{"archive":"tasks/1"}}]"#, "steps[0].server.archive: such a server"),
         (#""steps":[{"advance":"24 hours"}]"#, "steps[0].advance: a number of seconds, or a text"),
-        (#""steps":[{"fault":{"request":"*"}}]"#, "steps[0].fault: either status or drop"),
+        (#""steps":[{"fault":{"request":"*"}}]"#, "steps[0].fault: either status, drop"),
         (
             #""steps":[{"fault":{"request":"*","status":503,"drop":"after"}}]"#,
-            "steps[0].fault: either status or drop"
+            "steps[0].fault: either status, drop or offline"
         ),
         (#""steps":[{"sync":"some"}]"#, #"steps[0].sync: "all", "push", "cleanUp" or "#),
         (#""steps":[{"sync":{"pull":["x"]}}]"#, "steps[0].sync.pull[0]: the name of a collection"),
         (#""steps":[{"restart":false}]"#, "steps[0].restart: true is needed"),
         (#""steps":[{"during":{"request":"*"}}]"#, "steps[0].do: steps are needed"),
         (
-            #""steps":[{"during":{"request":"*"},"do":[{"sync":"all"}]}]"#,
-            "steps[0].do[0].sync: can't happen while a request is on its way"
+            #""steps":[{"during":{"request":"*"},"do":[{"answers":["*"]}]}]"#,
+            "steps[0].do[0].answers: can't happen while a request is on its way"
+        ),
+        (#""steps":[{"midnight":1}]"#, "steps[0].midnight: true is needed"),
+        (#""steps":[{"background":false}]"#, "steps[0].background: true is needed"),
+        (#""steps":[{"fault":{"request":"*","offline":1}}]"#, "steps[0].fault.offline: true is"),
+        (
+            #""steps":[{"fault":{"request":"*","offline":true,"drop":"after"}}]"#,
+            "steps[0].fault: either status, drop or offline"
+        ),
+        (
+            #""expect":{"rows":{"tasks/1":{"status":"sinced"}}}"#,
+            #"expect.rows.tasks/1.status: "sinced" is never said; what is said is synced, "#
+        ),
+        (#""expect":{"outcome":"offlin"}"#, #"expect.outcome: "offlin" is never said"#),
+        (
+            #""expect":{"progress":{"without":["push"]}}"#,
+            #"expect.progress.without[0]: "push" is never said"#
+        ),
+        (
+            #""expect":{"decisions":{"without":[{"result":"gaind"}]}}"#,
+            #"expect.decisions.without[0].result: "gaind" is never said"#
+        ),
+        (
+            #""expect":{"decisions":{"without":[{"rule":"preferNewer"}]}}"#,
+            "expect.decisions.without[0].rule: \"preferNewer\" is never said; what is said is "
+                + "serverWins, localWins, "
+        ),
+        (
+            #""expect":{"outbox":{"without":[{"entity":"taks/1"}]}}"#,
+            #"expect.outbox.without[0].entity: "taks" is never said"#
+        ),
+        (
+            #""expect":{"mutations":{"without":[{"state":"accept"}]}}"#,
+            #"expect.mutations.without[0].state: "accept" is never said"#
+        ),
+        (
+            #""expect":{"issues":{"without":[{"kind":"reject"}]}}"#,
+            #"expect.issues.without[0].kind: "reject" is never said"#
+        ),
+        (#""expect":{"requests":{"without":["PUTT *"]}}"#, "expect.requests.without[0]: a request"),
+        (#""expect":{"requests":["x"]}"#, "expect.requests[0]: a request is needed"),
+        (
+            #""expect":{"log":{"without":["push.accept tasks/1"]}}"#,
+            #"expect.log.without[0]: "push.accept" is never said"#
+        ),
+        (
+            #""expect":{"log":{"without":["push.* taks/1"]}}"#,
+            #"expect.log.without[0]: "taks" is never said"#
         ),
         (#""steps":[{"expect":{"row":{}}}]"#, "steps[0].expect.row: not known here"),
         (#""expect":{"rows":{"tasks":{}}}"#, "expect.rows.tasks: an entity is needed"),

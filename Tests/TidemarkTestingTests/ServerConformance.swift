@@ -69,7 +69,8 @@ struct ConformanceRun {
     }
 
     private func filled(_ text: String) -> String {
-        var text = text.replacing("$r", with: "$c/records")
+        var text = text.replacing("$p", with: "/v1/buckets/default/collections")
+            .replacing("$r", with: "$c/records")
             .replacing("$c", with: "$b/collections/c")
             .replacing("$b", with: "/v1/buckets/\(bucket)")
         for index in timestamps.indices.reversed() {

@@ -31,6 +31,7 @@ import TidemarkTesting
         var cleaning = ConformanceRun(
             scheme: scheme, authority: authority, bucket: "conformance", send: ServerCurl.send)
         _ = try await cleaning.answered(ConformanceStep(request: "DELETE $b"))
+        _ = try await cleaning.answered(ConformanceStep(request: "DELETE /v1/buckets/default"))
 
         var run = ConformanceRun(
             scheme: scheme, authority: authority, bucket: "conformance", send: ServerCurl.send)

@@ -68,6 +68,20 @@ import TidemarkTesting
         #expect(try record("a", in: world) == 404)
     }
 
+    @Test func `without a network nothing is sent, and the client knows`() async throws {
+        let world = ServerWorld.withCollection()
+        world.server.faults = .offline
+
+        let error = await #expect(throws: TransportError.self) { try await world.send(.put, "a") }
+
+        #expect(error?.code == .offline && error?.mayHaveArrived == false)
+        #expect(world.server.requestLog.isEmpty)
+        world.server.faults = FaultPlan([FaultRule(.offline, method: .put, nth: 1)])
+        #expect(try await world.send(.get, "a").response.status.code == 404)
+        await #expect(throws: TransportError.self) { try await world.send(.put, "a") }
+        #expect(try await world.send(.put, "a").response.status.code == 201)
+    }
+
     @Test func `an answer lost after handling leaves the change behind`() async throws {
         let world = ServerWorld.withCollection(
             rules: [FaultRule(.dropAfterHandling, pathContains: "/records/", nth: 1)])

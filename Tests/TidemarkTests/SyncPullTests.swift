@@ -30,6 +30,23 @@ import TidemarkTesting
         }
     }
 
+    @Test func `dates a deletion by its tombstone`() async throws {
+        let world = SyncWorld()
+        world.rivalPuts("tasks/t1", "{}")
+        try await SyncDevice.with(world) { device in
+            try await device.sync()
+            world.clock.advance(by: .seconds(60))
+            let deleted = world.clock.now
+            world.rivalDeletes("tasks/t1")
+            world.clock.advance(by: .seconds(60))
+
+            try await device.sync()
+
+            let said = try device.events().map(\.event).filter { $0.kind == .serverDeleted }
+            #expect(said.map(\.serverTime) == [deleted])
+        }
+    }
+
     @Test func `does not log what a push has brought already`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             try device.put("tasks/t1", #"{"title":"tea"}"#)

@@ -21,16 +21,19 @@ struct `a process that is killed at any moment` {
         var acknowledged = 0
         var checked: UInt64 = 0
         for round in 0..<20 {
-            // Now and then before the store is open.
-            let delay = random.once(in: 6) ? -random.below(40_000) - 1 : random.below(12_000)
+            // Now and then before the store is open, else after some batches, and a while longer.
+            let wanted = random.once(in: 6) ? nil : random.below(7)
+            let delay = wanted == nil ? -random.below(40_000) - 1 : random.below(4000)
             let child = try CrashChild.run(
-                "append", store.path, random.below(1 << 30), 1 + random.below(3), delay)
+                "append", store.path, random.below(1 << 30), 1 + random.below(3), wanted ?? 0, delay
+            )
             let place: Comment =
                 "seed \(Self.seed + part), round \(round): \(child.text.suffix(99))"
             try #require(child.signal == 9, place)
 
             try store.reopen(isClosed: true)
             let batches = child.acknowledged
+            #expect(batches.count >= wanted ?? 0, place)
             acknowledged += batches.count
             checked = try store.expectNumbered(batches, after: checked, place)
             if round % 5 == 4 {
@@ -51,17 +54,22 @@ struct `a process that is killed at any moment` {
         var maker = LogMaker(seed: Self.seed + part, isHostile: false)
         try maker.write(about: 200, to: store.journal)
         let new = try store.rows()
+        let events = Int(try store.journal.read { $0.last }.rawValue)
         var (killed, halfway) = (0, 0)
-        // Shorter after each child that came to its end: most are to die in the middle.
-        var longest = 25_000
         for round in 0..<20 {
             let place: Comment = "seed \(Self.seed + 100 + part), round \(round)"
             let old = try store.makeRowsOfOtherRules()
             try store.journal.close()
-            let eventsPerStep = random.pick([0, 1, 3, 10, 40])
-            let delay = random.once(in: 8) ? -random.below(40_000) - 1 : random.below(longest)
-            let child = try CrashChild.run("rebuild", store.path, eventsPerStep, delay)
-            if child.signal == 9 { killed += 1 } else if delay >= 0 { longest -= longest / 3 }
+            // Every other one dies between two steps, the others at any moment.
+            let isBetween = round % 2 == 0
+            let eventsPerStep = random.pick(isBetween ? [1, 3, 10, 40] : [0, 1, 3, 10, 40])
+            let steps = eventsPerStep == 0 ? 1 : (events + eventsPerStep - 1) / eventsPerStep
+            let done = isBetween ? 1 + random.below(steps - 1) : random.below(steps)
+            var delay = isBetween ? 0 : random.below(eventsPerStep == 0 ? 25_000 : 3000)
+            if !isBetween, random.once(in: 4) { delay = -random.below(40_000) - 1 }
+            let child = try CrashChild.run("rebuild", store.path, eventsPerStep, done, delay)
+            if child.signal == 9 { killed += 1 }
+            #expect(child.signal == 9 || !isBetween, place)
             try #require(child.signal == 9 || child.code == 0, "\(child.text) \(place)")
 
             try store.reopen(readOnly: true)
@@ -77,8 +85,8 @@ struct `a process that is killed at any moment` {
                 #expect(try store.journal.verify(.deep).findings == [], place)
             }
         }
-        #expect(killed >= 5, "the children were killed too late")
-        #expect(halfway >= 1, "no child was killed halfway")
+        #expect(killed >= 10, "the children were killed too late")
+        #expect(halfway >= 5, "no child was killed halfway")
     }
 }
 

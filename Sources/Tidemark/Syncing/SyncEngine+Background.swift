@@ -22,17 +22,20 @@ extension SyncEngine {
     /// - Returns: whether a run was asked for.
     @discardableResult
     public func returned() -> Bool {
-        guard isStarted, let away else { return false }
+        guard isStarted, takeReturn() else { return false }
+        trigger(.timer)
+        return true
+    }
+
+    /// Takes note that the app is back, and says whether a run of everything is due.
+    package func takeReturn() -> Bool {
+        guard let away else { return false }
         self.away = nil
         let madePlaceholders = try? replica.journal.read { views in
             try views.hasPlaceholderDecision(after: away.position)
         }
-        guard
-            ResumeRule.isDue(
-                left: away.moment, madePlaceholders: madePlaceholders ?? true,
-                now: replica.dependencies.moment)
-        else { return false }
-        trigger(.timer)
-        return true
+        return ResumeRule.isDue(
+            left: away.moment, madePlaceholders: madePlaceholders ?? true,
+            now: replica.dependencies.moment)
     }
 }

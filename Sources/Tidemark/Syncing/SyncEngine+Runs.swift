@@ -52,6 +52,13 @@ extension SyncEngine {
         return run
     }
 
+    /// Asks for a run without waiting for it: it is in line when this returns.
+    package func ask(
+        _ trigger: SyncTrigger, _ scope: SyncScope, _ deadline: Duration?, _ isFull: Bool
+    ) -> Task<SyncOutcome, any Error> {
+        join([trigger], scope, deadline, isFull).task
+    }
+
     private func index(_ number: Int) -> Int? { runs.firstIndex { $0.number == number } }
 
     /// Takes note that a caller waits no longer.

@@ -50,7 +50,7 @@ public struct Scenario: Sendable {
         given = try reader.steps(try members.list("given"))
         steps = try reader.steps(try members.list("steps"))
         expectation = try ScenarioExpectation(
-            members["expect"] ?? [:], at: members.path("expect"))
+            members["expect"] ?? [:], at: members.path("expect"), model)
     }
 
     /// Runs the scenario on a temporary store, which is deleted afterwards.

@@ -45,7 +45,8 @@ struct ScenarioExpectation: Sendable {
         "rejected", "readBack", "requests", "unsettled",
     ]
 
-    init(_ value: JSONValue, at path: String) throws(ScenarioError) {
+    init(_ value: JSONValue, at path: String, _ model: SyncModel) throws(ScenarioError) {
+        let words = ScenarioWords(model)
         self.path = path
         let members = try ScenarioMembers(
             value, at: path,
@@ -56,6 +57,7 @@ struct ScenarioExpectation: Sendable {
             if value != .null {
                 _ = try ScenarioMembers(value, at: path, Self.rowMembers)
                 try ScenarioMatch.check(value, at: path)
+                try words.check(value["status"], words.statuses, at: "\(path).status")
             }
             rows.append((key, value))
         }
@@ -89,13 +91,14 @@ struct ScenarioExpectation: Sendable {
             let whole = value.stringValue == nil ? value : ["result": value]
             _ = try ScenarioMembers(whole, at: path, Self.outcomeMembers)
             try ScenarioMatch.check(whole, at: path)
+            try words.check(whole["result"], words.endings, at: path)
             outcome = whole
         }
         for list in List.allCases {
             guard let value = members[list.rawValue] else { continue }
             let expected = try ScenarioSequence(
                 value, at: members.path(list.rawValue)
-            ) { (value, path) throws(ScenarioError) in try list.read(value, at: path) }
+            ) { (value, path) throws(ScenarioError) in try list.read(value, at: path, words) }
             lists.append((list, expected))
         }
     }
@@ -114,7 +117,9 @@ extension ScenarioExpectation.List {
     }
 
     /// Reads what is expected of an item.
-    fileprivate func read(_ value: JSONValue, at path: String) throws(ScenarioError) -> JSONValue {
+    fileprivate func read(
+        _ value: JSONValue, at path: String, _ words: ScenarioWords
+    ) throws(ScenarioError) -> JSONValue {
         switch self {
         case .waits:
             guard case .number = value else {
@@ -122,14 +127,31 @@ extension ScenarioExpectation.List {
             }
             return value
         case .log, .progress:
-            guard value.stringValue != nil else { throw ScenarioError(path, "a text is needed") }
+            guard let text = value.stringValue else {
+                throw ScenarioError(path, "a text is needed")
+            }
+            if self == .log {
+                try words.checkLog(text, at: path)
+            } else {
+                try words.check(["$like": value], words.progress, at: path)
+            }
             return value
-        case .requests where value.stringValue != nil: return ["request": value]
+        case .requests where value.stringValue != nil:
+            try words.checkRequest(value.stringValue ?? "", at: path)
+            return ["request": value]
         case .requests, .outbox, .mutations, .decisions, .issues:
             let item = try ScenarioMembers(value, at: path, members)
-            if self == .requests { _ = try item.neededText("request") }
-            if item["entity"] != nil { _ = try item.key("entity") }
+            if self == .requests {
+                try words.checkRequest(try item.neededText("request"), at: item.path("request"))
+            }
+            if item["entity"] != nil {
+                let name = try item.key("entity").collection.rawValue
+                try words.check(.string(name), words.collections, at: item.path("entity"))
+            }
             try ScenarioMatch.check(value, at: path)
+            for (name, known) in words.members(of: self) {
+                try words.check(item[name], known, at: item.path(name))
+            }
             return value
         }
     }

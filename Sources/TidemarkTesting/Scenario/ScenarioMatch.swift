@@ -3,6 +3,7 @@
 //
 //   {"$absent": true}      the member is not there
 //   {"$present": true}     it is there, whatever it holds, null too
+//   {"$any": true}         it is there and not null, whatever else it holds
 //   {"$like": "a*"}        a text, in which * stands for anything
 //   {"$exactly": {…}}      an object with just these members
 
@@ -16,7 +17,7 @@ struct ScenarioDifference: Sendable, Hashable {
 }
 
 enum ScenarioMatch {
-    private static let markers = ["$absent", "$present", "$like", "$exactly"]
+    private static let markers = ["$absent", "$present", "$any", "$like", "$exactly"]
 
     /// How a value differs from what is expected; nothing when it does not.
     ///
@@ -62,7 +63,7 @@ enum ScenarioMatch {
                 }
                 let isRight =
                     switch name {
-                    case "$absent", "$present": value == true
+                    case "$absent", "$present", "$any": value == true
                     case "$like": value.stringValue != nil
                     case "$exactly": value.object != nil
                     default: false
@@ -71,8 +72,8 @@ enum ScenarioMatch {
                     throw ScenarioError(
                         "\(path).\(name)",
                         "alone and with its value, one of {\"$absent\": true}, "
-                            + "{\"$present\": true}, {\"$like\": \"a*\"}, {\"$exactly\": {…}} "
-                            + "is needed")
+                            + "{\"$present\": true}, {\"$any\": true}, {\"$like\": \"a*\"}, "
+                            + "{\"$exactly\": {…}} is needed")
                 }
             }
         default: break
@@ -94,6 +95,8 @@ enum ScenarioMatch {
         switch marker.name {
         case "$absent": (isMatch, expected) = (actual == nil, "(not there)")
         case "$present": (isMatch, expected) = (actual != nil, "(anything)")
+        case "$any":
+            (isMatch, expected) = (actual != nil && actual != .null, "(anything but null)")
         case "$like":
             let pattern = marker.value.stringValue ?? ""
             isMatch = actual?.stringValue.map { ScenarioPattern.isLike(pattern, $0) } ?? false

@@ -63,6 +63,11 @@ struct ScenarioMembers {
         return flag
     }
 
+    /// Checks that a member that is there is true.
+    func requireTrue(_ name: String) throws(ScenarioError) {
+        guard object[name] == true else { throw ScenarioError(path(name), "true is needed") }
+    }
+
     /// One of a set of words; nil when the member is not there.
     func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Word.Type

@@ -39,6 +39,24 @@ extension ScenarioRun {
         }
     }
 
+    /// Checks that nothing was said in words that a scenario can't name.
+    func checkWords() throws {
+        let words = ScenarioWords(scenario.model)
+        func check(_ name: String, _ word: String, _ known: [String]) {
+            guard !known.contains(word) else { return }
+            note(name, "one of \(known.joined(separator: ", "))", word)
+        }
+        if let outcome { check("outcome", outcome.word, words.endings) }
+        for line in progress { check("progress", line.stringValue ?? "", words.progress) }
+        try replica.read { store in
+            try store.views.forEachDecision { _, decision in
+                check("decisions.rule", decision.rule, words.rules)
+                check("decisions.result", decision.result, words.results)
+                return true
+            }
+        }
+    }
+
     private func note(_ path: String, _ expected: String, _ actual: String) {
         mismatches.append(ScenarioMismatch(path, expected, actual))
     }

@@ -1,7 +1,6 @@
 // ScenarioRun.swift — a scenario as it runs: a store, its engine and a server on virtual time. What
 // must hold is checked in ScenarioRun+Check.swift.
 
-import Synchronization
 import Tidemark
 import TidemarkEvents
 import TidemarkHTTP
@@ -23,6 +22,19 @@ actor ScenarioRun {
     let device: ScenarioDevice
     private let clock: ManualClock
     private var engine: SyncEngine
+    /// How many processes there were before this one.
+    private var processesEnded = 0
+    /// What the engine says of the run that is waited for.
+    private var statuses: AsyncStream<EngineStatus>?
+    /// Runs that were asked for while another one was going on.
+    private var asked: [AskedRun] = []
+
+    private struct AskedRun {
+        var step: ScenarioStep
+        /// How many processes had ended when it was asked for.
+        var processesEnded: Int
+        var task: Task<SyncOutcome, any Error>
+    }
 
     init(_ scenario: Scenario) throws {
         let clock = ManualClock(start: scenario.clock)
@@ -50,7 +62,9 @@ actor ScenarioRun {
     private static func engine(
         _ replica: Replica, _ scenario: Scenario, _ wire: ScenarioWire
     ) throws -> SyncEngine {
-        try SyncEngine(replica, remote: scenario.server.remote, transport: wire) {
+        try SyncEngine(
+            replica, remote: scenario.server.remote, transport: wire.connectProcess()
+        ) {
             .basic(user: "me", password: "secret")
         }
     }
@@ -88,10 +102,16 @@ actor ScenarioRun {
                 ScenarioMismatch(
                     hook.path, "\(hook.request.text), \(hook.nth)×", "(no such request)"))
         }
+        for fault in wire.unmetFaults {
+            mismatches.append(
+                ScenarioMismatch(
+                    fault.path, "\(fault.request.text), after \(fault.skip)", "(no such request)"))
+        }
         for line in wire.stuck {
             mismatches.append(
                 ScenarioMismatch("answers", "an answer before that to\n\(line)", "(never came)"))
         }
+        try note { try checkWords() }
         try note {
             for finding in try replica.journal.verify(.deep).findings {
                 mismatches.append(
@@ -103,18 +123,25 @@ actor ScenarioRun {
     // MARK: Steps
 
     private func performInFlight(_ steps: [ScenarioStep]) async {
-        do throws(ScenarioStop) { try await perform(steps) } catch {
+        do throws(ScenarioStop) { try await perform(steps, inFlight: true) } catch {
             mismatches.append(error.mismatch)
         }
     }
 
-    private func perform(_ steps: [ScenarioStep]) async throws(ScenarioStop) {
-        for step in steps { try await perform(step) }
+    private func perform(
+        _ steps: [ScenarioStep], inFlight: Bool = false
+    ) async throws(ScenarioStop) {
+        for step in steps { try await perform(step) { try await act(step, inFlight) } }
     }
 
-    private func perform(_ step: ScenarioStep) async throws(ScenarioStop) {
+    /// Does a step, and notes where it is not refused as it should be.
+    ///
+    /// - Parameter body: does it; false when its end is still to come.
+    private func perform(
+        _ step: ScenarioStep, _ body: () async throws -> Bool
+    ) async throws(ScenarioStop) {
         do {
-            try await act(step)
+            guard try await body() else { return }
         } catch let stop as ScenarioStop {
             throw stop
         } catch {
@@ -130,7 +157,7 @@ actor ScenarioRun {
         }
     }
 
-    private func act(_ step: ScenarioStep) async throws {
+    private func act(_ step: ScenarioStep, _ inFlight: Bool) async throws -> Bool {
         switch step.action {
         case .create(let key, let document):
             try await replica.write { tx in _ = try tx.create(key, document) }
@@ -145,16 +172,20 @@ actor ScenarioRun {
         case .deviceClock(let duration): device.ahead = duration
         case .fault(let fault): wire.add(fault)
         case .answers(let patterns): wire.order(patterns)
-        case .sync(let sync): try await self.sync(sync)
-        case .restart:
-            await engine.stop()
-            try replica.close()
-            replica = try Replica.open(
-                existing: replica.directory, dependencies: device.dependencies)
-            engine = try Self.engine(replica, scenario, wire)
+        case .sync(let sync): return try await self.sync(sync, step, inFlight)
+        case .restart: try await restart(inFlight)
+        case .background: await engine.left()
+        case .foreground:
+            guard await engine.takeReturn() else { return true }
+            return try await sync(ScenarioSync(trigger: .timer), step, inFlight)
+        case .midnight:
+            clock.advance(by: device.leftOfDay)
+            return try await sync(
+                ScenarioSync(scope: .cleanUp, trigger: .timer), step, inFlight)
         case .during(let hook): wire.add(hook)
         case .expect(let expectation): try check(expectation)
         }
+        return true
     }
 
     private func answer(_ name: String, _ answer: IssueAnswer) throws {
@@ -168,10 +199,62 @@ actor ScenarioRun {
         for issue in issues { try replica.answer(issue.id, answer) }
     }
 
-    private func sync(_ sync: ScenarioSync) async throws {
-        let statuses = engine.status
-        let outcome = try await engine.sync(
-            sync.trigger, scope: sync.scope, deadline: sync.deadline, full: sync.isFull)
+    /// Ends the process, and has another one open the store.
+    ///
+    /// In the middle of a run, that one is cut short where it is: what it asked is answered to
+    /// nobody, and it writes nothing more.
+    private func restart(_ inFlight: Bool) async throws {
+        processesEnded += 1
+        if inFlight { progress += await phases() } else { await engine.stop() }
+        try replica.close()
+        replica = try Replica.open(
+            existing: replica.directory, dependencies: device.dependencies)
+        engine = try Self.engine(replica, scenario, wire)
+        if inFlight { statuses = engine.status }
+    }
+
+    // MARK: Runs
+
+    /// Has a run done; one that is asked for while another is going on comes after it.
+    ///
+    /// - Returns: whether it is done.
+    private func sync(
+        _ sync: ScenarioSync, _ step: ScenarioStep, _ inFlight: Bool
+    ) async throws -> Bool {
+        if inFlight {
+            let task = await engine.ask(sync.trigger, sync.scope, sync.deadline, sync.isFull)
+            asked.append(AskedRun(step: step, processesEnded: processesEnded, task: task))
+            return false
+        }
+        statuses = engine.status
+        let begun = processesEnded
+        let first: Result<SyncOutcome, any Error>
+        do {
+            first = .success(
+                try await engine.sync(
+                    sync.trigger, scope: sync.scope, deadline: sync.deadline, full: sync.isFull))
+        } catch { first = .failure(error) }
+        var outcomes: [SyncOutcome] = []
+        // How a run ended whose process did is known to nobody.
+        if begun == processesEnded { outcomes.append(try first.get()) }
+        while !asked.isEmpty {
+            let run = asked.removeFirst()
+            let result = await run.task.result
+            guard run.processesEnded == processesEnded else { continue }
+            try await perform(run.step) {
+                outcomes.append(try result.get())
+                return true
+            }
+        }
+        progress += await phases() + outcomes.map { .string($0.word) }
+        outcome = outcomes.last ?? outcome
+        return true
+    }
+
+    /// What the engine said that it was doing, and nobody has read yet.
+    private func phases() async -> [JSONValue] {
+        guard let statuses else { return [] }
+        self.statuses = nil
         // Everything is in the stream already; one who is cancelled gets just that.
         let reader = Task {
             var phases: [SyncProgress.Phase] = []
@@ -182,8 +265,7 @@ actor ScenarioRun {
             return phases
         }
         reader.cancel()
-        progress += await reader.value.map { .string($0.rawValue) } + [.string(outcome.word)]
-        self.outcome = outcome
+        return await reader.value.map { .string($0.rawValue) }
     }
 
     /// Runs what may throw, and stops the scenario when it does.
@@ -197,47 +279,6 @@ actor ScenarioRun {
 /// Why a scenario does not go on.
 struct ScenarioStop: Error {
     var mismatch: ScenarioMismatch
-}
-
-/// The device: its clock, and how long the engine slept.
-final class ScenarioDevice: Sendable {
-    private struct State {
-        var ahead = Duration.zero
-        var waits: [Int64] = []
-    }
-    private let state = Mutex(State())
-    private let clock: ManualClock
-    private let seeded: Dependencies
-
-    init(_ clock: ManualClock, seed: UInt64) {
-        self.clock = clock
-        seeded = .seeded(seed, clock: clock)
-    }
-
-    /// How far the device's clock goes before the server's.
-    var ahead: Duration {
-        get { state.withLock(\.ahead) }
-        set { state.withLock { $0.ahead = newValue } }
-    }
-
-    /// How long the engine slept, each time, in microseconds.
-    var waits: [Int64] { state.withLock(\.waits) }
-
-    func clearWaits() { state.withLock { $0.waits = [] } }
-
-    var dependencies: Dependencies {
-        var dependencies = seeded
-        dependencies.now = {
-            let ahead = self.ahead.wholeMicroseconds
-            return Timestamp(microseconds: self.clock.now.rawValue + ahead)
-        }
-        let sleep = seeded.sleep
-        dependencies.sleep = { duration in
-            self.state.withLock { $0.waits.append(duration.wholeMicroseconds) }
-            try await sleep(duration)
-        }
-        return dependencies
-    }
 }
 
 extension SyncOutcome {

@@ -24,6 +24,10 @@ struct ScenarioStep: Sendable {
         case sync(ScenarioSync)
         /// The process ends, and another one opens the store.
         case restart
+        case background
+        case foreground
+        /// Time passes until the day is over, which brings a clean-up.
+        case midnight
         case during(ScenarioHook)
         case expect(ScenarioExpectation)
     }
@@ -50,7 +54,10 @@ struct ScenarioFault: Sendable {
         /// The server did what was asked, and its answer is lost.
         case after
     }
+    var path: String
     var request: ScenarioPattern
+    /// There is no network: nothing is sent.
+    var isOffline = false
     var drop: Drop?
     var status = 500
     var retryAfter: Int?
@@ -78,214 +85,4 @@ struct ScenarioHook: Sendable {
     /// Whether it happens before the server gets the request, and not before its answer goes back.
     var isBefore: Bool
     var steps: [ScenarioStep]
-}
-
-/// Reads steps.
-struct ScenarioReader {
-    let server: ScenarioServerKind
-    let model: SyncModel
-
-    func steps(
-        _ list: [(path: String, value: JSONValue)], inFlight: Bool = false
-    ) throws(ScenarioError) -> [ScenarioStep] {
-        var steps: [ScenarioStep] = []
-        for (path, value) in list { steps.append(try step(value, at: path, inFlight)) }
-        return steps
-    }
-
-    /// Each kind of step, by the member that names it, with its other members.
-    private static let kinds: [(name: String, others: [String])] = [
-        ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
-        ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
-        ("answer", ["with", "refused"]), ("server", []), ("advance", []), ("deviceClock", []),
-        ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
-        ("restart", []), ("during", ["do"]), ("expect", []),
-    ]
-    /// What can't happen while a sync run is going on.
-    private static let notInFlight = ["sync", "restart", "during", "answers"]
-
-    private func step(
-        _ value: JSONValue, at path: String, _ inFlight: Bool
-    ) throws(ScenarioError) -> ScenarioStep {
-        guard let object = value.object else { throw ScenarioError(path, "an object is needed") }
-        guard let kind = Self.kinds.first(where: { object[$0.name] != nil }) else {
-            let names = Self.kinds.map(\.name).joined(separator: ", ")
-            throw ScenarioError(path, "a step is needed, one of \(names)")
-        }
-        let members = try ScenarioMembers(
-            value, at: path, [kind.name] + kind.others + ["note"])
-        _ = try members.text("note")
-        guard !inFlight || !Self.notInFlight.contains(kind.name) else {
-            throw ScenarioError(
-                members.path(kind.name), "can't happen while a request is on its way")
-        }
-        return ScenarioStep(
-            path: path, action: try action(kind.name, members),
-            refused: try members.word("refused", TidemarkError.Code.self))
-    }
-
-    private func action(
-        _ kind: String, _ members: ScenarioMembers
-    ) throws(ScenarioError) -> ScenarioStep.Action {
-        switch kind {
-        case "create":
-            return .create(
-                try key(members, kind), try members.document("document") ?? [0x7B, 0x7D])
-        case "edit": return .edit(try key(members, kind), try patch(members))
-        case "delete": return .delete(try key(members, kind))
-        case "retry": return .retry(try key(members, kind))
-        case "discard": return .discard(try key(members, kind))
-        case "answer":
-            guard let answer = try members.word("with", IssueAnswer.self) else {
-                throw ScenarioError(members.path("with"), "is needed")
-            }
-            return .answer(try members.neededText(kind), answer)
-        case "server": return .server(try edit(members))
-        case "advance", "deviceClock":
-            guard let duration = try members.duration(kind) else { break }
-            return kind == "advance" ? .advance(duration) : .deviceClock(duration)
-        case "fault": return .fault(try fault(members))
-        case "answers": return .answers(try patterns(members))
-        case "sync": return .sync(try sync(members))
-        case "restart":
-            guard try members.flag(kind) == true else {
-                throw ScenarioError(members.path(kind), "true is needed")
-            }
-            return .restart
-        case "during": return .during(try hook(members))
-        default: break
-        }
-        return .expect(
-            try ScenarioExpectation(try members.needed("expect"), at: members.path("expect")))
-    }
-
-    /// An entity of the model.
-    private func key(
-        _ members: ScenarioMembers, _ name: String
-    ) throws(ScenarioError) -> EntityKey {
-        let key = try members.key(name)
-        guard model[key.collection] != nil else {
-            throw ScenarioError(
-                members.path(name), "the model has no collection \(key.collection)")
-        }
-        return key
-    }
-
-    private func patch(_ members: ScenarioMembers) throws(ScenarioError) -> Patch {
-        var patch = Patch()
-        if let set = try members.document("set"), let document = try? JSONDocument(parsing: set) {
-            patch = Patch(settingAllOf: document)
-        }
-        for (path, item) in try members.list("unset") {
-            guard let name = item.stringValue else {
-                throw ScenarioError(path, "a field's name is needed")
-            }
-            patch.unset.append(name)
-        }
-        guard !patch.isEmpty else {
-            throw ScenarioError(members.path, "set or unset is needed, with a field")
-        }
-        return patch
-    }
-
-    private func edit(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioServerEdit {
-        let path = members.path("server")
-        let edit = try ScenarioMembers(
-            try members.needed("server"), at: path,
-            ["put", "document", "delete", "forget", "archive"])
-        let names = ["put", "delete", "forget", "archive"].filter { edit[$0] != nil }
-        guard let name = names.first, names.count == 1 else {
-            throw ScenarioError(path, "one of put, delete, forget and archive is needed")
-        }
-        let key = try key(edit, name)
-        if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }
-        if name == "put" {
-            guard let document = edit["document"], document.object != nil else {
-                throw ScenarioError(edit.path("document"), "an object is needed")
-            }
-            return .put(key, document)
-        }
-        guard edit["document"] == nil else {
-            throw ScenarioError(edit.path("document"), "only put takes a document")
-        }
-        guard server.edits.contains(name) else {
-            throw ScenarioError(edit.path(name), "such a server can't do this")
-        }
-        guard name != "archive" || key.collection == "projects" else {
-            throw ScenarioError(edit.path(name), "only projects can be archived")
-        }
-        return name == "delete" ? .delete(key) : name == "forget" ? .forget(key) : .archive(key)
-    }
-
-    private func fault(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioFault {
-        let path = members.path("fault")
-        let fault = try ScenarioMembers(
-            try members.needed("fault"), at: path,
-            ["request", "status", "retryAfter", "body", "drop", "skip", "times"])
-        var result = ScenarioFault(
-            request: ScenarioPattern(text: try fault.neededText("request")))
-        result.drop = try fault.word("drop", ScenarioFault.Drop.self)
-        guard (result.drop == nil) != (fault["status"] == nil) else {
-            throw ScenarioError(path, "either status or drop is needed")
-        }
-        result.status = try fault.integer("status", in: 200...599) ?? result.status
-        result.retryAfter = try fault.integer("retryAfter", in: 0...1_000_000)
-        result.body = fault["body"]
-        result.skip = try fault.integer("skip", in: 0...100_000) ?? 0
-        result.times = try fault.integer("times", in: 1...100_000) ?? Int.max
-        return result
-    }
-
-    private func patterns(_ members: ScenarioMembers) throws(ScenarioError) -> [ScenarioPattern] {
-        var patterns: [ScenarioPattern] = []
-        for (path, item) in try members.list("answers") {
-            guard let text = item.stringValue, !text.isEmpty else {
-                throw ScenarioError(path, "a request is needed, as in \"GET /v1/*\"")
-            }
-            patterns.append(ScenarioPattern(text: text))
-        }
-        return patterns
-    }
-
-    private func sync(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioSync {
-        var sync = ScenarioSync()
-        let path = members.path("sync")
-        switch try members.needed("sync") {
-        case .string("all"): break
-        case .string("push"): sync.scope = .push
-        case .string("cleanUp"): sync.scope = .cleanUp
-        case let value:
-            guard value.object != nil else {
-                throw ScenarioError(
-                    path, "\"all\", \"push\", \"cleanUp\" or {\"pull\": [collection, …]} is needed")
-            }
-            var names: [CollectionName] = []
-            let pull = try ScenarioMembers(value, at: path, ["pull"])
-            for (path, item) in try pull.list("pull") {
-                let name = CollectionName(item.stringValue ?? "")
-                guard model[name] != nil else {
-                    throw ScenarioError(path, "the name of a collection is needed")
-                }
-                names.append(name)
-            }
-            guard !names.isEmpty else { throw ScenarioError("\(path).pull", "is needed") }
-            sync.scope = .pull(names)
-        }
-        sync.trigger = try members.word("trigger", SyncTrigger.self) ?? sync.trigger
-        sync.isFull = try members.flag("full") ?? false
-        sync.deadline = try members.duration("deadline")
-        return sync
-    }
-
-    private func hook(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioHook {
-        let path = members.path("during")
-        let during = try ScenarioMembers(
-            try members.needed("during"), at: path, ["request", "nth", "before"])
-        let steps = try steps(try members.list("do"), inFlight: true)
-        guard !steps.isEmpty else { throw ScenarioError(members.path("do"), "steps are needed") }
-        return ScenarioHook(
-            path: path, request: ScenarioPattern(text: try during.neededText("request")),
-            nth: try during.integer("nth", in: 1...100_000) ?? 1,
-            isBefore: try during.flag("before") ?? false, steps: steps)
-    }
 }

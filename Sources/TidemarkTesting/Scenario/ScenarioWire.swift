@@ -1,5 +1,7 @@
 // ScenarioWire.swift — what lies between the engine and the server: it notes each request, loses
 // some, has steps done while one is on its way, and puts answers in an order.
+//
+// What a process sent that has ended meanwhile is answered to nobody.
 
 import HTTPTypes
 import Synchronization
@@ -7,16 +9,18 @@ import TidemarkEvents
 import TidemarkSync
 
 /// The way to the server.
-final class ScenarioWire: Transport, Sendable {
+final class ScenarioWire: Sendable {
     fileprivate struct State {
         var requests: [JSONValue] = []
-        var faults: [(fault: ScenarioFault, seen: Int)] = []
+        var faults: [(fault: ScenarioFault, seen: Int, met: Int)] = []
         var hooks: [(hook: ScenarioHook, seen: Int)] = []
         /// Which answers come in which order, and which of them have come.
         var order: [(pattern: ScenarioPattern, isAnswered: Bool)] = []
         /// Requests that waited for others' answers in vain.
         var stuck: [String] = []
         var perform: (@Sendable ([ScenarioStep]) async -> Void)?
+        /// The process that lives.
+        var process = 0
     }
     private let state = Mutex(State())
     private let server: any ScenarioServer
@@ -32,7 +36,7 @@ final class ScenarioWire: Transport, Sendable {
         state.withLock { $0.perform = perform }
     }
 
-    func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0)) } }
+    func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0, 0)) } }
 
     func add(_ hook: ScenarioHook) { state.withLock { $0.hooks.append((hook, 0)) } }
 
@@ -50,31 +54,67 @@ final class ScenarioWire: Transport, Sendable {
         state.withLock { state in state.hooks.filter { $0.seen < $0.hook.nth }.map(\.hook) }
     }
 
+    /// The faults that no request has met.
+    var unmetFaults: [ScenarioFault] {
+        state.withLock { state in state.faults.filter { $0.met == 0 }.map(\.fault) }
+    }
+
     /// The requests whose turn to be answered never came.
     var stuck: [String] { state.withLock(\.stuck) }
 
-    func send(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    /// The way of a new process, which is the one that lives from now on.
+    func connectProcess() -> some Transport {
+        ScenarioProcess(
+            wire: self,
+            number: state.withLock { state in
+                state.process += 1
+                return state.process
+            })
+    }
+
+    fileprivate func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits, from process: Int
     ) async throws(TransportError) -> TransportResponse {
         let line = "\(request.method.rawValue) \(request.path ?? "/")"
-        let (number, fault, hooks, perform) = state.withLock { state in
+        let begun = state.withLock { state -> Begun? in
+            guard state.process == process else { return nil }
+            let fault = state.fault(line)
+            if fault?.isOffline == true { return Begun(fault: fault) }
             state.requests.append(Self.note(line, body))
-            return (
-                state.requests.count - 1, state.fault(line), state.hooks(line), state.perform
-            )
+            return Begun(
+                number: state.requests.count - 1, fault: fault, hooks: state.hooks(line),
+                perform: state.perform)
         }
-        for hook in hooks where hook.isBefore { await perform?(hook.steps) }
-        let answer = try await exchange(request, body, limits, fault)
-        for hook in hooks where !hook.isBefore { await perform?(hook.steps) }
-        await waitForTurn(line)
+        guard let begun else { throw TransportError(.cancelled) }
+        if begun.fault?.isOffline == true {
+            throw TransportError(.offline, detail: "nothing was sent")
+        }
+        for hook in begun.hooks where hook.isBefore { await begun.perform?(hook.steps) }
+        try checkLife(of: process)
+        let answer = try await exchange(request, body, limits, begun.fault)
+        for hook in begun.hooks where !hook.isBefore { await begun.perform?(hook.steps) }
+        await waitForTurn(line, process)
+        try checkLife(of: process)
         state.withLock { state in
-            guard state.requests.indices.contains(number),
-                var note = state.requests[number].object
+            guard state.requests.indices.contains(begun.number),
+                var note = state.requests[begun.number].object
             else { return }
             note["status"] = .number(JSONNumber(answer.response.status.code))
-            state.requests[number] = .object(note)
+            state.requests[begun.number] = .object(note)
         }
         return answer
+    }
+
+    /// What there is to a request that is sent.
+    private struct Begun {
+        var number = 0
+        var fault: ScenarioFault?
+        var hooks: [ScenarioHook] = []
+        var perform: (@Sendable ([ScenarioStep]) async -> Void)?
+    }
+
+    private func checkLife(of process: Int) throws(TransportError) {
+        guard state.withLock({ $0.process == process }) else { throw TransportError(.cancelled) }
     }
 
     private static func note(_ line: String, _ body: [UInt8]?) -> JSONValue {
@@ -111,11 +151,12 @@ final class ScenarioWire: Transport, Sendable {
     }
 
     /// Waits until the answers have come that come before this one.
-    private func waitForTurn(_ line: String) async {
+    private func waitForTurn(_ line: String, _ process: Int) async {
         let clock = ContinuousClock()
         let end = clock.now.advanced(by: Self.turnMax)
         while true {
             let isMine = state.withLock { state in
+                guard state.process == process else { return true }
                 guard
                     let place = state.order.firstIndex(where: {
                         !$0.isAnswered && $0.pattern.matches(line)
@@ -139,6 +180,18 @@ final class ScenarioWire: Transport, Sendable {
     private static let turnMax = Duration.seconds(5)
 }
 
+/// The way of one process.
+private struct ScenarioProcess: Transport {
+    let wire: ScenarioWire
+    let number: Int
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        try await wire.send(request, body: body, limits: limits, from: number)
+    }
+}
+
 extension ScenarioWire.State {
     /// What goes wrong with a request: of the faults that it is like the first that acts.
     fileprivate mutating func fault(_ line: String) -> ScenarioFault? {
@@ -147,7 +200,9 @@ extension ScenarioWire.State {
             faults[index].seen += 1
             let fault = faults[index].fault
             let number = faults[index].seen - fault.skip
-            if found == nil, number >= 1, number <= fault.times { found = fault }
+            guard found == nil, number >= 1, number <= fault.times else { continue }
+            found = fault
+            faults[index].met += 1
         }
         return found
     }

@@ -44,6 +44,6 @@ extension InMemoryServer {
 }
 
 extension FaultPlan {
-    /// No request reaches the server.
-    public static var offline: FaultPlan { FaultPlan([FaultRule(.dropBeforeHandling)]) }
+    /// There is no network: nothing is sent.
+    public static var offline: FaultPlan { FaultPlan([FaultRule(.offline)]) }
 }

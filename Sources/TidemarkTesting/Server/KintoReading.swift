@@ -13,7 +13,9 @@ extension KintoServerModel {
             return KintoAnswer.empty(304, etag: etag)
         }
         try KintoPreconditions(request).checkList(timestamp: etag)
-        let known: Set = ["_since", "gt_last_modified", "_limit", "_token", "_fields"]
+        let known: Set = [
+            "_since", "gt_last_modified", "_limit", "_token", "_fields", "in_id", "deleted",
+        ]
         for item in query.items where !known.contains(item.name) {
             throw KintoRefusal.invalid(
                 "querystring", "unknown", "This parameter is not part of the model")
@@ -26,7 +28,9 @@ extension KintoServerModel {
             throw KintoRefusal.invalid("querystring", nil, "_token has invalid content")
         }
         let limit = min(try query.limit() ?? pageRowsMax, pageRowsMax)
+        let filter = try query.filter()
         let rows = lists[place, default: KintoList()].page(since: since, before: token ?? nil)
+            .filter(filter)
 
         if request.method == .head {
             var answer = KintoAnswer.json(200, Array("{\"data\":[]}".utf8), etag: etag)
@@ -74,6 +78,11 @@ extension KintoServerModel {
 }
 
 extension KintoObject {
+    /// Whether it was deleted, or has a field that says so.
+    fileprivate var isMarkedDeleted: Bool {
+        fields.map { $0["deleted"] == Array("true".utf8) } ?? true
+    }
+
     /// The object with nothing but its id and version.
     fileprivate var bare: KintoObject {
         var object = self
@@ -103,6 +112,31 @@ extension KintoQuery {
             throw KintoRefusal.invalid("querystring", name, "Invalid value for \(name)")
         }
         return value
+    }
+
+    /// Which objects are asked for: some ids, those whose field `deleted` is true, or all.
+    fileprivate func filter() throws(KintoRefusal) -> (KintoObject) -> Bool {
+        var ids: Set<String>?
+        if let text = self["in_id"] {
+            var names: Set<String> = []
+            for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+                // Whatever is JSON counts as what it says, and what is none is a text.
+                let bytes = Array(item.utf8)
+                let name = ServerJSON.isValid(bytes) ? ServerJSON.string(bytes) : String(item)
+                guard let name else {
+                    throw .invalid("querystring", "in_id", "Invalid value for in_id")
+                }
+                names.insert(name)
+            }
+            ids = names
+        }
+        if let text = self["deleted"], text != "true" {
+            throw .invalid("querystring", "deleted", "Only true is part of the model")
+        }
+        let isMarked = self["deleted"] != nil
+        return { object in
+            (ids?.contains(object.id) ?? true) && (!isMarked || object.isMarkedDeleted)
+        }
     }
 
     /// The page size asked for; 0 means all.

@@ -1,7 +1,8 @@
 // KintoServerModel.swift — a server shaped like Kinto 26.5, as a value: no sockets and no clock.
 //
 // Buckets hold collections, collections hold records; all three are lists with one behaviour.
-// Left out: schemas, permissions, deleting or filtering whole lists, JSON patches.
+// Left out: schemas, permissions, deleting whole lists, filters but for ids and for the field
+// `deleted`, JSON patches.
 
 public import HTTPTypes
 public import TidemarkSync
@@ -59,6 +60,8 @@ public struct KintoServerModel: Sendable {
     mutating func route(
         _ request: HTTPRequest, body: [UInt8], nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
+        var request = request
+        try enterPersonalBucket(&request, nowMilliseconds)
         let path = request.path ?? "/"
         let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let target = KintoTarget(path: halves[0])
@@ -121,7 +124,7 @@ public struct KintoServerModel: Sendable {
         throw refusal
     }
 
-    private func authenticate(_ request: HTTPRequest) throws(KintoRefusal) {
+    func authenticate(_ request: HTTPRequest) throws(KintoRefusal) {
         let sent = request.headerFields[.authorization] ?? ""
         let isAccepted = acceptedCredentials?.contains(sent) ?? sent.hasPrefix("Basic ")
         guard !isAccepted else { return }

@@ -33,6 +33,7 @@ public struct LoggedRequest: Sendable, Hashable {
         case .dropped(let isApplied):
             status = nil
             self.isApplied = isApplied
+        case .unsent: (status, self.isApplied) = (nil, false)
         }
     }
 }

@@ -51,7 +51,7 @@ public final class LoopbackServer: Sendable {
                     headerFields: fields)
                 switch exchange(request, message.body) {
                 case .answered(let answer): return LoopbackAnswer(answer)
-                case .dropped: return nil
+                case .dropped, .unsent: return nil
                 }
             })
     }

@@ -20,6 +20,8 @@ protocol ServerModel: Sendable {
 enum ServerOutcome: Sendable {
     case answered(TransportResponse)
     case dropped(isApplied: Bool)
+    /// Nothing was sent.
+    case unsent
 }
 
 /// Handles requests one after the other, each at once, and writes them down.
@@ -66,6 +68,7 @@ final class ServerCore<Model: ServerModel>: Sendable {
         case .dropped(let isApplied):
             let when = isApplied ? "after" : "before"
             throw TransportError(.connectionLost, detail: "dropped \(when) it was handled")
+        case .unsent: throw TransportError(.offline, detail: "nothing was sent")
         }
     }
 
@@ -76,6 +79,8 @@ final class ServerCore<Model: ServerModel>: Sendable {
             let fault = state.faults.action(for: request)
             let outcome: ServerOutcome
             switch fault {
+            // What nobody sent is in no log.
+            case .offline: return .unsent
             case nil:
                 outcome = .answered(
                     state.model.handle(request, body: body, nowMilliseconds: now))

@@ -95,6 +95,7 @@ struct KintoSoak {
         weather = KintoWeather(seed: random.next())
         devices = try ["a", "b"].map { try world.device($0) }
         for device in devices { weather.hook(device) }
+        devices[1].transport.compress()
     }
 
     /// A few edits anywhere, then a sync somewhere.

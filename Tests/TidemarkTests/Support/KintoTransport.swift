@@ -33,6 +33,7 @@ final class KintoTransport: Transport {
         var hook: Hook?
         var current: Request?
         var delayed: [Request] = []
+        var compresses = false
     }
     private struct Request {
         var head: HTTPRequest
@@ -44,6 +45,9 @@ final class KintoTransport: Transport {
     var lines: [Line] { state.withLock { $0.lines } }
 
     func forget() { state.withLock { $0.lines = [] } }
+
+    /// Puts a proxy in front that compresses: lists and records come in weak versions.
+    func compress() { state.withLock { $0.compresses = true } }
 
     /// Steps in at every request; throwing a ``TransportError`` makes it the request's end.
     func hook(_ hook: Hook?) { state.withLock { $0.hook = hook } }
@@ -86,8 +90,11 @@ final class KintoTransport: Transport {
         state.withLock { $0.current = Request(head: request, body: body) }
         do throws(TransportError) {
             try await stepIn(.leaving, line)
-            let response = try await URLSessionTransport.urlSession.send(
+            var response = try await URLSessionTransport.urlSession.send(
                 request, body: body, limits: KintoClient.limits)
+            if state.withLock(\.compresses), let tag = response.response.headerFields[.eTag] {
+                response.response.headerFields[.eTag] = "W/" + tag
+            }
             line.status = response.response.status.code
             try await stepIn(.answered, line)
             note(line)

@@ -1,0 +1,91 @@
+// ScenarioWords.swift — the words that a scenario may expect, or expect not to see: one that is never
+// said would be missed by nobody.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+/// The words that can be said in a scenario.
+struct ScenarioWords: Sendable {
+    let collections: [String]
+    let statuses = EntityStatus.allCases.map(\.rawValue)
+    let endings =
+        ["synced", "incomplete"]
+        + [
+            "offline", "timeout", "server", "tooManyRequests", "client", "unauthorized",
+            "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "backoff", "deadline",
+            "foreign", "ruleMissing", "ruleFailed", "missing", "cancelled",
+        ]
+    /// How mutations stand.
+    private let states =
+        ["pending", "unknown", "blocked"] + MutationOutcome.allCases.map(\.rawValue)
+    private let kinds = ["create", "update", "delete"]
+    private let derivations = [RivalRule.name, ChoiceRule.name]
+    /// What decides.
+    let rules: [String]
+    /// What is decided.
+    let results = [
+        "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
+        "pruned", "hidden", "shown", "gained",
+    ]
+
+    init(_ model: SyncModel) {
+        collections = model.collections.map(\.name.rawValue)
+        rules =
+            model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
+            + ["placeholder", "removedField", "retention", "unreferenced", "access"]
+    }
+
+    /// What the engine may say that it is doing, and how runs end.
+    var progress: [String] { ["readingBack", "pulling", "pushing", "cleaning"] + endings }
+
+    /// The members of a list's items that hold one of some words.
+    func members(of list: ScenarioExpectation.List) -> [(name: String, words: [String])] {
+        switch list {
+        case .outbox, .mutations:
+            [("state", states), ("kind", kinds), ("rule", derivations)]
+        case .decisions: [("rule", rules), ("result", results)]
+        case .issues:
+            [("kind", IssueKind.allCases.map(\.rawValue)), ("collection", collections)]
+        case .requests, .log, .waits, .progress: []
+        }
+    }
+
+    /// Checks that a value fits at least one of some words.
+    ///
+    /// - Parameter value: nil for a member that is not there.
+    func check(
+        _ value: JSONValue?, _ words: [String], at path: String
+    ) throws(ScenarioError) {
+        guard let value, value != .null,
+            !words.contains(where: { ScenarioMatch.matches(value, .string($0)) })
+        else { return }
+        throw ScenarioError(
+            path,
+            "\(value["$like"] ?? value) is never said; what is said is "
+                + words.joined(separator: ", "))
+    }
+
+    /// Checks that there can be a request like that.
+    func checkRequest(_ pattern: String, at path: String) throws(ScenarioError) {
+        let parts = pattern.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts[0].contains("*") { return }
+        let isSent = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"].contains(parts[0])
+        guard isSent, parts.count == 2, ["/", "*"].contains(parts[1].first) else {
+            throw ScenarioError(path, "a request is needed, as in \"GET /v1/*\"")
+        }
+    }
+
+    /// Checks that there can be a line of the log like that.
+    func checkLog(_ pattern: String, at path: String) throws(ScenarioError) {
+        let kind = pattern.prefix { $0 != " " && $0 != "*" }
+        let isWhole = pattern.dropFirst(kind.count).first != "*"
+        let known = EventKind.all.map(\.description)
+        try check(["$like": .string(kind + (isWhole ? "" : "*"))], known, at: path)
+        guard let subject = pattern.split(separator: " ", maxSplits: 1).dropFirst().first else {
+            return
+        }
+        let name = String(subject.prefix { $0 != "/" })
+        try check(["$like": .string(name)], collections, at: path)
+    }
+}

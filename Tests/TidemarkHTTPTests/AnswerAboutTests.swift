@@ -1,0 +1,85 @@
+// AnswerAboutTests.swift — an answer about another entity than was asked for, whatever the adapter.
+
+import Testing
+import TidemarkEvents
+import TidemarkSync
+
+@Suite struct `an answer about another entity` {
+    private static let tasks = CollectionModel("tasks")
+    private static let one = ServerRecord(
+        id: "t1", revision: Revision("1"), document: [0x7B, 0x7D])
+    private static let other = ServerRecord(
+        id: "t2", revision: Revision("1"), document: [0x7B, 0x7D])
+    private static let calls: [ServerCall] = [
+        .read(tasks, id: "t1"), .create(tasks, id: "t1", body: []),
+        .update(tasks, id: "t1", body: [], revision: Revision("1")),
+        .delete(tasks, id: "t1", revision: Revision("1")),
+    ]
+
+    private static func answers(_ record: ServerRecord) -> [ServerAnswer] {
+        [
+            .record(record), .deleted(record), .conflict(record),
+            .stored(id: record.id, record.revision),
+        ]
+    }
+
+    @Test(arguments: calls) func `is malformed`(_ call: ServerCall) {
+        for answer in Self.answers(Self.other) {
+            #expect(
+                answer.about(call)
+                    == .failure(.malformed("t2 in answer to a call about t1")))
+        }
+    }
+
+    @Test(arguments: calls) func `is what it is where it is about what was asked`(
+        _ call: ServerCall
+    ) {
+        let silent: [ServerAnswer] = [
+            .absent, .conflict(nil), .conflictUnknown, .failure(.forbidden),
+            .refused(ServerRefusal(status: 400, message: "no")),
+        ]
+        for answer in Self.answers(Self.one) + silent { #expect(answer.about(call) == answer) }
+    }
+
+    @Test(arguments: [IDSource.serverText, .serverNumber])
+    func `tells how an entity is named that the server names`(_ ids: IDSource) {
+        var tasks = Self.tasks
+        tasks.ids = ids
+        let create = ServerCall.create(tasks, id: "t1", body: [])
+        let update = ServerCall.update(tasks, id: "t1", body: [], revision: Revision("1"))
+
+        #expect(ServerAnswer.record(Self.other).about(create) == .record(Self.other))
+        #expect(ServerAnswer.record(Self.other).about(update).isMalformed)
+    }
+
+    @Test func `makes a fetch malformed that nobody made for it`() {
+        let call = ServerCall.fetch(Self.tasks, ids: ["t1", "t3"])
+
+        let fine = ServerAnswer.records([Self.one])
+        #expect(fine.about(call) == fine)
+        #expect(
+            ServerAnswer.records([Self.one, Self.other]).about(call)
+                == .failure(.malformed("t2 in answer to a fetch of others")))
+    }
+
+    @Test func `is looked at part by part in a batch`() {
+        let calls = [Self.calls[1], Self.calls[3]]
+        let batch = ServerAnswer.batch([
+            BatchedAnswer(status: 201, .record(Self.other)),
+            BatchedAnswer(status: 200, .deleted(Self.one)),
+        ])
+
+        guard case .batch(let parts) = batch.about(.batch(calls)) else {
+            Issue.record("no batch any more")
+            return
+        }
+        #expect(parts.map(\.status) == [201, 200])
+        #expect(parts[0].answer.isMalformed && parts[1].answer == .deleted(Self.one))
+    }
+
+    @Test func `can't be told from a list, which names what it names`() {
+        let page = ServerAnswer.page(ListPage(records: [Self.other], next: nil, cursor: nil))
+
+        #expect(page.about(.list(Self.tasks, after: nil, page: nil)) == page)
+    }
+}
