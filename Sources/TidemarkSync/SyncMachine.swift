@@ -33,6 +33,8 @@ package struct SyncMachine: Sendable {
     var epochs: [CollectionName: Revision]?
     /// How often a collection's list was begun anew because the server did not know its cursor.
     var restarts: [CollectionName: Int] = [:]
+    /// Collections of which an earlier run's list of everything is of no use any more.
+    var discarded: Set<CollectionName> = []
     var unpulled: ArraySlice<CollectionModel>
     /// Lists that were begun before their turn.
     var early: [CollectionName: Listing] = [:]
@@ -179,6 +181,11 @@ package struct SyncMachine: Sendable {
             listing?.fetchFailed(ids, failure)
             return
         }
+        if case .list = step, case .client = failure, listing?.isResuming == true {
+            // The server does not take the page any more that an earlier run was to ask for next.
+            startAnew()
+            return
+        }
         // Placeholders stay what they are, and are asked for again.
         if case .refetch = step, !failure.stopsRun { return }
         if case .push(let items) = step, items.count > 1, failure.isOfRequest {
@@ -233,6 +240,7 @@ package struct SyncMachine: Sendable {
         let counts = try OutboxCounts(views)
         outcome.pending = counts.pending
         outcome.refused = counts.refused
+        outcome.held = counts.held
     }
 }
 

@@ -31,7 +31,8 @@ extension SyncRecorder {
         news.isComplete = list.isLast(page, news)
         let before = list
         var list = list
-        _ = list.took(page, news)
+        list.serverTime = list.serverTime ?? exchange.answer.serverTime
+        let failure = list.took(page, news)
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
             !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
@@ -66,18 +67,40 @@ extension SyncRecorder {
         for record in unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        if !seen.isEmpty {
+        let progress = news.isComplete ? nil : try progress(of: list, page, news, failure, draft)
+        if !seen.isEmpty || progress != nil {
             var payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
             if let times = try timesUnknown(page, list.collection, draft) {
                 payload["times"] = .object(times)
             }
+            payload["list"] = progress?.json
             try appendPage(payload, collection, start, call: call, draft)
         }
         if news.isComplete {
-            list.serverTime = list.serverTime ?? exchange.answer.serverTime
             try appendCompleted(list, Absent(), start, call: call, draft)
         }
         return news
+    }
+
+    /// What is kept of a list of everything with a page, so that a later run can go on with it; nil
+    /// for nothing.
+    private func progress(
+        of list: Listing, _ page: ListPage, _ news: PullNews, _ failure: SyncFailure?,
+        _ draft: Draft
+    ) throws -> ListPayload? {
+        guard list.isWhole else { return nil }
+        let isKept = failure == nil && (page.next != nil || list.pages > 1)
+        guard isKept, let state = list.state else {
+            // What was kept of an earlier one is of no use any more.
+            return try draft.fold.listed(list.collection.name)?.state == nil
+                ? nil : ListPayload(nil)
+        }
+        var payload = ListPayload(state)
+        payload.references = news.wanted.map { ListedReference(id: $0.id, revision: $0.revision) }
+        let wanted = Set(news.wanted.map { ExactString($0.id) })
+        payload.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
+        payload.unreadable = page.unreadable.map(\.name)
+        return payload
     }
 
     /// Logs entities that a list had named and that were fetched; those that the server does not
@@ -130,9 +153,11 @@ extension SyncRecorder {
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
         let absent = list.goesOn || absent.isOutOfReach ? absent : Absent()
-        guard absent.isOutOfReach || list.goesOn || list.settles,
+        let says = try list.goesOn || list.settles || endsSomething(list, draft)
+        guard absent.isOutOfReach || says,
             try isWorthNoting(list, draft) || !absent.ids.isEmpty
         else { return Absent() }
+        if try isHeldAlready(list, absent, draft) { return absent }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
         return stale.contains(list.collection.name) ? Absent() : absent
@@ -163,6 +188,8 @@ extension SyncRecorder {
             payload.add("of", Int64(list.knownCount))
         }
         if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
+        let readable = try readableAgain(list, draft)
+        if !readable.isEmpty { payload.add("gone", .array(readable.map(JSONValue.string))) }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
@@ -209,8 +236,8 @@ extension SyncRecorder {
         let row = try draft.fold.entity(key)
         if let record, !record.isDeleted {
             guard
-                row.baseState != .live || row.revision != record.revision || row.isAssumed
-                    || row.isPlaceholder
+                try row.baseState != .live || row.revision != record.revision || row.isAssumed
+                    || row.isPlaceholder || isInDoubt(key, start, draft)
             else {
                 return
             }
@@ -218,7 +245,9 @@ extension SyncRecorder {
                 record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
                     draft.now), draft)
-        } else if row.baseState == .live || (row.pending.last?.kind == .delete) {
+        } else if try row.baseState == .live || row.pending.last?.kind == .delete
+            || draft.fold.isUnreadable(key)
+        {
             // What was to be deleted is gone, though the server may never have been told.
             try say(
                 Event(
@@ -232,11 +261,58 @@ extension SyncRecorder {
     /// Whether the end of a list is worth an event: the cursor moved, or the date of the last
     /// change, or everything was listed, or the list of long ago is the last one that was noted.
     private func isWorthNoting(_ list: Listing, _ draft: Draft) throws -> Bool {
-        if list.movesCursor { return true }
+        if try list.movesCursor || endsSomething(list, draft) { return true }
         guard list.collection.since != nil else { return false }
         guard let mark = try draft.fold.watermark(list.collection.name) else { return true }
         return SinceDecision.isNews(
             since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked)
+    }
+
+    /// Whether the end of a list of everything is what was waited for: it was owed, or cut off
+    /// before, or tells of something that it can be read.
+    private func endsSomething(_ list: Listing, _ draft: Draft) throws -> Bool {
+        guard list.isWhole else { return false }
+        let name = list.collection.name
+        return try draft.fold.isOwed(name) || draft.fold.listed(name)?.state != nil
+            || !readableAgain(list, draft).isEmpty
+    }
+
+    /// What could not be read and was not named any more, by name.
+    private func readableAgain(_ list: Listing, _ draft: Draft) throws -> [String] {
+        guard list.isWhole, list.collection.window == nil else { return [] }
+        return try draft.fold.unreadable(of: list.collection.name).filter {
+            !list.unreadable.contains(ExactString($0))
+        }
+    }
+
+    /// Whether the same entities are held already, and the end of the list says nothing else.
+    private func isHeldAlready(
+        _ list: Listing, _ absent: Absent, _ draft: Draft
+    ) throws -> Bool {
+        let name = list.collection.name
+        guard absent.isHeld, !list.settles, let held = try draft.fold.held(name),
+            let mark = try draft.fold.watermark(name), mark.cursor == list.cursor,
+            mark.epoch == list.epoch || list.epoch == nil
+        else { return false }
+        if list.collection.since != nil,
+            SinceDecision.isNews(
+                since: mark.since, checkedAt: mark.checkedAt, latest: list.latest,
+                asked: list.asked)
+        {
+            return false
+        }
+        return try held.ids.map(ExactString.init) == absent.ids.map(ExactString.init)
+            && !endsSomething(list, draft)
+    }
+
+    /// Whether something may still be concluded from what a list did not name, so that what a look
+    /// at an entity says is worth an event also where it is nothing new.
+    private func isInDoubt(_ key: EntityKey, _ start: Position, _ draft: Draft) throws -> Bool {
+        if try draft.fold.isUnreadable(key) || draft.fold.held(key.collection) != nil {
+            return true
+        }
+        guard let listed = try draft.fold.listed(key.collection) else { return false }
+        return listed.state != nil && listed.begun != start
     }
 
     /// The last changes of a page's entities, of those whose rows don't tell them: tombstones of
@@ -265,6 +341,7 @@ extension SyncRecorder {
             if row.revision != record.revision { stale.insert(collection) }
             return false
         }
+        if try draft.fold.isUnreadable(EntityKey(collection, record.id)) { return true }
         guard !record.isDeleted, let document = record.document else {
             return row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)
