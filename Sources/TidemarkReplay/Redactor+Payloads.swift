@@ -73,7 +73,9 @@ extension RedactionMember {
         .serverUnreadable: bodies.merging([
             "name": .text, "sha256": .text, "problem": .text,
         ]) { old, _ in old },
-        .pullPage: ["scope": .plain, "ids": .text, "at": .plain, "times": .timesByID, "list": .list],
+        .pullPage: [
+            "scope": .plain, "ids": .text, "at": .plain, "times": .timesByID, "list": .list,
+        ],
         .pullCompleted: [
             "scope": .plain, "complete": .plain, "full": .plain, "epoch": .token, "asked": .time,
             "held": .text, "hidden": .text, "of": .plain, "gone": .text,

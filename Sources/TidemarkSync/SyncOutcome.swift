@@ -46,7 +46,7 @@ extension SyncOutcome: CustomStringConvertible {
         ] where count > 0 {
             parts.append("\(count) \(word)")
         }
-                let kept = held.values.reduce(0, +)
+        let kept = held.values.reduce(0, +)
         if kept > 0 { parts.append("\(kept) held") }
         if parts.isEmpty { parts.append("nothing new") }
         let list = parts.joined(separator: ", ")

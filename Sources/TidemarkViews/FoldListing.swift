@@ -67,7 +67,8 @@ extension Fold {
 
     /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
     /// it when a later one names them.
-    func hold(_ payload: PullCompletedPayload, _ name: CollectionName, _ position: Position) throws {
+    func hold(_ payload: PullCompletedPayload, _ name: CollectionName, _ position: Position) throws
+    {
         let before = try held(name)
         guard !payload.held.isEmpty else {
             if payload.isFull, before != nil { put(.held(name), nil) }

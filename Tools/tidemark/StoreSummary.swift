@@ -77,7 +77,8 @@ struct StoreSummary {
         }
         lines.append("last run  \(last)")
         if !restarted.isEmpty {
-            lines.append("          listed from the beginning: " + restarted.joined(separator: ", "))
+            let names = restarted.joined(separator: ", ")
+            lines.append("          listed from the beginning: \(names)")
         }
         lines.append("outbox    \(waiting.pending) pending, \(waiting.refused) refused")
         for (collection, count) in waiting.held.sorted(by: { $0.key < $1.key }) {
