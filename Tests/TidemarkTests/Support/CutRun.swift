@@ -4,6 +4,7 @@
 import HTTPTypes
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkRules
 import TidemarkSync
 import TidemarkViews
