@@ -61,7 +61,7 @@ extension RedecideHost {
                 let ids = unnamed.map(\.text) + (question.list?.ahead ?? [])
                 let page = ListPage(
                     records: try ids.sorted().map { try known.same($0) }, next: nil,
-                    cursor: question.list?.after)
+                    cursor: try question.list?.after ?? known.cursor())
                 return .page(page)
             case .fetch(_, let ids): return .records(try known.fetched(ids))
             default: return .failure(.malformed("an answer that was not recorded"))
@@ -244,6 +244,11 @@ struct KnownRecords {
             }
         }
         return page
+    }
+
+    /// Where the collection's next list goes on.
+    func cursor() throws -> Revision? {
+        try collection.flatMap { try views.watermark($0.name) }?.cursor
     }
 
     /// The entities of the collection that are held.

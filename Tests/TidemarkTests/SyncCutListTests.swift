@@ -9,9 +9,9 @@ import TidemarkTesting
 import TidemarkViews
 
 @Suite(.serialized) struct `a list of everything that is cut off` {
-    /// The pages of the tasks that were asked for, in order, each by its whole address.
+    /// The pages of lists of all tasks that were asked for, in order, each by its whole address.
     private func pages(_ world: SyncWorld) -> [String] {
-        world.server.requestLog.map(\.path).filter { $0.contains("/tasks/records?") }
+        world.server.requestLog.map(\.path).filter { $0.contains("/tasks/records?_since=0") }
     }
 
     private func world(_ count: Int, pageSize: Int) -> SyncWorld {
@@ -23,8 +23,8 @@ import TidemarkViews
     @Test func `goes on after the page that was the last, when the process died`() async throws {
         let world = world(40, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in
-            // The lists' page and twenty pages of the tasks, a commit each.
-            #expect(try await device.run(dyingAfter: 21) == nil)
+            // What the collections are, the lists' page and twenty pages of the tasks, a commit each.
+            #expect(try await device.run(dyingAfter: 22) == nil)
             #expect(try device.replica.journal.read { try $0.listing("tasks")?.page } == 20)
             let asked = pages(world)
 
@@ -97,8 +97,8 @@ import TidemarkViews
         let world = world(8, pageSize: 2)
         let adapter = HookedAdapter(takesSeveral: false, onlyNames: true)
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
-            // The page of the lists, four pages of the tasks, three of their entities.
-            #expect(try await device.run(dyingAfter: 8, adapter: adapter) == nil)
+            // What the collections are, the lists' page, four of the tasks, three of their entities.
+            #expect(try await device.run(dyingAfter: 9, adapter: adapter) == nil)
 
             #expect(try await device.sync().isSynced)
 
@@ -115,7 +115,7 @@ import TidemarkViews
         let world = world(10, pageSize: 2)
         let adapter = HookedAdapter()
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
-            _ = try await device.run(dyingAfter: 4)
+            _ = try await device.run(dyingAfter: 5)
             device.wire.tap { _, number, pass in
                 // The lists are first.
                 guard number == 2 else { return await pass() }
@@ -154,7 +154,7 @@ import TidemarkViews
             return calls.count() == 0
         })
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
-            _ = try await device.run(dyingAfter: 4)
+            _ = try await device.run(dyingAfter: 5)
 
             let outcome = try await device.sync()
 
@@ -168,7 +168,7 @@ import TidemarkViews
         for isDropped in [false, true] {
             let world = world(6, pageSize: 1)
             try await SyncDevice.with(world) { device async throws in
-                _ = try await device.run(dyingAfter: 4)
+                _ = try await device.run(dyingAfter: 5)
                 if isDropped {
                     world.server.request(.delete, "/v1/buckets/b/collections/tasks")
                     world.clock.advance(by: .seconds(1))
@@ -196,7 +196,7 @@ import TidemarkViews
     @Test func `is in the making until it is whole`() async throws {
         let world = world(6, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in
-            _ = try await device.run(dyingAfter: 4)
+            _ = try await device.run(dyingAfter: 5)
             #expect(try device.knowledge()["listing tasks"] == "3")
             try await device.sync()
             #expect(try device.knowledge()["listing tasks"] == "0")
