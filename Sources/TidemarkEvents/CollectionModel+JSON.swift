@@ -27,6 +27,7 @@ extension CollectionModel {
             }
         }
         pageSize = try members.integer("pageSize", in: 1...10_000)
+        pagesMax = try members.integer("pagesMax", in: 1...1_000_000) ?? pagesMax
         try readFormats(members, path)
         for (index, value) in try members.list("indexes").prefix(Self.indexesMax + 1).enumerated() {
             let index = try IndexModel(value, at: "\(path).indexes[\(index)]")
@@ -71,8 +72,8 @@ extension CollectionModel {
 
     private static let members =
         [
-            "name", "id", "lastChange", "conflict", "references", "pageSize", "dates", "keys",
-            "nullable", "indexes", "migrations",
+            "name", "id", "lastChange", "conflict", "references", "pageSize", "pagesMax",
+            "dates", "keys", "nullable", "indexes", "migrations",
         ] + ruleMembers
 
     var json: JSONObject {
@@ -87,6 +88,9 @@ extension CollectionModel {
             object["references"] = .object(targets)
         }
         if let pageSize { object["pageSize"] = .number(JSONNumber(pageSize)) }
+        if pagesMax != Self.usualPagesMax {
+            object["pagesMax"] = .number(JSONNumber(pagesMax))
+        }
         if dates != .iso8601 { object["dates"] = .string(dates.rawValue) }
         if keys != .verbatim { object["keys"] = .string(keys.rawValue) }
         if !nullable.isEmpty { object["nullable"] = .array(nullable.map(JSONValue.string)) }

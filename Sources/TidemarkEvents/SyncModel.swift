@@ -40,6 +40,8 @@ public struct CollectionModel: Sendable, Hashable {
     public var references: [Reference]
     /// How many entities one page of a list holds, or nil for the server's own choice.
     public var pageSize: Int?
+    /// How many pages a list has at most, those of all runs that it takes; a longer one fails.
+    public var pagesMax = CollectionModel.usualPagesMax
     /// The indexes that are kept for queries; references have one of their own.
     public var indexes: [IndexModel]
     /// How the server writes times.
@@ -81,6 +83,9 @@ public struct CollectionModel: Sendable, Hashable {
     public var placeholder: PlaceholderRule?
     /// How long entities are kept; for ever without.
     public var retention: RetentionRule?
+
+    /// How many pages a list has at most, unless the model says otherwise.
+    public static let usualPagesMax = 10_000
 
     /// The most indexes that a collection has.
     public static let indexesMax = 32

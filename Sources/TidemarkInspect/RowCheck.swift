@@ -195,12 +195,17 @@ extension RowKey {
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
-            keys += [.watermark(name, scope: ""), .held(name), .listed(name)]
+            keys += [.watermark(name, scope: ""), .held(name), .listed(name), .owed(name)]
         }
         if event.kind == .serverUnreadable, let name = event.collection,
             let payload = UnreadablePayload(event.payload)
         {
             keys.append(.unreadable(name, payload.name))
+        }
+        if event.kind == .pullPage, let name = event.collection,
+            let list = ListPayload(event.payload)
+        {
+            keys += list.state.map { [.listedPage(name, $0.page)] } ?? []
         }
         if event.kind == .pullPage, let page = PullPagePayload(event.payload) {
             keys += page.named.indices.map { .decision(position, $0) }

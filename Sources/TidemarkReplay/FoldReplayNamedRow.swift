@@ -113,6 +113,9 @@ struct NamedRow {
             }
             if let collection = entry.event.collection {
                 keys += [.watermark(collection, scope: ""), .listed(collection), .held(collection)]
+                keys.append(.owed(collection))
+                let list = ListPayload(entry.event.payload)?.state
+                if let list { keys.append(.listedPage(collection, list.page)) }
             }
             if let key = keys.first(where: isIt) { return key }
         }

@@ -28,6 +28,8 @@ enum RedactionMember {
     case answer
     /// Ids, each with a version, and perhaps a time.
     case references
+    /// How far a list is.
+    case list
 }
 
 extension RedactionMember {
@@ -50,8 +52,8 @@ extension RedactionMember {
         .syncFinished: runStart.merging([
             "outcome": .plain, "detail": .detail, "requests": .plain, "pulled": .plain,
             "pushed": .plain, "conflicts": .plain, "rejected": .plain, "readBack": .plain,
-            "pending": .plain, "refused": .plain, "unsettled": .plain, "endUptime": .plain,
-            "answerUptime": .plain,
+            "pending": .plain, "refused": .plain, "unsettled": .plain, "held": .plain,
+            "restarted": .text, "endUptime": .plain, "answerUptime": .plain,
             "Date": .httpDate, "Backoff": .plain, "requestTimes": .time,
         ]) { old, _ in old },
         .requestSent: bodies.merging([
@@ -72,10 +74,12 @@ extension RedactionMember {
         .serverUnreadable: bodies.merging([
             "name": .text, "sha256": .text, "problem": .text,
         ]) { old, _ in old },
-        .pullPage: ["scope": .plain, "ids": .text, "at": .plain, "times": .timesByID],
+        .pullPage: [
+            "scope": .plain, "ids": .text, "at": .plain, "times": .timesByID, "list": .list,
+        ],
         .pullCompleted: [
             "scope": .plain, "complete": .plain, "full": .plain, "epoch": .token, "asked": .time,
-            "held": .text, "hidden": .text, "of": .plain,
+            "held": .text, "hidden": .text, "of": .plain, "gone": .text,
         ],
         .pushAccepted: ["serverID": .text],
         .pushRejected: ["status": .plain, "message": .text],
@@ -86,6 +90,13 @@ extension RedactionMember {
         "is": .plain, "next": .url, "cursor": .token, "moves": .plain, "refs": .references,
         "same": .text, "unreadable": .text, "stale": .text, "missing": .text,
         "overtook": .plain,
+    ]
+
+    /// What stands in an object of ``list``.
+    static let listed: [String: RedactionMember] = [
+        "page": .plain, "asOf": .plain, "of": .plain, "after": .token, "next": .url,
+        "cursor": .token, "epoch": .token, "asked": .time, "time": .time, "from": .time,
+        "to": .time, "doubtful": .plain, "refs": .references, "same": .text, "unreadable": .text,
     ]
 
     /// The members of a kind's payloads; nil for a kind whose payloads are not ours, or not known.
@@ -148,7 +159,10 @@ extension Redactor {
         case (.base64, .string(let text)): .string(base64(text))
         case (.time, .number): microseconds(value) ?? body(value, of: collection)
         case (.answer, .string): plain(value)
-        case (.answer, .object(let object)): .object(answer(object, collection))
+        case (.answer, .object(let object)):
+            .object(self.object(object, RedactionMember.noted, collection))
+        case (.list, .object(let object)):
+            .object(self.object(object, RedactionMember.listed, collection))
         case (.references, .array(let list)):
             .array(list.map { reference($0, collection) })
         case (.tokens, .object(let object)), (.timesByID, .object(let object)):
@@ -164,9 +178,11 @@ extension Redactor {
         }
     }
 
-    private func answer(_ object: JSONObject, _ collection: String?) -> JSONObject {
+    private func object(
+        _ object: JSONObject, _ members: [String: RedactionMember], _ collection: String?
+    ) -> JSONObject {
         object.reduce(into: JSONObject()) { new, element in
-            if let member = RedactionMember.noted[element.key] {
+            if let member = members[element.key] {
                 new[element.key] = self.member(member, element.value, collection)
             } else {
                 new[name(element.key)] = body(element.value, of: collection)

@@ -9,7 +9,7 @@ import TidemarkViews
 private indirect enum RowPart {
     /// Positions, numbers, flags, and words of ours.
     case plain
-    case time, text, token, digest, name, word
+    case time, text, token, digest, name, word, url
     /// A document of the row's collection.
     case document
     /// Collection, zero byte, id.
@@ -51,10 +51,19 @@ private enum RowParts {
     ]
     static let clock: [UInt32: RowPart] = [1: .time, 2: .text, 3: .plain, 4: .time, 5: .time]
     static let requests: [UInt32: RowPart] = [1: .time, 2: .time, 3: .text, 4: .plain]
-    static let unreadable: [UInt32: RowPart] = [1: .plain, 2: .text, 3: .text, 4: .plain]
+    static let unreadable: [UInt32: RowPart] = [
+        1: .plain, 2: .text, 3: .text, 4: .plain, 5: .plain,
+    ]
     static let placeholder: [UInt32: RowPart] = [1: .plain, 2: .time, 3: .time]
     static let keyQueue: [UInt32: RowPart] = [1: .plain, 2: .plain, 3: .time]
-    static let listed: [UInt32: RowPart] = [1: .time, 2: .plain]
+    static let listed: [UInt32: RowPart] = [
+        1: .time, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain, 7: .token, 8: .url,
+        9: .token, 10: .token, 11: .time, 12: .time, 13: .time, 14: .time, 15: .plain,
+    ]
+    static let listedPage: [UInt32: RowPart] = [
+        1: .plain, 2: .text, 3: .message([1: .text, 2: .token]), 4: .text,
+    ]
+    static let held: [UInt32: RowPart] = [1: .plain, 2: .text]
     static let ids: [UInt32: RowPart] = [1: .text]
     static let sides: [UInt32: RowPart] = [1: .document, 2: .document]
 
@@ -76,8 +85,12 @@ extension Redactor {
             new = Array(rest)
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
-            UInt8(ascii: "h"), UInt8(ascii: "l"):
+            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
+        case UInt8(ascii: "t"):
+            // The number of a page stays.
+            let zero = rest.firstIndex(of: 0) ?? rest.endIndex
+            new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
         case UInt8(ascii: "g"), UInt8(ascii: "x"): new = Array(rest)
         case UInt8(ascii: "k"):
@@ -118,8 +131,12 @@ extension Redactor {
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
         switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "h"), UInt8(ascii: "p"), UInt8(ascii: "u"):
+        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "p"), UInt8(ascii: "u"):
             return value
+        case UInt8(ascii: "h"):
+            // After its position.
+            return try value.prefix(8)
+                + message(Array(value.dropFirst(8)), RowParts.held, key, owner)
         case UInt8(ascii: "b"), UInt8(ascii: "i"), UInt8(ascii: "o"): return self.key(value[...])
         case UInt8(ascii: "c"):
             let decision = RowKey(.ledger, Ledger.decisions + rest + [0, 0])
@@ -138,6 +155,7 @@ extension Redactor {
         case UInt8(ascii: "l"): parts = RowParts.listed
         case UInt8(ascii: "m"), UInt8(ascii: "n"): parts = RowParts.mutation
         case UInt8(ascii: "q"): parts = RowParts.unreadable
+        case UInt8(ascii: "t"): parts = RowParts.listedPage
         case UInt8(ascii: "r"): parts = RowParts.fact(.ruleAnswered)
         case UInt8(ascii: "s"): parts = RowParts.syncRun
         case UInt8(ascii: "v"): parts = RowParts.rival
@@ -189,6 +207,7 @@ extension Redactor {
         case .token: token(bytes)
         case .digest: digest(bytes)
         case .name: Array(name(String(decoding: bytes, as: UTF8.self)).utf8)
+        case .url: Array(url(String(decoding: bytes, as: UTF8.self)).utf8)
         case .word: Array(word(String(decoding: bytes, as: UTF8.self)).utf8)
         case .document: document(bytes, of: collection)
         case .key: self.key(bytes[...])

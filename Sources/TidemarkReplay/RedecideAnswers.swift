@@ -55,10 +55,13 @@ extension RedecideHost {
             case .describe(let collections):
                 return .description(try known.described(collections))
             case .list, .listWindow:
-                let ids = question.list.map { $0.unnamed.map(\.text) + $0.ahead } ?? []
+                // What was held before is as it was: nobody would have said nothing of it.
+                let held = Set(try known.held().map { ExactString($0) })
+                let unnamed = question.list.map { $0.unnamed.subtracting(held) } ?? []
+                let ids = unnamed.map(\.text) + (question.list?.ahead ?? [])
                 let page = ListPage(
                     records: try ids.sorted().map { try known.same($0) }, next: nil,
-                    cursor: question.list?.after)
+                    cursor: try question.list?.after ?? known.cursor())
                 return .page(page)
             case .fetch(_, let ids): return .records(try known.fetched(ids))
             default: return .failure(.malformed("an answer that was not recorded"))
@@ -243,6 +246,16 @@ struct KnownRecords {
             }
         }
         return page
+    }
+
+    /// Where the collection's next list goes on.
+    func cursor() throws -> Revision? {
+        try collection.flatMap { try views.watermark($0.name) }?.cursor
+    }
+
+    /// The entities of the collection that are held.
+    func held() throws -> [String] {
+        try collection.flatMap { try views.held($0.name) }?.ids ?? []
     }
 
     private func key(_ id: String) throws -> ExactString {

@@ -112,13 +112,25 @@ extension Event {
         if asOf != other.asOf { return "asOf" }
         if serverTime != other.serverTime { return "serverTime" }
         if revision != other.revision { return "revision" }
-        if payload != other.payload {
+        if payload != other.withoutProgress(unlike: self).payload {
             return payload.path(to: other.payload, "payload")
         }
         if payloadType != other.payloadType { return "payloadType" }
         if schemaVersion != other.schemaVersion { return "schemaVersion" }
         if idempotencyKey != other.idempotencyKey { return "idempotencyKey" }
         return nil
+    }
+
+    /// The page without how far its list was, where the one that was recorded does not say so:
+    /// older engines kept nothing of it.
+    private func withoutProgress(unlike recorded: Event) -> Event {
+        guard kind == .pullPage, ListPayload(recorded.payload) == nil,
+            ListPayload(payload) != nil, var object = (try? JSONValue(parsing: payload))?.object
+        else { return self }
+        object["list"] = nil
+        var page = self
+        page.payload = JSONValue.object(object).encoded()
+        return page
     }
 
     /// Whether it sends a change.

@@ -61,6 +61,13 @@ package struct Listing: Sendable, Hashable {
     /// Why something that it names could not be fetched: then it is not complete.
     package private(set) var failure: SyncFailure?
 
+    /// What it names that can't be read, by name.
+    package private(set) var unreadable: Set<ExactString> = []
+    /// How many pages it has, those of earlier runs included.
+    package private(set) var pages = 0
+    /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
+    package private(set) var isResuming = false
+
     /// The next pages asked for so far: a server that names one twice would lead in a circle.
     private var seen: Set<String> = []
     private var isPaging = true
@@ -69,10 +76,13 @@ package struct Listing: Sendable, Hashable {
     private var failures = 0
     private var isPassEmpty = true
     private var passes = 0
+    /// Whether what changed meanwhile is to be listed, also when everything was named.
+    private var needsPass = false
+    private var isAsked = false
 
     package init(
         _ collection: CollectionModel, after: Revision?, epoch: Revision?, known: Set<ExactString>,
-        ahead: [String] = [], window: TimeSpan? = nil, asOf: Position
+        knownCount: Int? = nil, ahead: [String] = [], window: TimeSpan? = nil, asOf: Position
     ) {
         self.window = after == nil ? window : nil
         self.collection = collection
@@ -82,9 +92,26 @@ package struct Listing: Sendable, Hashable {
         self.asOf = asOf
         isWhole = after == nil
         unnamed = known
-        knownCount = known.count
+        self.knownCount = knownCount ?? known.count
         self.ahead = ahead
         wasAhead = !ahead.isEmpty
+    }
+
+    /// Goes on where an earlier run was cut off.
+    ///
+    /// - Parameter wanted: what was named and not fetched.
+    package mutating func goOn(from cut: CutListing, wanted: [ServerReference]) {
+        let state = cut.state
+        (after, next, cursor) = (state.after, state.next, state.cursor)
+        (asked, serverTime) = (state.asked, state.serverTime ?? serverTime)
+        (pages, number, isDoubtful) = (state.page, 1, state.isDoubtful)
+        unreadable = Set(cut.unreadable.map { ExactString($0) })
+        self.wanted = wanted
+        isPaging = next != nil
+        (isAsked, isResuming) = (!isPaging, isPaging)
+        seen = next.map { [$0] } ?? []
+        (passes, isPassEmpty) = (after == nil ? 0 : 1, false)
+        needsPass = settles && passes == 0 && cursor != nil
     }
 
     /// The call for the next page; nil when there is no more.
@@ -95,11 +122,11 @@ package struct Listing: Sendable, Hashable {
     }
 
     /// Whether nothing of it was asked for yet.
-    package var isUnasked: Bool { isPaging && number == 0 && passes == 0 && next == nil }
+    package var isUnasked: Bool { isPaging && !isAsked }
 
     /// Whether a page that names no next one would leave nothing open.
     package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
-        page.next == nil && wanted.isEmpty && news.wanted.isEmpty
+        page.next == nil && wanted.isEmpty && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
@@ -113,8 +140,12 @@ package struct Listing: Sendable, Hashable {
         settles || cursor != nil && (isWhole || wasAhead || cursor != began)
     }
 
-    /// Takes a page; false when the list leads in a circle.
-    package mutating func took(_ page: ListPage, _ news: PullNews) -> Bool {
+    /// Takes a page.
+    ///
+    /// - Returns: why the list can't go on: it leads in a circle, or on and on.
+    package mutating func took(_ page: ListPage, _ news: PullNews) -> SyncFailure? {
+        (isAsked, isResuming) = (true, false)
+        pages += 1
         if number == 0 || page.movesCursor { cursor = page.cursor }
         if number == 0, passes == 0 { asked = news.asked }
         if let time = news.latest { latest = max(time, latest ?? time) }
@@ -123,15 +154,21 @@ package struct Listing: Sendable, Hashable {
         unnamed.subtract(news.named)
         ahead.removeAll { news.named.contains(ExactString($0)) }
         if page.unreadable.contains(where: { $0.id == nil }) { isDoubtful = true }
+        unreadable.formUnion(page.unreadable.map { ExactString($0.name) })
         wanted += news.wanted
         next = page.next
         isPaging = page.next != nil
-        guard let next = page.next else { return true }
-        return seen.insert(next).inserted
+        guard let next = page.next else { return nil }
+        guard seen.insert(next).inserted else { return .malformed("the list goes in a circle") }
+        guard pages < collection.pagesMax else {
+            return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
+        }
+        return nil
     }
 
     /// Takes note that nothing changed since ``after``; false when that was not what was asked.
     package mutating func tookNothing() -> Bool {
+        isAsked = true
         guard let after, next == nil else { return false }
         if cursor == nil { cursor = after }
         isPaging = false
@@ -140,7 +177,9 @@ package struct Listing: Sendable, Hashable {
 
     /// Has fetched what more is known of than the list, now at its end, says.
     package mutating func wantAhead() {
-        wanted += ahead.map { ServerReference(id: $0, revision: nil) }
+        let known = Set(wanted.map { ExactString($0.id) })
+        wanted += ahead.filter { !known.contains(ExactString($0)) }
+            .map { ServerReference(id: $0, revision: nil) }
         ahead = []
     }
 
@@ -180,10 +219,11 @@ package struct Listing: Sendable, Hashable {
     /// An entity that changes while pages are fetched may move from a page that was not fetched yet
     /// to one that was.
     package mutating func beginNextPass() -> Bool {
-        guard isWhole, !unnamed.isEmpty, let cursor, passes < Self.passesMax,
+        guard isWhole, !unnamed.isEmpty || needsPass, let cursor, passes < Self.passesMax,
             passes == 0 || !isPassEmpty
         else { return false }
         passes += 1
+        needsPass = false
         after = cursor
         number = 0
         next = nil

@@ -66,6 +66,12 @@ extension SyncMachine {
     /// Takes note of a call that failed.
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         failedLast = failure
+        if case .list = step, case .client = failure, listing?.isResuming == true {
+            // The server does not take the page any more that an earlier run was to ask for next.
+            streak.answered()
+            startAnew()
+            return
+        }
         if case .push(let items) = step, items.count > 1, failure.isOfRequest {
             // Refused as a whole, for its size perhaps: none of it was done.
             streak.answered()

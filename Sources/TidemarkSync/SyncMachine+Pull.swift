@@ -7,6 +7,9 @@ import TidemarkViews
 extension SyncMachine {
     func begin(_ collection: CollectionModel, _ views: ViewReader) throws -> Listing {
         let epoch = epochs?[collection.name]
+        if let cut = try cutListing(collection, epoch, views) {
+            return try goOn(collection, epoch, cut, views)
+        }
         let after = try cursor(of: collection, epoch, views)
         // Of what a list of a part does not name nothing follows.
         let isWhole = after == nil && collection.window == nil && collection.absence != .keeps
@@ -18,6 +21,48 @@ extension SyncMachine {
             window: span, asOf: views.last)
         list.serverTime = serverTime
         list.settles = try views.hasUnanswered(in: collection.name)
+        return list
+    }
+
+    /// The list of everything that an earlier run was cut off in; nil where there is none that can
+    /// go on.
+    private func cutListing(
+        _ collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
+    ) throws -> CutListing? {
+        guard !discarded.contains(collection.name),
+            let state = try views.listing(collection.name),
+            epoch == nil || epoch == state.epoch
+        else { return nil }
+        // What changed meanwhile and was forgotten by the server no list of changes tells.
+        let days = model.settings.fullPullDays > 0 ? model.settings.fullPullDays : 7
+        let isOld = FullPullRule.isDue(
+            .init(epoch: nil, at: state.serverTime ?? serverTime), epoch: nil, now: serverTime,
+            days: days)
+        if isOld { return nil }
+        if state.cursor == nil, try views.hasUnanswered(in: collection.name) { return nil }
+        return CutListing(state: state, pages: try views.listedPages(collection.name))
+    }
+
+    /// Goes on with a list that was cut off.
+    private func goOn(
+        _ collection: CollectionModel, _ epoch: Revision?, _ cut: CutListing, _ views: ViewReader
+    ) throws -> Listing {
+        var known: Set<ExactString> = []
+        if collection.window == nil, collection.absence != .keeps {
+            known = try self.known(collection, views, asOf: cut.state.asOf)
+        }
+        for id in cut.named where known.remove(id) == nil {
+            let found = try views.found(EntityKey(collection.name, id.text))
+            if let found { known.remove(ExactString(found.key.id)) }
+        }
+        var list = Listing(
+            collection, after: nil, epoch: epoch ?? cut.state.epoch, known: known,
+            knownCount: cut.state.knownCount,
+            ahead: try ahead(collection.name, views, cut), window: cut.window, asOf: cut.state.asOf)
+        list.serverTime = serverTime
+        list.settles = try views.hasUnanswered(in: collection.name)
+        let wanted = try cut.wanted { try views.entity(EntityKey(collection.name, $0)) }
+        list.goOn(from: cut, wanted: wanted)
         return list
     }
 
@@ -38,15 +83,19 @@ extension SyncMachine {
     ///
     /// A server whose cursor stands for a state says nothing of them once another client has
     /// brought that state back.
-    private func ahead(_ collection: CollectionName, _ views: ViewReader) throws -> [String] {
-        guard traits.cursorIsState, let mark = try views.watermark(collection) else { return [] }
+    ///
+    /// - Parameter cut: where an earlier run was cut off in a list, what its pages tell.
+    private func ahead(
+        _ collection: CollectionName, _ views: ViewReader, _ cut: CutListing? = nil
+    ) throws -> [String] {
+        let mark = try views.watermark(collection)?.position ?? cut?.state.asOf
+        guard traits.cursorIsState, let mark else { return [] }
         var ids: [String] = []
         try views.forEachEntity(in: collection) { key, row in
-            let isAhead = row.basePosition.map { $0 > mark.position } ?? false
-            if row.isAssumed || (isAhead && !row.isPlaceholder) {
-                ids.append(
-                    try views.serverID(of: key, row, idField: model[collection]?.idField) ?? key.id)
-            }
+            let isAhead = row.basePosition.map { $0 > mark } ?? false
+            guard row.isAssumed || (isAhead && !row.isPlaceholder) else { return true }
+            let id = try views.serverID(of: key, row, idField: model[collection]?.idField)
+            if row.isAssumed || cut?.tells(id ?? key.id, row) != true { ids.append(id ?? key.id) }
             return true
         }
         return ids
@@ -57,6 +106,7 @@ extension SyncMachine {
         of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
     ) throws -> Revision? {
         guard !isFull, restarts[collection.name] == nil,
+            try !views.isOwed(collection.name), try views.held(collection.name) == nil,
             let mark = try views.watermark(collection.name)
         else { return nil }
         let isDue = FullPullRule.isDue(
@@ -70,15 +120,18 @@ extension SyncMachine {
     }
 
     /// The entities of a collection that the server had when it was last heard of.
+    ///
+    /// - Parameter asOf: only of those that were heard of until then.
     private func known(
-        _ collection: CollectionModel, _ views: ViewReader
+        _ collection: CollectionModel, _ views: ViewReader, asOf: Position? = nil
     ) throws -> Set<ExactString> {
         var ids: Set<ExactString> = []
         guard collection.absence != .keeps else { return ids }
         try views.forEachEntity(in: collection.name) { key, row in
             // A placeholder of what is out of reach when it is not named is out of reach as well.
             let isHere = collection.absence == .hides ? row.isListed : row.isInReach
-            if isHere { ids.insert(ExactString(key.id)) }
+            let wasHeard = asOf.map { row.basePosition ?? .start <= $0 } ?? true
+            if isHere, wasHeard { ids.insert(ExactString(key.id)) }
             return true
         }
         return ids
@@ -150,8 +203,8 @@ extension SyncMachine {
     // MARK: What came of it
 
     mutating func took(_ page: ListPage, _ news: PullNews) {
-        guard listing?.took(page, news) ?? true else {
-            pause(.malformed("the list goes in a circle"))
+        if let failure = listing?.took(page, news) {
+            pause(failure)
             return
         }
         if news.isComplete { listing = nil }
@@ -170,6 +223,8 @@ extension SyncMachine {
             return
         }
         restarts[current.collection.name] = count + 1
+        if current.isWhole { discarded.insert(current.collection.name) }
+        if current.isResuming { outcome.restarted.insert(current.collection.name) }
         unpulled = [current.collection] + unpulled
         listing = nil
     }

@@ -47,6 +47,8 @@ package struct SyncMachine: Sendable {
     var epochs: [CollectionName: Revision]?
     /// How often a collection's list was begun anew because the server did not know its cursor.
     var restarts: [CollectionName: Int] = [:]
+    /// Collections of which an earlier run's list of everything is of no use any more.
+    var discarded: Set<CollectionName> = []
     var unpulled: ArraySlice<CollectionModel>
     /// Lists that were begun before their turn.
     var early: [CollectionName: Listing] = [:]
@@ -248,6 +250,7 @@ package struct SyncMachine: Sendable {
         outcome.pending = counts.pending
         outcome.refused = counts.refused
         outcome.unsettled = try views.failingCalls().count { !$0.isList }
+        outcome.held = counts.held
     }
 }
 

@@ -9,8 +9,13 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Collections that could not be synced, each with the reason; the others were.
     public var paused: [CollectionName: SyncFailure] = [:]
     /// Collections of which a whole list did not name more than half: how many entities are kept
-    /// until the user says what is to become of them.
+    /// until the user says what is to become of them, or a later list names them.
+    ///
+    /// As it is at the end of the run, whichever run found it.
     public var held: [CollectionName: Int] = [:]
+    /// Collections whose list of everything could not go on where an earlier run was cut off: the
+    /// server did not take the page's name any more, and the list began anew.
+    public var restarted: Set<CollectionName> = []
     /// What the server has to say to whoever runs the app, as it wrote it.
     ///
     /// The header field Alert of Kinto's protocol announces the end of an API before it comes.
@@ -48,6 +53,8 @@ extension SyncOutcome: CustomStringConvertible {
         ] where count > 0 {
             parts.append("\(count) \(word)")
         }
+        let kept = held.values.reduce(0, +)
+        if kept > 0 { parts.append("\(kept) held") }
         if parts.isEmpty { parts.append("nothing new") }
         let list = parts.joined(separator: ", ")
         if let failure { return "not synced: \(failure) (\(list))" }

@@ -31,11 +31,13 @@ extension SyncRecorder {
         news.isComplete = list.isLast(page, news)
         let before = list
         var list = list
-        _ = list.took(page, news)
+        list.serverTime = list.serverTime ?? exchange.answer.serverTime
+        let failure = list.took(page, news)
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
-            !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
+            try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
             && list.number <= 1 && exchange.concern == nil
+            && !namesHeld(news.named, collection, draft)
         var exchange = exchange
         let overtook = exchange.note.overtook
         exchange.note = try note(
@@ -66,15 +68,16 @@ extension SyncRecorder {
         for record in unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        if !seen.isEmpty {
+        let progress = news.isComplete ? nil : try progress(of: list, page, news, failure, draft)
+        if !seen.isEmpty || progress != nil {
             var payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
             if let times = try timesUnknown(page, list.collection, draft) {
                 payload["times"] = .object(times)
             }
+            payload["list"] = progress?.json
             try appendPage(payload, collection, start, call: call, draft)
         }
         if news.isComplete {
-            list.serverTime = list.serverTime ?? exchange.answer.serverTime
             try appendCompleted(list, Absent(), start, call: call, draft)
         }
         return news
@@ -130,9 +133,11 @@ extension SyncRecorder {
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
         let absent = list.goesOn || absent.isOutOfReach ? absent : Absent()
-        guard absent.isOutOfReach || list.goesOn || list.settles,
+        let says = try list.goesOn || list.settles || endsSomething(list, draft)
+        guard absent.isOutOfReach || says,
             try isWorthNoting(list, draft) || !absent.ids.isEmpty
         else { return Absent() }
+        if try isHeldAlready(list, absent, draft) { return absent }
         let start = try begin(draft)
         try appendCompleted(list, absent, start, call: nil, draft)
         return stale.contains(list.collection.name) ? Absent() : absent
@@ -163,6 +168,8 @@ extension SyncRecorder {
             payload.add("of", Int64(list.knownCount))
         }
         if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
+        let readable = try readableAgain(list, draft)
+        if !readable.isEmpty { payload.add("gone", .array(readable.map(JSONValue.string))) }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
@@ -209,8 +216,8 @@ extension SyncRecorder {
         let row = try draft.fold.entity(key)
         if let record, !record.isDeleted {
             guard
-                row.baseState != .live || row.revision != record.revision || row.isAssumed
-                    || row.isPlaceholder
+                try row.baseState != .live || row.revision != record.revision || row.isAssumed
+                    || row.isPlaceholder || isInDoubt(key, start, draft)
             else {
                 return
             }
@@ -218,7 +225,9 @@ extension SyncRecorder {
                 record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
                     draft.now), draft)
-        } else if row.baseState == .live || (row.pending.last?.kind == .delete) {
+        } else if try row.baseState == .live || row.pending.last?.kind == .delete
+            || draft.fold.isUnreadable(key)
+        {
             // What was to be deleted is gone, though the server may never have been told.
             try say(
                 Event(
@@ -232,7 +241,7 @@ extension SyncRecorder {
     /// Whether the end of a list is worth an event: the cursor moved, or the date of the last
     /// change, or everything was listed, or the list of long ago is the last one that was noted.
     private func isWorthNoting(_ list: Listing, _ draft: Draft) throws -> Bool {
-        if list.movesCursor { return true }
+        if try list.movesCursor || endsSomething(list, draft) { return true }
         guard list.collection.since != nil else { return false }
         guard let mark = try draft.fold.watermark(list.collection.name) else { return true }
         return SinceDecision.isNews(
@@ -265,6 +274,7 @@ extension SyncRecorder {
             if row.revision != record.revision { stale.insert(collection) }
             return false
         }
+        if try draft.fold.isUnreadable(EntityKey(collection, record.id)) { return true }
         guard !record.isDeleted, let document = record.document else {
             return row.baseState == .live || row.isAssumed
                 || (row.baseState == .absent && !row.pending.isEmpty)

@@ -167,11 +167,17 @@ package struct SyncRecorder: Sendable {
             ("conflicts", counts.conflicts), ("rejected", counts.rejected),
             ("readBack", counts.readBack), ("pending", outcome.pending),
             ("refused", outcome.refused), ("unsettled", outcome.unsettled),
+            ("held", outcome.held.values.reduce(0, +)),
         ] where count > 0 {
             payload.add(name, Int64(count))
         }
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
             payload.add("paused \(collection)", failure.name)
+        }
+        if !outcome.restarted.isEmpty {
+            payload.add(
+                "restarted",
+                .array(outcome.restarted.sorted().map { .string($0.rawValue) }))
         }
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {

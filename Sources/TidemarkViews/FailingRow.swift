@@ -14,7 +14,7 @@ package enum FailureConcern: String, Sendable {
     case list
 }
 
-/// Calls about one thing that failed one after another: 'f' collection 0 id.
+/// Calls about one thing that failed one after another: 'z' collection 0 id.
 package struct FailingRow: Sendable, Hashable {
     /// How long it is not asked again by itself, how often it failed in a row, and the event that
     /// said so last.

@@ -33,6 +33,8 @@ package final class Fold {
     var knownHidden: Bool?
     /// What fails by itself, once that was asked for; see FoldFailing.swift.
     var knownFailing: Set<EntityKey>?
+    /// Whether there may be anything that could not be read, once that was asked for.
+    private var knownUnreadable: Bool?
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -149,12 +151,13 @@ package final class Fold {
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
         case .ruleAnswered: try ruleAnswered(event, position)
-        case .issueAnswered: try issueAnswered(event)
+        case .issueAnswered: try issueAnswered(event, position)
         case .timerFired: try fired(event, position)
         case .syncStarted:
             var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
             row.serverTime = try serverTime(atStart: event)
             put(.syncRun(position), row.encoded)
+            try owe(event, position)
         case .syncFinished:
             let end = RunEndPayload(event.payload)
             try finish(event, end, position)
@@ -166,6 +169,8 @@ package final class Fold {
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
         case .pullPage:
+            try listed(event, position)
+            try seen(event)
             try paged(event)
             try named(event, position)
             try page(event, position)
@@ -194,6 +199,9 @@ package final class Fold {
             standing.forgetModel()
         }
         if key.view == .access { knownHidden = nil }
+        if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
+            knownUnreadable = true
+        }
         written.append((key, value))
     }
 
@@ -270,6 +278,18 @@ package final class Fold {
             guard let key = EntityKey(bytes: place.bytes) else { return true }
             return try body(key, row.encoded)
         }
+    }
+
+    /// Whether there may be anything that could not be read.
+    func hasUnreadable() throws -> Bool {
+        if let knownUnreadable { return knownUnreadable }
+        var found = false
+        try walk(.ledger, Ledger.unreadable) { _, _ in
+            found = true
+            return false
+        }
+        knownUnreadable = found
+        return found
     }
 
     /// The rows of the ledger under a prefix, without what the event in hand wrote.

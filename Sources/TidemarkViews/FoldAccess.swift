@@ -96,7 +96,8 @@ extension Fold {
 
     /// Whether with the server's word an entity comes into reach that has everything listed anew.
     ///
-    /// Nothing is gained before anything was listed: then everything is listed anyway.
+    /// Nothing is gained before the collection itself was listed, whatever else was: then all that
+    /// is in reach is new.
     ///
     /// - Parameter position: where the event will stand, at the earliest.
     package func isGain(_ event: Event, at position: Position) throws -> Bool {
@@ -108,17 +109,36 @@ extension Fold {
         guard isNew || row.isHidden || row.isPlaceholder,
             row.isFresher(event, event.asOf ?? position)
         else { return false }
+        guard try wasListed(named.collection, before: event.sync ?? event.call ?? position) else {
+            return false
+        }
         return try model().collections.contains {
             guard $0.name != named.collection else { return false }
             return try get(.watermark($0.name, scope: "")) != nil
         }
     }
 
+    /// Whether a collection was listed to its end before a run: it has a mark, or, where its lists
+    /// leave none, an entity of then.
+    private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
+        if try get(.watermark(collection, scope: "")) != nil { return true }
+        guard try listed(collection)?.state == nil else { return false }
+        var isThere = false
+        try forEachEntity(in: collection) { _, row in
+            isThere =
+                row.baseState == .live && !row.isPlaceholder
+                && row.basePosition.map { $0 < run } ?? false
+            return !isThere
+        }
+        return isThere
+    }
+
     /// Forgets how far the other collections were listed.
     func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
             let mark = RowKey.watermark(other.name, scope: "")
-            for place in [mark, .listed(other.name)] where try get(place) != nil { put(place, nil) }
+            if try get(mark) != nil { put(mark, nil) }
+            try endList(other.name)
         }
         try decide(key, "gained", position, try freeDecision(at: position))
     }

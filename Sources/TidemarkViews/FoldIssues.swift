@@ -4,7 +4,7 @@
 //   conflict    conflicts that the local side lost                  'i', both sides 'c'
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
-//   unsettled   entities whose calls fail again and again           'f'
+//   unsettled   entities whose calls fail again and again           'z'
 
 package import TidemarkEvents
 import TidemarkRules
@@ -55,7 +55,7 @@ extension Fold {
         switch issue.kind {
         case .rejected: try issue.key.flatMap { try entity($0).refusal?.position } == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
-        case .absent: try get(.held(issue.collection)) == issue.position.bigEndianBytes
+        case .absent: try held(issue.collection)?.position == issue.position
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
         case .unreadable:
             try get(.unreadable(issue.collection, issue.name)).map {
@@ -67,7 +67,7 @@ extension Fold {
 
     /// Closes the issue that the user answered; what follows from the answer are events of their
     /// own.
-    func issueAnswered(_ event: Event) throws {
+    func issueAnswered(_ event: Event, _ position: Position) throws {
         guard let payload = IssueAnswerPayload(event.payload), let cause = event.cause else {
             return
         }
@@ -79,10 +79,10 @@ extension Fold {
             try forgetSides(cause)
         case .absent:
             guard let collection = event.collection else { return }
-            if try get(.held(collection)) == cause.bigEndianBytes { put(.held(collection), nil) }
+            if try held(collection)?.position == cause { put(.held(collection), nil) }
         case .unreadable:
             guard let collection = event.collection else { return }
-            try readAnswered(collection, payload)
+            try readAnswered(collection, payload, position)
         case .unsettled:
             if payload.answer == "retry", let key = event.key { try retryFailing(resolve(key)) }
         case .rejected: break  // what was refused is sent again or given up by its own event
@@ -100,7 +100,7 @@ extension Fold {
     }
 
     private func readAnswered(
-        _ collection: CollectionName, _ payload: IssueAnswerPayload
+        _ collection: CollectionName, _ payload: IssueAnswerPayload, _ position: Position
     ) throws {
         let place = RowKey.unreadable(collection, payload.name)
         guard let bytes = try get(place) else { return }
@@ -112,8 +112,7 @@ extension Fold {
         }
         // What is to be read again has to be listed again, and only a whole list does.
         put(place, nil)
-        let mark = RowKey.watermark(collection, scope: "")
-        if try get(mark) != nil { put(mark, nil) }
+        put(.owed(collection), position.bigEndianBytes)
     }
 }
 
@@ -199,13 +198,11 @@ extension ViewReader {
         var issues: [IssueRow] = []
         try forEachRow(Ledger.held) { key, value in
             guard let collection = CollectionName(prefix: key.dropFirst()),
-                let position = Position(bigEndianBytes: value[...]),
-                let event = try event(at: position)
+                let held = try HeldRow(parsing: value)
             else { return }
-            let payload = PullCompletedPayload(event.payload)
-            var issue = IssueRow(kind: .absent, position: position, collection: collection)
-            issue.count = payload.held.count
-            issue.known = payload.knownCount
+            var issue = IssueRow(kind: .absent, position: held.position, collection: collection)
+            issue.count = held.ids.count
+            issue.known = held.knownCount
             issue.message =
                 "a whole list did not name \(issue.count) of \(issue.known) entities"
             issues.append(issue)
@@ -218,8 +215,6 @@ extension ViewReader {
         try forEachRow(Ledger.unreadable) { key, value in
             let row = try UnreadableRow(parsing: value)
             guard !row.isDismissed, let place = EntityKey(bytes: key.dropFirst()) else { return }
-            // What could be read later is no issue any more.
-            if let heard = try entity(place)?.basePosition, heard > row.position { return }
             var issue = IssueRow(
                 kind: .unreadable, position: row.position, collection: place.collection)
             issue.name = place.id
@@ -246,13 +241,5 @@ extension ViewReader {
     /// A decision by its place.
     package func decision(_ position: Position, _ index: Int) throws -> DecisionRow? {
         try row(.decision(position, index)).map { try DecisionRow(parsing: $0) }
-    }
-}
-
-extension CollectionName {
-    /// Reads what ``EntityKey/prefix(of:)`` wrote.
-    fileprivate init?(prefix bytes: ArraySlice<UInt8>) {
-        guard bytes.last == 0, let text = String(utf8: bytes.dropLast()) else { return nil }
-        self.init(text)
     }
 }

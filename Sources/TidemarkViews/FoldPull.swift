@@ -8,9 +8,11 @@ extension Fold {
         guard let collection = event.collection else { return }
         let payload = PullCompletedPayload(event.payload)
         try lose(payload.hidden, of: collection, position)
+        for name in payload.gone { put(.unreadable(collection, name), nil) }
+        if payload.isFull, try isOwed(collection) { put(.owed(collection), nil) }
         let isByDate = try knownCollection(collection)?.since != nil
         // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate else { return }
+        guard event.revision != nil || isByDate else { return try endList(collection) }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
@@ -19,11 +21,8 @@ extension Fold {
         row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
         if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
-        if !payload.held.isEmpty {
-            put(.held(collection), position.bigEndianBytes)
-        } else if payload.isFull, try get(.held(collection)) != nil {
-            put(.held(collection), nil)
-        }
+        try endList(collection)
+        try hold(payload, collection, position)
     }
 
     /// What follows from the entities of a page, all of which were taken in before.
@@ -48,13 +47,41 @@ extension Fold {
         guard let collection = event.collection,
             let payload = UnreadablePayload(event.payload)
         else { return }
-        let row = UnreadableRow(
+        var row = UnreadableRow(
             position: position, digest: payload.digest, problem: payload.problem)
+        row.asOf = event.asOf
         put(.unreadable(collection, payload.name), row.encoded)
     }
 }
 
-/// `pull.page`: `{"scope":…,"ids":[…],"at":[…],"times":{…}}`.
+extension Fold {
+    // MARK: What could not be read
+
+    /// What could not be read of a collection, by name.
+    package func unreadable(of collection: CollectionName) throws -> [String] {
+        guard try hasUnreadable() else { return [] }
+        let prefix = Ledger.unreadable + EntityKey.prefix(of: collection)
+        return try ledgerRows(prefix).map { row in
+            String(decoding: row.key.bytes.dropFirst(prefix.count), as: UTF8.self)
+        }
+    }
+
+    /// Whether an entity could not be read when it was sent last.
+    package func isUnreadable(_ key: EntityKey) throws -> Bool {
+        try hasUnreadable() && get(.unreadable(key.collection, key.id)) != nil
+    }
+
+    /// Takes note that the server said how an entity is, or that it is gone: it can be read.
+    func wasRead(_ key: EntityKey, asOf: Position) throws {
+        guard try hasUnreadable() else { return }
+        let place = RowKey.unreadable(key.collection, key.id)
+        guard let bytes = try get(place) else { return }
+        let row = try UnreadableRow(parsing: bytes)
+        if row.asOf ?? row.position <= asOf { put(place, nil) }
+    }
+}
+
+/// `pull.page`: `{"scope":…,"ids":[…],"at":[…],"times":{…},"list":{…}}`; `list` is ``ListPayload``.
 package struct PullPagePayload: Sendable, Hashable {
     /// The scope of a page that holds what placeholders were asked for.
     package static let refetchScope = "refetch"
@@ -88,7 +115,7 @@ package struct PullPagePayload: Sendable, Hashable {
 }
 
 /// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"asked":…,"held":[…],"of":…,
-/// "hidden":[…]}`.
+/// "hidden":[…],"gone":[…]}`.
 package struct PullCompletedPayload: Sendable, Hashable {
     package var scope = ""
     package var isFull = false
@@ -99,6 +126,8 @@ package struct PullCompletedPayload: Sendable, Hashable {
     package var held: [String] = []
     /// The entities that were not named and are out of reach.
     package var hidden: [String] = []
+    /// What could not be read and was not named any more, by name.
+    package var gone: [String] = []
     /// How many entities of the collection there were.
     package var knownCount = 0
 
@@ -110,6 +139,7 @@ package struct PullCompletedPayload: Sendable, Hashable {
         asked = document.value("asked")?.int64Value.map { Timestamp(rawValue: $0) }
         held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
         hidden = (document.value("hidden")?.array ?? []).compactMap(\.stringValue)
+        gone = (document.value("gone")?.array ?? []).compactMap(\.stringValue)
         knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
     }
 }
@@ -139,6 +169,8 @@ package struct UnreadableRow: Sendable, Hashable {
     package var problem: String
     /// Whether the user has seen it.
     package var isDismissed = false
+    /// The log's last position when it was asked for.
+    package var asOf: Position?
 
     package init(position: Position, digest: String, problem: String) {
         self.position = position
@@ -152,6 +184,7 @@ package struct UnreadableRow: Sendable, Hashable {
         writer.string(2, digest)
         writer.string(3, problem)
         writer.flag(4, isDismissed)
+        writer.position(5, asOf)
         return writer.bytes
     }
 
@@ -164,6 +197,7 @@ package struct UnreadableRow: Sendable, Hashable {
             case 2: digest = try field.string()
             case 3: problem = try field.string()
             case 4: isDismissed = try field.flag()
+            case 5: asOf = try field.position()
             default: continue
             }
         }

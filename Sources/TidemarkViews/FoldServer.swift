@@ -10,6 +10,7 @@ extension Fold {
         if !isDeletion, try claim(key, event, position) { return }
         let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
+        try wasRead(named, asOf: asOf)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let isGain = try isGain(event, at: position)
         var wasPlaceholder = false

@@ -22,17 +22,11 @@ extension Fold {
             if let time { latest = max(time, latest ?? time) }
         }
         guard let latest else { return }
-        let place = RowKey.listed(collection)
-        var row = ListedRow(latest: latest, sync: event.sync)
-        // Another run has begun the list anew.
-        if let before = try listed(collection), before.sync == event.sync {
-            row.latest = max(latest, before.latest)
-        }
-        put(place, row.encoded)
-    }
-
-    func listed(_ collection: CollectionName) throws -> ListedRow? {
-        try get(.listed(collection)).map { try ListedRow(parsing: $0) }
+        var row = try listed(collection) ?? ListedRow(sync: event.sync)
+        // Another run has begun the list anew, unless it goes on with it.
+        if row.state == nil, row.sync != event.sync { row = ListedRow(sync: event.sync) }
+        row.latest = max(latest, row.latest ?? latest)
+        put(.listed(collection), row.encoded)
     }
 
     /// Takes over what the pages of a list named, now that it was noted as complete.
@@ -43,41 +37,15 @@ extension Fold {
         row.since = before?.since
         row.checkedAt = payload.asked ?? before?.checkedAt
         guard let listed = try listed(collection) else { return }
-        put(.listed(collection), nil)
-        guard listed.sync == event.sync else { return }
-        row.since = SinceDecision.next(
-            before?.since, latest: listed.latest, isWhole: payload.isFull)
-    }
-}
-
-/// What the pages of a list named that is not complete yet: 'l' collection.
-struct ListedRow: Sendable, Hashable {
-    /// The last change among it.
-    var latest: Timestamp
-    /// The run that lists.
-    var sync: Position?
-
-    init(latest: Timestamp, sync: Position?) {
-        self.latest = latest
-        self.sync = sync
-    }
-
-    var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.signed(1, latest.rawValue)
-        writer.position(2, sync)
-        return writer.bytes
-    }
-
-    init(parsing bytes: [UInt8]) throws(ProtoError) {
-        self.init(latest: Timestamp(rawValue: 0), sync: nil)
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: latest = Timestamp(rawValue: try field.signed())
-            case 2: sync = try field.position()
-            default: continue
-            }
+        try endList(collection)
+        guard listed.state != nil || listed.sync == event.sync, var latest = listed.latest else {
+            return
         }
+        if listed.state != nil, listed.begun != event.sync {
+            // What changed between the runs may stand on a page that was fetched before.
+            guard let asked = payload.asked else { return }
+            latest = min(latest, asked)
+        }
+        row.since = SinceDecision.next(before?.since, latest: latest, isWhole: payload.isFull)
     }
 }

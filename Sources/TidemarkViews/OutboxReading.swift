@@ -199,8 +199,11 @@ package struct OutboxEntry: Sendable, Hashable {
 package struct OutboxCounts: Sendable, Hashable {
     package var pending = 0
     package var refused = 0
+    /// Entities that a whole list did not name and that the user is asked about, by collection.
+    package var held: [CollectionName: Int] = [:]
 
     package init(_ views: ViewReader) throws {
+        held = try views.heldCounts()
         try views.forEachMutation(openOnly: true) { _, mutation in
             if mutation.outcome == nil { pending += 1 } else { refused += 1 }
             return true

@@ -8,7 +8,7 @@
 //   ledger  'c' position                             issues (both sides of lost conflicts)
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'e' collection                           outbox (writes that may be there unanswered)
-//   ledger  'f' collection 0 id                      schedule (calls that fail by themselves)
+//   ledger  'f' collection 0                         watermarks (a whole list that is owed)
 //   ledger  'g' name                                 schedule (gates, clock, requests)
 //   ledger  'h' collection 0                         issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
@@ -21,11 +21,13 @@
 //   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
+//   ledger  't' collection 0 number                  watermarks (of a page of that list)
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
 //   ledger  'v' collection 0 id                      rivals (those that hold the state)
 //   ledger  'w' collection 0 scope                   watermarks
 //   ledger  'x' name                                 store (registered model, what opened it)
 //   ledger  'y' collection 0 id                      bindings (an entity's aliases)
+//   ledger  'z' collection 0 id                      schedule (calls that fail by themselves)
 
 package import TidemarkEvents
 import TidemarkStore
@@ -55,12 +57,11 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 6
-        case .outbox: 6
-        case .decisions: 5
-        case .watermarks: 4
-        case .schedule: 6
-        case .bindings, .issues, .syncRuns: 3
+        case .entities: 7
+        case .outbox, .decisions, .schedule: 6
+        case .watermarks: 5
+        case .issues: 4
+        case .bindings, .syncRuns: 3
         case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
         }
     }
@@ -154,6 +155,17 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func listed(_ collection: CollectionName) -> RowKey {
         RowKey(.ledger, Ledger.listed + EntityKey.prefix(of: collection))
     }
+    package static func listedPage(_ collection: CollectionName, _ number: Int) -> RowKey {
+        let number = Position(UInt64(clamping: number)).bigEndianBytes
+        return RowKey(.ledger, listedPages(collection) + number)
+    }
+    /// What the keys of a list's pages begin with.
+    static func listedPages(_ collection: CollectionName) -> [UInt8] {
+        Ledger.listedPages + EntityKey.prefix(of: collection)
+    }
+    package static func owed(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, Ledger.owed + EntityKey.prefix(of: collection))
+    }
     package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
         RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)
     }
@@ -176,14 +188,15 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions
-        case UInt8(ascii: "f"), UInt8(ascii: "g"): return .schedule
+        case UInt8(ascii: "g"), UInt8(ascii: "z"): return .schedule
         case UInt8(ascii: "j"): return .placeholders
         case UInt8(ascii: "k"): return .idempotencyKeys
         case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"):
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals
-        case UInt8(ascii: "l"), UInt8(ascii: "w"): return .watermarks
+        case UInt8(ascii: "f"), UInt8(ascii: "l"), UInt8(ascii: "t"), UInt8(ascii: "w"):
+            return .watermarks
         case UInt8(ascii: "x"): return .store
         default: return .outbox
         }
@@ -209,12 +222,14 @@ package enum Ledger {
     package static let openDerived = Array("p".utf8)
     package static let placeholders = Array("j".utf8)
     package static let rivals = Array("v".utf8)
-    package static let failing = Array("f".utf8)
+    package static let failing = Array("z".utf8)
     package static let gates = Array("g".utf8)
     package static let hidden = Array("a".utf8)
     package static let held = Array("h".utf8)
     package static let keys = Array("k".utf8)
     package static let listed = Array("l".utf8)
+    package static let listedPages = Array("t".utf8)
+    package static let owed = Array("f".utf8)
     package static let lost = Array("i".utf8)
     package static let mutations = Array("m".utf8)
     package static let open = Array("o".utf8)

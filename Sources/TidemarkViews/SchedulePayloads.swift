@@ -12,6 +12,8 @@ struct RunStartPayload {
     var seed: UInt64?
     /// What the run was to do.
     var scope = SyncScope.all
+    /// Whether every collection was to be listed whole.
+    var isFull = false
 
     init(_ payload: [UInt8]) {
         guard let document = try? JSONDocument(parsing: payload) else { return }
@@ -19,6 +21,7 @@ struct RunStartPayload {
         uptime = document.value("uptime")?.int64Value
         bootID = document.value("bootID")?.stringValue
         scope = SyncScope(document.value("scope"))
+        isFull = document.value("full") == .bool(true)
         seed = document.value("seed")?.stringValue.flatMap { UInt64($0) }
     }
 }
@@ -77,6 +80,17 @@ enum BackoffField {
             return nil
         }
         return Int64(text).map { min($0, secondsMax) } ?? secondsMax
+    }
+}
+
+extension SyncScope {
+    /// Whether a run of this scope lists a collection.
+    func lists(_ collection: CollectionName) -> Bool {
+        switch self {
+        case .all: true
+        case .pull(let names): names.contains(collection)
+        case .push, .cleanUp: false
+        }
     }
 }
 

@@ -40,6 +40,12 @@ package enum TheModel {
         CollectionModel("tasks", pageSize: 500)
     }
 
+    static func pagesMax() -> CollectionModel {
+        var tasks = CollectionModel("tasks", pageSize: 500)
+        tasks.pagesMax = 200
+        return tasks
+    }
+
     static func indexes() -> CollectionModel {
         CollectionModel("tasks", indexes: [["title"], ["done", .date("due")]])
     }
@@ -64,8 +70,8 @@ package enum TheModel {
     /// In the order of the article.
     package static func collections() -> [CollectionModel] {
         [
-            idField(), lastChange(), conflict(), references(), pageSize(), indexes(), formats(),
-            nullable(), migrations(),
+            idField(), lastChange(), conflict(), references(), pageSize(), pagesMax(),
+            indexes(), formats(), nullable(), migrations(),
         ]
     }
 

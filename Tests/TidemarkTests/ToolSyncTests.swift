@@ -85,6 +85,57 @@ struct `the tool's sync` {
         }
     }
 
+    @Test func `ends with 1 as long as entities are held, and status says how many`() async throws {
+        try await withServer { world, store in
+            for number in 0..<4 { world.rivalPuts("tasks/t\(number)", "{}") }
+            _ = try await SyncTool.run("sync", store, environment: me)
+            for number in 0..<4 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+
+            for arguments in [["--full"], [], ["--until-quiet"]] {
+                let result = try await SyncTool.run(["sync", store] + arguments, environment: me)
+                #expect(result.code == 1, "\(arguments)")
+                #expect(result.lines.first == "not synced: 4 held", "\(arguments)")
+            }
+
+            let status = try await SyncTool.run("status", store).lines
+            #expect(status.contains("held      4 of tasks, see tidemark issues"))
+            let json = try await SyncTool.run("status", store, "-o", "json").out
+            #expect(try JSONValue(parsing: Array(json.utf8.dropLast()))["held"]?["tasks"] == 4)
+        }
+    }
+
+    @Test func `says where a list goes on, and that it began anew`() async throws {
+        try await withServer(SyncWorld.paging(1)) { world, store in
+            for number in 0..<6 { world.rivalPuts("tasks/t\(number)", "{}") }
+            world.server.faults = FaultPlan([
+                FaultRule(
+                    .answer(status: 503), method: .get, pathContains: "_token",
+                    occurrences: 3...Int.max)
+            ])
+            #expect(try await SyncTool.run("sync", store, environment: me).code == 1)
+            let status = try await SyncTool.run("status", store).lines
+            #expect(
+                status.last?.hasSuffix("synced; a list of everything goes on after page 3") == true)
+            world.server.faults = FaultPlan([
+                FaultRule(
+                    .answer(status: 400, body: Array(#"{"code":400}"#.utf8)), method: .get,
+                    pathContains: "_token", nth: 1)
+            ])
+
+            let result = try await SyncTool.run("sync", store, environment: me)
+
+            #expect(result.code == 0)
+            #expect(
+                result.lines.last
+                    == "  tasks: the server did not take the next page of the list that"
+                    + " was cut off; it was listed from the beginning")
+            #expect(
+                try await SyncTool.run("status", store).lines
+                    .contains("          listed from the beginning: tasks"))
+        }
+    }
+
     @Test func `ends with 1 and names the rule that only the app has`() async throws {
         try await withServer(.notes(.custom("longest"))) { world, store in
             world.rivalPuts("notes/a", #"{"title":"old"}"#)

@@ -9,11 +9,19 @@ import TidemarkViews
 struct StoreSummary {
     private var position: Position
     private var origin: String?
-    private var collections:
-        [(name: CollectionName, counts: [EntityStatus: Int], cursor: String?)] =
-            []
-    private var pending = 0
-    private var refused = 0
+    private var collections: [Entry] = []
+    private var waiting: OutboxCounts
+
+    /// What it says of a collection.
+    private struct Entry {
+        var name: CollectionName
+        var counts: [EntityStatus: Int]
+        var cursor: String?
+        /// How many pages of a list of everything are here that is not complete.
+        var pages: Int?
+        /// Whether a list of everything is to be made, because a run was asked to and did not.
+        var isOwed: Bool
+    }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
 
@@ -32,10 +40,13 @@ struct StoreSummary {
             }
             let mark = try views.watermark(collection.name)
             let cursor = mark?.cursor?.description ?? mark?.since?.description
-            collections.append((collection.name, counts, cursor))
+            collections.append(
+                Entry(
+                    name: collection.name, counts: counts, cursor: cursor,
+                    pages: try views.listing(collection.name)?.page,
+                    isOwed: try views.isOwed(collection.name)))
         }
-        let counts = try OutboxCounts(views)
-        (pending, refused) = (counts.pending, counts.refused)
+        waiting = try OutboxCounts(views)
         var last: (position: Position, row: SyncRunRow)?
         try views.forEachSyncRun { position, row in
             last = (position, row)
@@ -51,6 +62,12 @@ struct StoreSummary {
         return summary?.value("outcome")?.stringValue ?? "finished"
     }
 
+    /// Collections whose cut-off list the last run had to begin anew.
+    private var restarted: [String] {
+        let summary = lastRun.flatMap { try? JSONDocument(parsing: $0.row.summary) }
+        return (summary?.value("restarted")?.array ?? []).compactMap(\.stringValue)
+    }
+
     var lines: [String] {
         var lines = ["log       \(position)"]
         lines.append("server    \(origin ?? "none")")
@@ -59,14 +76,26 @@ struct StoreSummary {
             last += " (\(run.position), \(run.row.finishedAt ?? run.row.startedAt))"
         }
         lines.append("last run  \(last)")
-        lines.append("outbox    \(pending) pending, \(refused) refused")
+        if !restarted.isEmpty {
+            let names = restarted.joined(separator: ", ")
+            lines.append("          listed from the beginning: \(names)")
+        }
+        lines.append("outbox    \(waiting.pending) pending, \(waiting.refused) refused")
+        for (collection, count) in waiting.held.sorted(by: { $0.key < $1.key }) {
+            lines.append("held      \(count) of \(collection), see tidemark issues")
+        }
         lines += schedule.lines
         let width = max(9, collections.map(\.name.rawValue.count).max() ?? 0)
         for collection in collections {
             let counts = EntityStatus.allCases.compactMap { status in
                 collection.counts[status].map { "\($0) \(status.rawValue)" }
             }
-            let list = counts.isEmpty ? "empty" : counts.joined(separator: ", ")
+            var list = counts.isEmpty ? "empty" : counts.joined(separator: ", ")
+            if let pages = collection.pages {
+                list += "; a list of everything goes on after page \(pages)"
+            } else if collection.isOwed {
+                list += "; to be listed whole"
+            }
             lines.append(collection.name.rawValue.padded(to: width) + " " + list)
         }
         return lines
@@ -76,8 +105,15 @@ struct StoreSummary {
         var object: JSONObject = ["position": .number(JSONNumber(position.rawValue))]
         object["origin"] = origin.map(JSONValue.string) ?? .some(.null)
         object["lastRun"] = .string(lastOutcome)
-        object["pending"] = .number(JSONNumber(pending))
-        object["refused"] = .number(JSONNumber(refused))
+        object["pending"] = .number(JSONNumber(waiting.pending))
+        object["refused"] = .number(JSONNumber(waiting.refused))
+        object["held"] = .object(
+            waiting.held.sorted { $0.key < $1.key }.reduce(into: JSONObject()) { held, entry in
+                held[entry.key.rawValue] = .number(JSONNumber(entry.value))
+            })
+        if !restarted.isEmpty {
+            object["restarted"] = .array(restarted.map(JSONValue.string))
+        }
         object["automatic"] = .string(schedule.automatic)
         object["gates"] = .array(schedule.json)
         var list: [JSONValue] = []
@@ -87,6 +123,10 @@ struct StoreSummary {
                 entry[status.rawValue] = .number(JSONNumber(collection.counts[status] ?? 0))
             }
             entry["cursor"] = collection.cursor.map(JSONValue.string) ?? .some(.null)
+            if let pages = collection.pages {
+                entry["pagesListed"] = .number(JSONNumber(pages))
+            }
+            if collection.isOwed { entry["owesWholeList"] = true }
             list.append(.object(entry))
         }
         object["collections"] = .array(list)

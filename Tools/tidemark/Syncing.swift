@@ -56,6 +56,11 @@ struct Sync: AsyncParsableCommand {
                 "  \(collection): the server did not name \(count), more than half; they are kept:"
                     + " see tidemark issues")
         }
+        for collection in outcome.restarted.sorted() {
+            Terminal.write(
+                "  \(collection): the server did not take the next page of the list that was cut"
+                    + " off; it was listed from the beginning")
+        }
         try replica.close()
         if !outcome.isSynced { throw Exit.findings }
     }

@@ -27,15 +27,20 @@ public struct EngineStatus: Sendable, Hashable {
     public var pending: Int
     /// Mutations that the server refused and that wait for the user.
     public var refused: Int
+    /// Collections of which a whole list did not name more than half: how many entities are kept
+    /// until the user says what is to become of them.
+    public var held: [CollectionName: Int]
 
     /// A status from its parts.
     public init(
-        _ activity: Activity, lastOutcome: SyncOutcome? = nil, pending: Int = 0, refused: Int = 0
+        _ activity: Activity, lastOutcome: SyncOutcome? = nil, pending: Int = 0, refused: Int = 0,
+        held: [CollectionName: Int] = [:]
     ) {
         self.activity = activity
         self.lastOutcome = lastOutcome
         self.pending = pending
         self.refused = refused
+        self.held = held
     }
 
     /// How the run is going on; nil while none is.

@@ -51,5 +51,6 @@ extension EngineStatus {
     mutating func set(_ counts: OutboxCounts) {
         pending = counts.pending
         refused = counts.refused
+        held = counts.held
     }
 }

@@ -137,6 +137,7 @@ extension SyncEngine {
             outcome.failure = failure
             outcome.pending = counts.pending
             outcome.refused = counts.refused
+            outcome.held = counts.held
             return outcome
         } catch { throw TidemarkError.wrapping(error) }
     }

@@ -31,8 +31,10 @@ enum SyncTool {
     }
 
     /// Runs the tool with a list of arguments.
-    static func run(_ arguments: [String]) async throws -> Result {
-        try await start(try #require(path), arguments, "", [:])
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> Result {
+        try await start(try #require(path), arguments, "", environment)
     }
 
     /// Runs a line of Bash, in which `$tidemark` is the tool.

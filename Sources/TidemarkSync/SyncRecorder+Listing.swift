@@ -1,0 +1,83 @@
+// SyncRecorder+Listing.swift — what the log keeps of a list of everything while it is made, and when
+// its end is worth an event.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension SyncRecorder {
+    /// What is kept of a list of everything with a page, so that a later run can go on with it; nil
+    /// for nothing.
+    func progress(
+        of list: Listing, _ page: ListPage, _ news: PullNews, _ failure: SyncFailure?,
+        _ draft: Draft
+    ) throws -> ListPayload? {
+        guard list.isWhole else { return nil }
+        let isKept = failure == nil && (page.next != nil || list.pages > 1)
+        guard isKept, let state = list.state else {
+            // What was kept of an earlier one is of no use any more.
+            return try draft.fold.listed(list.collection.name)?.state == nil
+                ? nil : ListPayload(nil)
+        }
+        var payload = ListPayload(state)
+        payload.references = news.wanted.map { ListedReference(id: $0.id, revision: $0.revision) }
+        let wanted = Set(news.wanted.map { ExactString($0.id) })
+        payload.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
+        payload.unreadable = page.unreadable.map(\.name)
+        return payload
+    }
+
+    /// Whether the end of a list of everything is what was waited for: it was owed, or cut off
+    /// before, or tells of something that it can be read.
+    func endsSomething(_ list: Listing, _ draft: Draft) throws -> Bool {
+        guard list.isWhole else { return false }
+        let name = list.collection.name
+        return try draft.fold.isOwed(name) || draft.fold.listed(name)?.state != nil
+            || !readableAgain(list, draft).isEmpty
+    }
+
+    /// What could not be read and was not named any more, by name.
+    func readableAgain(_ list: Listing, _ draft: Draft) throws -> [String] {
+        guard list.isWhole, list.collection.window == nil else { return [] }
+        return try draft.fold.unreadable(of: list.collection.name).filter {
+            !list.unreadable.contains(ExactString($0))
+        }
+    }
+
+    /// Whether the same entities are held already, and the end of the list says nothing else.
+    func isHeldAlready(
+        _ list: Listing, _ absent: Absent, _ draft: Draft
+    ) throws -> Bool {
+        let name = list.collection.name
+        guard absent.isHeld, !list.settles, let held = try draft.fold.held(name),
+            let mark = try draft.fold.watermark(name), mark.cursor == list.cursor,
+            mark.epoch == list.epoch || list.epoch == nil
+        else { return false }
+        if list.collection.since != nil,
+            SinceDecision.isNews(
+                since: mark.since, checkedAt: mark.checkedAt, latest: list.latest,
+                asked: list.asked)
+        {
+            return false
+        }
+        return try held.ids.map(ExactString.init) == absent.ids.map(ExactString.init)
+            && !endsSomething(list, draft)
+    }
+
+    /// Whether a page names what is held: that is worth an event.
+    func namesHeld(
+        _ named: Set<ExactString>, _ collection: CollectionName, _ draft: Draft
+    ) throws -> Bool {
+        try draft.fold.held(collection)?.ids.contains { named.contains(ExactString($0)) } ?? false
+    }
+
+    /// Whether something may still be concluded from what a list did not name, so that what a look
+    /// at an entity says is worth an event also where it is nothing new.
+    func isInDoubt(_ key: EntityKey, _ start: Position, _ draft: Draft) throws -> Bool {
+        if try draft.fold.isUnreadable(key) || draft.fold.held(key.collection) != nil {
+            return true
+        }
+        guard let listed = try draft.fold.listed(key.collection) else { return false }
+        return listed.state != nil && listed.begun != start
+    }
+}

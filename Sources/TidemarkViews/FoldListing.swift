@@ -1,0 +1,170 @@
+// FoldListing.swift — lists of everything: which of them are owed, and how far one is that was cut
+// off.
+
+package import TidemarkEvents
+
+extension Fold {
+    // MARK: In the making
+
+    /// Takes note of how far a list of everything is, and of what the page names.
+    func listed(_ event: Event, _ position: Position) throws {
+        guard let name = event.collection, let document = try? JSONDocument(parsing: event.payload),
+            let object = document.value("list")?.object
+        else { return }
+        let list = ListPayload(object)
+        let before = try listed(name)
+        guard let state = list.state else { return try endList(name) }
+        if state.page == 1 { try endList(name) }
+        var row = ListedRow(sync: event.sync)
+        if state.page > 1, let before {
+            row.begun = before.begun
+            row.latest = before.latest
+        }
+        row.state = state
+        put(.listed(name), row.encoded)
+        var page = ListedPageRow(position: position)
+        let places = document.value("at")?.array ?? []
+        for (id, place) in zip(document.value("ids")?.array ?? [], places) where place == "=" {
+            if let id = id.stringValue { page.same.append(id) }
+        }
+        page.same += list.same
+        page.references = list.references
+        page.unreadable = list.unreadable
+        if !page.isEmpty { put(.listedPage(name, state.page), page.encoded) }
+    }
+
+    package func listed(_ collection: CollectionName) throws -> ListedRow? {
+        try get(.listed(collection)).map { try ListedRow(parsing: $0) }
+    }
+
+    /// Forgets how far a list is.
+    func endList(_ collection: CollectionName) throws {
+        guard let row = try listed(collection) else { return }
+        put(.listed(collection), nil)
+        guard row.state != nil else { return }
+        for (place, _) in try ledgerRows(RowKey.listedPages(collection)) { put(place, nil) }
+    }
+
+    // MARK: Owed
+
+    /// Takes note of the collections that a run is asked to list whole.
+    ///
+    /// Each is owed such a list until one was noted as complete, whatever becomes of the run.
+    func owe(_ event: Event, _ position: Position) throws {
+        let run = RunStartPayload(event.payload)
+        guard run.isFull else { return }
+        for collection in try model().collections where run.scope.lists(collection.name) {
+            put(.owed(collection.name), position.bigEndianBytes)
+        }
+    }
+
+    /// Whether a collection is to be listed whole, because a run was asked to and did not.
+    package func isOwed(_ collection: CollectionName) throws -> Bool {
+        try get(.owed(collection)) != nil
+    }
+
+    // MARK: Held
+
+    /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
+    /// it when a later one names them.
+    func hold(_ payload: PullCompletedPayload, _ name: CollectionName, _ position: Position) throws
+    {
+        let before = try held(name)
+        guard !payload.held.isEmpty else {
+            if payload.isFull, before != nil { put(.held(name), nil) }
+            return
+        }
+        // The same once more is the same question.
+        if let before, before.ids.map(ExactString.init) == payload.held.map(ExactString.init) {
+            return
+        }
+        let row = HeldRow(position: position, ids: payload.held, knownCount: payload.knownCount)
+        put(.held(name), row.encoded)
+    }
+
+    package func held(_ collection: CollectionName) throws -> HeldRow? {
+        try get(.held(collection)).flatMap { try HeldRow(parsing: $0) }
+    }
+
+    /// Takes note of what a page names that is held: it was there later than the list that did not
+    /// name it.
+    func seen(_ event: Event) throws {
+        guard let name = event.collection, let held = try held(name),
+            let document = try? JSONDocument(parsing: event.payload)
+        else { return }
+        let places = document.value("at")?.array ?? []
+        for (id, place) in zip(document.value("ids")?.array ?? [], places) where place == "=" {
+            guard let id = id.stringValue else { continue }
+            let key = try resolve(EntityKey(name, id))
+            var row = try entity(key)
+            guard row.baseState == .live, let known = row.asOf, known < held.position else {
+                continue
+            }
+            row.asOf = held.position
+            try put(row, key)
+        }
+    }
+}
+
+/// Entities that a whole list did not name, and that are not taken for deleted before the user says
+/// so: 'h' collection.
+package struct HeldRow: Sendable, Hashable {
+    /// The `pull.completed` that held them.
+    package var position: Position
+    package var ids: [String]
+    /// How many entities of the collection there were.
+    package var knownCount: Int
+
+    package init(position: Position, ids: [String], knownCount: Int) {
+        self.position = position
+        self.ids = ids
+        self.knownCount = knownCount
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.varint(1, UInt64(max(0, knownCount)))
+        for id in ids { writer.message(2, id.utf8) }
+        return position.bigEndianBytes + writer.bytes
+    }
+
+    package init?(parsing bytes: [UInt8]) throws(ProtoError) {
+        guard let position = Position(bigEndianBytes: bytes.prefix(8)) else { return nil }
+        self.init(position: position, ids: [], knownCount: 0)
+        var reader = ProtoReader(Array(bytes.dropFirst(8)))
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: knownCount = Int(clamping: try field.unsigned())
+            case 2: ids.append(try field.string())
+            default: continue
+            }
+        }
+    }
+}
+
+extension ViewReader {
+    /// The entities of a collection that are held.
+    package func held(_ collection: CollectionName) throws -> HeldRow? {
+        try row(.held(collection)).flatMap { try HeldRow(parsing: $0) }
+    }
+
+    /// How many entities are held, by collection.
+    package func heldCounts() throws -> [CollectionName: Int] {
+        var counts: [CollectionName: Int] = [:]
+        try forEachRow(Ledger.held) { key, value in
+            guard let name = CollectionName(prefix: key.dropFirst()),
+                let row = try HeldRow(parsing: value)
+            else { return }
+            counts[name] = max(1, row.ids.count)
+        }
+        return counts
+    }
+}
+
+extension CollectionName {
+    /// Reads what ``EntityKey/prefix(of:)`` wrote.
+    init?(prefix bytes: ArraySlice<UInt8>) {
+        guard bytes.last == 0, let text = String(utf8: bytes.dropLast()) else { return nil }
+        self.init(text)
+    }
+}
