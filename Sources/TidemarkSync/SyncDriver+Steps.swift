@@ -16,7 +16,9 @@ extension SyncDriver {
                 run.machine.completed(list, absent)
             }
             if case .cleanUp(let now) = step {
-                try await log(&run.recorder) { try $0.cleanUp(now, $1) }
+                try await log(&run.recorder) { [moment = run.moment] in
+                    try $0.cleanUp(now, moment, $1)
+                }
             }
             return true
         }
@@ -71,7 +73,7 @@ extension SyncDriver {
                     try adapter.request(for: item.call)
                 }
         } catch {
-            run.machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, seen: nil)
             return true
         }
         dependencies.reach(.beforeAppend)
@@ -96,7 +98,8 @@ extension SyncDriver {
             try $0.answered(items, sent, record, outcome, $1)
         }
         dependencies.reach(.afterAnswer)
-        run.machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
+        run.machine.took(
+            outcome, to: step, seen: record.sighting(begun: run.begun), alert: record.alert)
         return true
     }
 
@@ -107,7 +110,7 @@ extension SyncDriver {
     ) async throws {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            run.machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, seen: nil)
             return
         }
         run.waited = 0
@@ -122,7 +125,8 @@ extension SyncDriver {
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
         let news = try await note(exchange, step, answer, run.machine.list, &run.recorder)
         run.machine.took(
-            answer, to: step, news: news, date: record.serverTime, alert: record.alert)
+            answer, to: step, news: news, seen: record.sighting(begun: run.begun),
+            alert: record.alert)
     }
 
     func note(

@@ -9,14 +9,16 @@ extension SyncMachine {
         let epoch = epochs?[collection.name]
         let after = try cursor(of: collection, epoch, views)
         // Of what a list of a part does not name nothing follows.
-        let isWhole = after == nil && collection.window == nil && collection.absence != .keeps
+        let isWhole =
+            after == nil && collection.window == nil && collection.absence != .keeps
+            && !isTimeInDoubt
         let span = try span(of: collection, views)
         var list = Listing(
             collection, after: after, epoch: epoch,
             known: isWhole ? try known(collection, views) : [],
             ahead: try ahead(collection.name, views),
             window: span, asOf: views.last)
-        list.serverTime = serverTime
+        list.serverTime = sureTime
         list.settles = try views.hasUnanswered(in: collection.name)
         return list
     }
@@ -24,7 +26,7 @@ extension SyncMachine {
     /// The span that everything is listed within: the model's, and as far beyond it as what was
     /// sent without an answer lies, which else would be sent twice.
     private func span(of collection: CollectionModel, _ views: ViewReader) throws -> TimeSpan? {
-        guard let usual = collection.window?.span(around: serverTime ?? deviceTime) else {
+        guard let usual = collection.window?.span(around: windowTime) else {
             return nil
         }
         let moments = try views.unansweredMoments(in: collection)
@@ -56,7 +58,7 @@ extension SyncMachine {
     private func cursor(
         of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
     ) throws -> Revision? {
-        guard !isFull, restarts[collection.name] == nil,
+        guard !isFull, !isTimeInDoubt, restarts[collection.name] == nil,
             let mark = try views.watermark(collection.name)
         else { return nil }
         let isDue = FullPullRule.isDue(

@@ -129,7 +129,9 @@ extension SyncRecorder {
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        let absent = list.goesOn || absent.isOutOfReach ? absent : Absent()
+        // What is absent by a list is so only where its time was right.
+        let isTaken = try (list.goesOn || absent.isOutOfReach) && !draft.fold.isTimeInDoubt()
+        let absent = isTaken ? absent : Absent()
         guard absent.isOutOfReach || list.goesOn || list.settles,
             try isWorthNoting(list, draft) || !absent.ids.isEmpty
         else { return Absent() }
@@ -163,10 +165,14 @@ extension SyncRecorder {
             payload.add("of", Int64(list.knownCount))
         }
         if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
+        let isInDoubt = try draft.fold.isTimeInDoubt()
+        let time = try list.serverTime.flatMap { time in
+            try !isInDoubt && draft.fold.believes(time, begun: begun) ? time : nil
+        }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
-                sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
+                sync: start, call: call, asOf: list.asOf, serverTime: time,
                 revision: list.cursor, json: payload.bytes))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }

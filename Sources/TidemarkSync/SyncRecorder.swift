@@ -82,7 +82,7 @@ package struct SyncRecorder: Sendable {
     private let scope: SyncScope
     private let seed: UInt64
     private let isFull: Bool
-    private let begun: Moment
+    let begun: Moment
     private var unlogged: [ReadExchange] = []
     /// Collections of whose list something was passed over, because more is known of it: their
     /// cursor stays, so that the next list brings it again.
@@ -120,7 +120,8 @@ package struct SyncRecorder: Sendable {
         payload.add("uptime", begun.uptime)
     }
 
-    /// The server's time when the run began, as far as the log knows it.
+    /// The server's time when the run began, as far as the log knows it; in doubt what was believed
+    /// last.
     func serverNow(_ draft: Draft) throws -> Timestamp? {
         try draft.fold.serverNow(begun.now, bootID: begun.bootID, uptime: begun.uptime)
     }
@@ -166,7 +167,7 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             describe(&payload)
-            if let answer = unlogged.last?.answer, answer.date != nil {
+            if let answer = unlogged.last(where: { $0.answer.date != nil })?.answer {
                 payload.add("Date", answer.date)
                 payload.add("answerUptime", answer.uptime)
             }

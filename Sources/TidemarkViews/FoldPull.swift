@@ -10,13 +10,15 @@ extension Fold {
         try lose(payload.hidden, of: collection, position)
         let isByDate = try knownCollection(collection)?.since != nil
         // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate else { return }
+        guard event.revision != nil || isByDate, try isTimeSettled(for: event) else { return }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
-        row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
+        row.fullAt =
+            try payload.isFull ? believed(event.serverTime, of: event) ?? before?.fullAt
+            : before?.fullAt
         if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
         if !payload.held.isEmpty {
@@ -24,6 +26,19 @@ extension Fold {
         } else if payload.isFull, try get(.held(collection)) != nil {
             put(.held(collection), nil)
         }
+    }
+
+    /// Whether a list that ended moves a mark: not one that ends in doubt about the server's time,
+    /// nor one that began before the time proved wrong by which it was asked for.
+    private func isTimeSettled(for event: Event) throws -> Bool {
+        guard let clock = try serverClock() else { return true }
+        guard !clock.isInDoubt, let correctedAt = clock.correctedAt else { return !clock.isInDoubt }
+        return event.asOf.map { $0 >= correctedAt } ?? true
+    }
+
+    /// A time that an event of a run says, where it was believed.
+    func believed(_ time: Timestamp?, of event: Event) throws -> Timestamp? {
+        try time.flatMap { try believes($0, of: event) ? $0 : nil }
     }
 
     /// What follows from the entities of a page, all of which were taken in before.

@@ -41,7 +41,7 @@ extension Fold {
         _ payload: PullCompletedPayload, _ collection: CollectionName
     ) throws {
         row.since = before?.since
-        row.checkedAt = payload.asked ?? before?.checkedAt
+        row.checkedAt = try believed(payload.asked, of: event) ?? before?.checkedAt
         guard let listed = try listed(collection) else { return }
         put(.listed(collection), nil)
         guard listed.sync == event.sync else { return }

@@ -54,13 +54,13 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 6
-        case .outbox: 5
-        case .decisions: 5
-        case .watermarks: 4
-        case .schedule: 5
-        case .bindings, .issues, .syncRuns: 3
-        case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
+        case .entities: 7
+        case .outbox, .decisions, .schedule: 6
+        case .watermarks: 5
+        case .syncRuns: 4
+        case .bindings, .issues: 3
+        case .placeholders, .rivals: 2
+        case .store, .idempotencyKeys, .access: 1
         }
     }
 }

@@ -18,6 +18,8 @@ struct ScenarioStep: Sendable {
         case advance(Duration)
         /// The device's clock goes so much before the server's from now on.
         case deviceClock(Duration)
+        /// The server's answers are dated so much ahead of its clock from now on.
+        case serverDate(Duration)
         case fault(ScenarioFault)
         /// In which order the answers to these requests come.
         case answers([ScenarioPattern])
@@ -98,6 +100,7 @@ struct ScenarioReader {
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]), ("server", []), ("advance", []), ("deviceClock", []),
+        ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
         ("restart", []), ("during", ["do"]), ("expect", []),
     ]
@@ -141,9 +144,13 @@ struct ScenarioReader {
             }
             return .answer(try members.neededText(kind), answer)
         case "server": return .server(try edit(members))
-        case "advance", "deviceClock":
+        case "advance", "deviceClock", "serverDate":
             guard let duration = try members.duration(kind) else { break }
-            return kind == "advance" ? .advance(duration) : .deviceClock(duration)
+            switch kind {
+            case "advance": return .advance(duration)
+            case "deviceClock": return .deviceClock(duration)
+            default: return .serverDate(duration)
+            }
         case "fault": return .fault(try fault(members))
         case "answers": return .answers(try patterns(members))
         case "sync": return .sync(try sync(members))

@@ -16,6 +16,8 @@ final class ScenarioWire: Transport, Sendable {
         var order: [(pattern: ScenarioPattern, isAnswered: Bool)] = []
         /// Requests that waited for others' answers in vain.
         var stuck: [String] = []
+        /// How far answers are dated ahead of the server's clock.
+        var dateAhead: Duration?
         var perform: (@Sendable ([ScenarioStep]) async -> Void)?
     }
     private let state = Mutex(State())
@@ -35,6 +37,8 @@ final class ScenarioWire: Transport, Sendable {
     func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0)) } }
 
     func add(_ hook: ScenarioHook) { state.withLock { $0.hooks.append((hook, 0)) } }
+
+    func date(ahead duration: Duration) { state.withLock { $0.dateAhead = duration } }
 
     func order(_ patterns: [ScenarioPattern]) {
         state.withLock { $0.order = patterns.map { ($0, false) } }
@@ -64,7 +68,11 @@ final class ScenarioWire: Transport, Sendable {
             )
         }
         for hook in hooks where hook.isBefore { await perform?(hook.steps) }
-        let answer = try await exchange(request, body, limits, fault)
+        var answer = try await exchange(request, body, limits, fault)
+        if let ahead = state.withLock(\.dateAhead) {
+            let now = Timestamp(microseconds: clock.now.rawValue + ahead.wholeMicroseconds)
+            answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: now.milliseconds)
+        }
         for hook in hooks where !hook.isBefore { await perform?(hook.steps) }
         await waitForTurn(line)
         state.withLock { state in
