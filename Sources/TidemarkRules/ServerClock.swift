@@ -4,8 +4,8 @@
 //              device's; an answer that agrees with it is taken in
 //   doubted    an answer that does not agree: the time is in doubt until one agrees again, or until
 //              three that agree with one another came over ten minutes of uptime: those count
-//   former     what was believed before a leap that counted; one answer that agrees with it takes
-//              the leap back
+//   former     what was believed before leaps that counted, and the device's clock before all of
+//              them; one answer that agrees takes the leap back
 //
 // The first answer counts at once where the device's clock says much the same. Whoever prunes,
 // concludes absence or writes a time waits while it is in doubt.
@@ -57,6 +57,11 @@ package struct ClockCourse: Sendable, Hashable {
 
     fileprivate init(_ sighting: ClockSighting, since: Position) {
         self.init(time: sighting.time, seen: sighting.moment, since: since)
+    }
+
+    /// The device's clock.
+    fileprivate init(device moment: Moment, since: Position) {
+        self.init(time: moment.now, seen: moment, since: since)
     }
 
     /// What the clock shows at a moment: in the same boot by the clock that nobody sets, else by
@@ -117,6 +122,7 @@ package struct ServerClock: Sendable, Hashable {
     /// How far the first answer may be from the device's clock to be believed at once: people set
     /// their clocks wrong by hours, and by a day.
     package static let deviceSlack: Int64 = 2 * 86_400 * 1_000_000
+    private static let formerMax = 4
     private static let hour: Int64 = 3_600_000_000
 
     /// How far an answer may be from what is known, in microseconds: it takes its time, clocks
@@ -136,12 +142,13 @@ package struct ServerClock: Sendable, Hashable {
     }
 
     package var believed: ClockCourse?
-    package var former: ClockCourse?
+    /// The latest last.
+    package var former: [ClockCourse] = []
     package var doubted: ClockCourse?
     /// The latest time that was given out by what is gone by: no earlier one is.
     package var given: Timestamp?
-    /// The answer by which what was gone by proved wrong last.
-    package var correctedAt: Position?
+    /// The answer with which the last doubt ended, or by which what was gone by proved wrong.
+    package var settledAt: Position?
     /// The boot that an edit named last.
     package var bootID = ""
 
@@ -184,23 +191,21 @@ package struct ServerClock: Sendable, Hashable {
         guard sighting.moment.uptime >= 0, sighting.date.rawValue >= 0 else { return nil }
         if var course = believed, course.agrees(sighting) {
             course.take(sighting)
+            if isInDoubt { settledAt = position }
             (believed, doubted) = (course, nil)
             return nil
         }
-        if var course = former, course.agrees(sighting) {
+        if let index = former.lastIndex(where: { $0.agrees(sighting) }) {
+            var course = former[index]
             course.take(sighting)
-            former = nil
+            former.removeSubrange(index...)
             return believe(course, position)
         }
         let distance = sighting.date.distance(to: sighting.moment.now).magnitude
         if believed == nil, distance <= Self.deviceSlack.magnitude {
-            // Where the device's clock is right after all, that will be seen at once.
-            let slack = Self.slack(isSameBoot: true, after: 0)
-            if distance > slack.magnitude {
-                former = ClockCourse(
-                    time: sighting.moment.now, seen: sighting.moment, since: position)
-            }
-            return believe(ClockCourse(sighting, since: position), position)
+            let correction = believe(ClockCourse(sighting, since: position), position)
+            former = [ClockCourse(device: sighting.moment, since: position)]
+            return correction
         }
         guard var course = doubted, course.agrees(sighting) else {
             let before = believed == nil ? doubted : nil
@@ -212,15 +217,17 @@ package struct ServerClock: Sendable, Hashable {
         doubted = course
         guard course.isProven else { return nil }
         if believed != nil { course.since = position }
-        let before = believed
-        let correction = believe(course, position)
-        former = before
-        return correction
+        let before = believed ?? ClockCourse(device: sighting.moment, since: position)
+        former.append(before)
+        // The device's clock, what was believed first, and what was believed last.
+        if former.count > Self.formerMax { former.remove(at: 2) }
+        return believe(course, position)
     }
 
     private mutating func believe(_ course: ClockCourse, _ position: Position) -> Correction? {
         let before = believed ?? doubted.flatMap { $0.since == course.since ? nil : $0 }
         let wasBelieved = believed != nil
+        if isInDoubt { settledAt = position }
         (believed, doubted) = (course, nil)
         return before.map { correct($0, course, position, wasBelieved: wasBelieved) }
     }
@@ -229,7 +236,7 @@ package struct ServerClock: Sendable, Hashable {
         _ before: ClockCourse, _ after: ClockCourse, _ position: Position, wasBelieved: Bool
     ) -> Correction {
         given = nil
-        correctedAt = position
+        if believed != nil { settledAt = position }
         return Correction(
             microseconds: before.time(at: after.seen).distance(to: after.time),
             since: before.since, wasBelieved: wasBelieved)

@@ -120,13 +120,14 @@ extension SyncDriver {
         let asking = try host.asking(question, asking(in: run, asOf: asOf))
         let (answer, record) = await host.answer(
             question, asking, run.proof.credentials, limits)
-        let exchange = ReadExchange(
+        var exchange = ReadExchange(
             key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
+        let seen = record.sighting(begun: run.begun)
+        exchange.isClockNews = run.machine.isClockNews(seen)
         let news = try await note(exchange, step, answer, run.machine.list, &run.recorder)
         run.machine.took(
-            answer, to: step, news: news, seen: record.sighting(begun: run.begun),
-            alert: record.alert)
+            answer, to: step, news: news, seen: seen, alert: record.alert)
     }
 
     func note(
@@ -161,6 +162,8 @@ extension SyncDriver {
             try await log(&recorder) {
                 try $0.described(own, missing: missing, exchange, $1)
             }
+        case _ where exchange.isClockNews:
+            try await log(&recorder) { try $0.clockNews(exchange, $1) }
         default:
             recorder.note(exchange)
         }

@@ -13,6 +13,14 @@ extension SyncMachine {
     /// else the device's clock.
     var windowTime: Timestamp { serverTime ?? heard?.date ?? deviceTime }
 
+    /// Whether an answer leaves or puts the server's time in doubt.
+    func isClockNews(_ seen: ClockSighting?) -> Bool {
+        guard let seen else { return false }
+        var after = clock
+        let correction = after.see(seen, at: .start)
+        return clock.isInDoubt || after.isInDoubt || correction != nil
+    }
+
     /// Whether everything is listed whole, and nothing concluded from what lists do not name.
     var isTimeInDoubt: Bool { clock.isInDoubt }
 }

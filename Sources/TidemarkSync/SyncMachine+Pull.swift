@@ -137,7 +137,8 @@ extension SyncMachine {
         }
         if current.beginNextPass(), let call = current.call { return .list(call) }
         let absent = try current.absent(views.entity)
-        if current.collection.absence == .deletes, !current.isReadBack, !absent.isEmpty,
+        if current.collection.absence == .deletes, !isTimeInDoubt, !current.isReadBack,
+            !absent.isEmpty,
             absent.count <= Listing.readBackMax,
             !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
         {

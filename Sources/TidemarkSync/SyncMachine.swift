@@ -161,7 +161,8 @@ package struct SyncMachine: Sendable {
     ///   - seen: the server's clock, where the answer says so.
     ///   - alert: what the server has to say to whoever runs the app.
     package mutating func took(
-        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(), seen: ClockSighting?,
+        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(),
+        seen: ClockSighting?,
         alert: String? = nil
     ) {
         if let alert { outcome.alert = alert }

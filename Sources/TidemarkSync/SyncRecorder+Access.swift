@@ -12,16 +12,15 @@ extension SyncRecorder {
     ///   - now: the server's time.
     ///   - moment: when it went off, by the device's clocks.
     mutating func cleanUp(_ now: Timestamp, _ moment: Moment, _ draft: Draft) throws {
-        // What is not logged yet says nothing of the clock.
-        let begun = try begin(draft)
         guard try !draft.fold.isTimeInDoubt(), try draft.fold.believes(now, begun: self.begun)
         else { return }
         for _ in 0..<Self.cleanUpsMax {
             guard try !draft.fold.pruneDecision(at: now).isEmpty else { return }
+            let start = try begin(draft)
             let bootID = try draft.fold.unnamed(moment.bootID)
             try draft.append(
                 Event(
-                    .timerFired, recordedAt: draft.now, sync: begun, uptime: moment.uptime,
+                    .timerFired, recordedAt: draft.now, sync: start, uptime: moment.uptime,
                     bootID: bootID,
                     json: TimerPayload(TimerPayload.cleanUp, now: now).encoded))
         }

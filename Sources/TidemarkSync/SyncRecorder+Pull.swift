@@ -35,7 +35,7 @@ extension SyncRecorder {
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
             !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
-            && list.number <= 1
+            && list.number <= 1 && !exchange.isClockNews
         var exchange = exchange
         let overtook = exchange.note.overtook
         exchange.note = try note(
@@ -190,7 +190,7 @@ extension SyncRecorder {
         guard isNews else {
             var exchange = exchange
             exchange.note.missing = missing.map(\.rawValue)
-            note(exchange)
+            if exchange.isClockNews { try clockNews(exchange, draft) } else { note(exchange) }
             return
         }
         let start = try begin(draft)

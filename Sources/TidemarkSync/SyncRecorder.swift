@@ -20,6 +20,8 @@ struct ReadExchange: Sendable {
     var settles: Position?
     /// What the answer says beyond the events that follow from it.
     var note = AnswerNote()
+    /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
+    var isClockNews = false
 
     /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
     /// Date says, less the time that the exchange took, and a second.
@@ -192,6 +194,11 @@ package struct SyncRecorder: Sendable {
 
     /// Keeps an exchange until something new is logged.
     mutating func note(_ exchange: ReadExchange) { unlogged.append(exchange) }
+
+    /// Logs an exchange that brought nothing but news of the server's clock.
+    mutating func clockNews(_ exchange: ReadExchange, _ draft: Draft) throws {
+        _ = try log(exchange, begin(draft), draft)
+    }
 
     func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft

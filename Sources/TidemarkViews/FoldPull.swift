@@ -17,7 +17,8 @@ extension Fold {
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
         row.fullAt =
-            try payload.isFull ? believed(event.serverTime, of: event) ?? before?.fullAt
+            try payload.isFull
+            ? believed(event.serverTime, of: event) ?? before?.fullAt
             : before?.fullAt
         if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
@@ -28,12 +29,12 @@ extension Fold {
         }
     }
 
-    /// Whether a list that ended moves a mark: not one that ends in doubt about the server's time,
-    /// nor one that began before the time proved wrong by which it was asked for.
+    /// Whether a list that ended moves a mark: not one that began or ended in doubt about the
+    /// server's time, nor one that was asked for by a time that proved wrong.
     private func isTimeSettled(for event: Event) throws -> Bool {
         guard let clock = try serverClock() else { return true }
-        guard !clock.isInDoubt, let correctedAt = clock.correctedAt else { return !clock.isInDoubt }
-        return event.asOf.map { $0 >= correctedAt } ?? true
+        guard !clock.isInDoubt, let settledAt = clock.settledAt else { return !clock.isInDoubt }
+        return event.asOf.map { $0 >= settledAt } ?? true
     }
 
     /// A time that an event of a run says, where it was believed.

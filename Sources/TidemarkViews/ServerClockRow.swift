@@ -8,10 +8,10 @@ extension ServerClock {
     var encoded: [UInt8] {
         var writer = ProtoWriter()
         if let believed { writer.message(6, believed.encoded) }
-        if let former { writer.message(7, former.encoded) }
+        for course in former { writer.message(7, course.encoded) }
         if let doubted { writer.message(8, doubted.encoded) }
         writer.signed(9, given?.rawValue ?? 0)
-        writer.position(10, correctedAt)
+        writer.position(10, settledAt)
         writer.string(11, bootID)
         return writer.bytes
     }
@@ -22,10 +22,10 @@ extension ServerClock {
         while let field = try reader.next() {
             switch field.number {
             case 6: believed = try ClockCourse(parsing: try field.bytes())
-            case 7: former = try ClockCourse(parsing: try field.bytes())
+            case 7: former.append(try ClockCourse(parsing: try field.bytes()))
             case 8: doubted = try ClockCourse(parsing: try field.bytes())
             case 9: given = Timestamp(rawValue: try field.signed())
-            case 10: correctedAt = try field.position()
+            case 10: settledAt = try field.position()
             case 11: bootID = try field.string()
             default: continue
             }
