@@ -72,7 +72,7 @@ extension ReachStore {
         for id in [1, 2] { try reach.entry(id, in: 1, daysAgo: id) }
     }
 
-    @Test func `and was never believed prunes nothing, and moves no mark but the cursor's`() throws {
+    @Test func `and was never believed prunes nothing, and moves no mark`() throws {
         try reach.hears(minutes: 0) { [reach.lists(0, in: $0, at: 0)] }
         let before = try reach.mark()
         try reach.hears(3000, minutes: 1) {
