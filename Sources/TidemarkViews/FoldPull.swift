@@ -33,6 +33,8 @@ extension Fold {
     /// server's time, nor one that was asked for by a time that proved wrong.
     private func isTimeSettled(for event: Event) throws -> Bool {
         guard let clock = try serverClock() else { return true }
+        // Versions that believed each answer asked by the latest time ever seen.
+        if let time = event.serverTime, try !believes(time, of: event) { return false }
         guard !clock.isInDoubt, let settledAt = clock.settledAt else { return !clock.isInDoubt }
         return event.asOf.map { $0 >= settledAt } ?? true
     }

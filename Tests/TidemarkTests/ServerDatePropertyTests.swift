@@ -81,7 +81,8 @@ private struct DateStory {
             {"id":"dates","title":"wrong dates","clock":"2017-09-01T12:00:00Z",\(rest),
              "steps":[\(steps.joined(separator: ","))]}
             """
-        return try #require(try scenarios(text).first)
+        let file = try ScenarioFile(parsing: Array(text.utf8), name: "dates.json")
+        return try #require(file.scenarios.first)
     }
 }
 
