@@ -44,6 +44,11 @@ public struct Event: Hashable, Sendable {
     public var schemaVersion: UInt32
     /// What the caller named the write that appended it, so that a repeated one is known again.
     public var idempotencyKey: [UInt8]?
+    /// Of an edit whose time decides something, and of a timer: microseconds since the device's
+    /// boot, so that the time can be judged by what is learnt later.
+    public var uptime: Int64?
+    /// That boot, where it is not the one that was named last.
+    public var bootID: String?
     /// The payload as it came.
     public var payload: [UInt8]
 
@@ -52,7 +57,8 @@ public struct Event: Hashable, Sendable {
         _ kind: EventKind, recordedAt: Timestamp, key: EntityKey? = nil,
         collection: CollectionName? = nil, cause: Position? = nil, sync: Position? = nil,
         mutation: Position? = nil, call: Position? = nil, asOf: Position? = nil,
-        serverTime: Timestamp? = nil, revision: Revision? = nil, json: [UInt8]? = nil
+        serverTime: Timestamp? = nil, revision: Revision? = nil, uptime: Int64? = nil,
+        bootID: String? = nil, json: [UInt8]? = nil
     ) {
         self.kind = kind
         self.recordedAt = recordedAt
@@ -65,6 +71,8 @@ public struct Event: Hashable, Sendable {
         self.asOf = asOf
         self.serverTime = serverTime
         self.revision = revision
+        self.uptime = uptime
+        self.bootID = bootID
         payloadType = json == nil ? .none : .json
         schemaVersion = 0
         idempotencyKey = nil

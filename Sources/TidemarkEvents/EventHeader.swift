@@ -3,7 +3,7 @@
 
 extension Event {
     /// The highest field number of this version.
-    private static let lastField: UInt32 = 14
+    private static let lastField: UInt32 = 16
 
     /// The header's bytes.
     ///
@@ -24,6 +24,8 @@ extension Event {
         writer.varint(12, UInt64(payloadType.rawValue))
         writer.varint(13, UInt64(schemaVersion))
         writer.bytes(14, idempotencyKey ?? [])
+        writer.signed(15, uptime ?? 0)
+        writer.string(16, bootID ?? "")
         return writer.bytes
     }
 
@@ -40,6 +42,8 @@ extension Event {
         if serverTime?.rawValue == 0 { event.serverTime = nil }
         if revision?.rawValue.isEmpty == true { event.revision = nil }
         if idempotencyKey?.isEmpty == true { event.idempotencyKey = nil }
+        if uptime == 0 { event.uptime = nil }
+        if bootID?.isEmpty == true { event.bootID = nil }
         return event
     }
 
@@ -61,7 +65,7 @@ extension Event {
         return event
     }
 
-    /// Reads what ``headerBytes`` wrote; fields of newer versions (15 and up) are passed over.
+    /// Reads what ``headerBytes`` wrote; fields of newer versions (17 and up) are passed over.
     ///
     /// - Throws: ``ProtoError`` when the bytes are not of the canonical subset.
     package init(header: [UInt8], payload: [UInt8]) throws(ProtoError) {
@@ -90,6 +94,8 @@ extension Event {
             case 12: payloadType = PayloadType(rawValue: try field.enumeration()) ?? .opaque
             case 13: schemaVersion = try field.small()
             case 14: idempotencyKey = try field.bytes()
+            case 15: uptime = try field.signed()
+            case 16: bootID = try field.string()
             default: continue
             }
         }

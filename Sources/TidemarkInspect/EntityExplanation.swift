@@ -81,7 +81,7 @@ package struct EntityExplanation: Sendable {
         decisions = []
         hiddenOwner = try row.isHidden ? views.hiddenOwner(of: key, row) : nil
         let made =
-            try views.decisions(about: keys).map { ($0, false) }
+            try views.decisions(about: keys + [EntityKey(key.collection, "")]).map { ($0, false) }
             + views.decisions(becauseOf: keys).map { ($0, true) }
         for (placed, isAboutOther) in made.sorted(by: { $0.0.position < $1.0.position }) {
             if let field, !field.isIn(placed.row.fields) { continue }

@@ -15,6 +15,7 @@ package enum EventLine {
     package static func json(_ position: Position, _ event: Event) -> [UInt8] {
         var line = JSONLine(capacity: 360 + event.payload.count)
         line.reference("asOf", event.asOf)
+        line.text("bootID", event.bootID)
         line.reference("call", event.call)
         line.reference("cause", event.cause)
         line.text("collection", event.collection?.rawValue)
@@ -41,6 +42,7 @@ package enum EventLine {
         if event.schemaVersion > 0 { line.number("schemaVersion", event.schemaVersion) }
         if let time = event.serverTime { line.number("serverTime", time.rawValue) }
         line.reference("sync", event.sync)
+        if let uptime = event.uptime { line.number("uptime", uptime) }
         return line.ended
     }
 
@@ -86,6 +88,8 @@ package enum EventLine {
         field("call", event.call.map { "\($0)" })
         field("asOf", event.asOf.map { "\($0)" })
         field("serverTime", event.serverTime.map { "\($0)" })
+        field("uptime", event.uptime.map { "\($0)" })
+        field("bootID", event.bootID.map { onOneLine(Array($0.utf8)) })
         field("revision", event.revision.map { onOneLine($0.rawValue) })
         if event.schemaVersion > 0 { field("schema", "\(event.schemaVersion)") }
         field("key", event.idempotencyKey.map { Base64.encode($0) })

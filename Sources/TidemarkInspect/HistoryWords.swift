@@ -64,6 +64,9 @@ extension EntityStep {
         if let decision = decisions.last {
             switch decision.result {
             case "pruned": return "pruned by \(decision.rule)"
+            case "voided": return "its pruning is void: the time was wrong"
+            case "kept" where decision.rule == "serverTime":
+                return "not pruned: that time was never believed"
             case "hidden": return "out of reach: not in a list of everything"
             case "shown": return "in reach again"
             default: return "followed from \(decision.rule)"

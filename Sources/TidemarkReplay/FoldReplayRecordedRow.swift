@@ -122,7 +122,7 @@ struct RecordedRow {
             group(\.refusal), group(\.asOf, [today.basePosition, before.basePosition]),
             group(\.basePosition), group(\.revision), group(\.serverTime),
             group(\.isAssumed, [true]), group(\.isPlaceholder, [true]),
-            group(\.isHidden, [true]), group(\.prunedDigest),
+            group(\.isHidden, [true]), group(\.prunedDigest), group(\.prunedAt),
         ].filter { !$0.isEmpty }
     }
 

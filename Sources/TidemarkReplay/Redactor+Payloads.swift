@@ -280,6 +280,7 @@ extension Redactor {
         let collection = old.collection?.rawValue
         event.recordedAt = time(old.recordedAt)
         event.serverTime = old.serverTime.map { time($0) }
+        event.bootID = old.bootID.map { text($0) }
         event.collection = collection.map { CollectionName(text($0)) }
         event.entity = old.entity.map { text($0) }
         event.revision = old.revision.map { Revision(rawValue: token($0.rawValue)) }

@@ -27,7 +27,7 @@ private enum RowParts {
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
         8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .text, 14: .plain,
-        15: .plain, 16: .time, 17: .plain, 18: .digest,
+        15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
@@ -49,7 +49,13 @@ private enum RowParts {
     static let gate: [UInt32: RowPart] = [
         1: .time, 2: .plain, 3: .plain, 4: .text, 5: .plain, 6: .plain, 7: .word,
     ]
-    static let clock: [UInt32: RowPart] = [1: .time, 2: .text, 3: .plain, 4: .time, 5: .time]
+    static let course: [UInt32: RowPart] = [
+        1: .time, 2: .time, 3: .text, 4: .plain, 5: .plain, 6: .plain, 7: .plain,
+    ]
+    static let clock: [UInt32: RowPart] = [
+        1: .time, 2: .text, 3: .plain, 4: .time, 5: .time, 6: .message(course),
+        7: .message(course), 8: .message(course), 9: .time, 10: .plain, 11: .text,
+    ]
     static let requests: [UInt32: RowPart] = [1: .time, 2: .time, 3: .text, 4: .plain]
     static let unreadable: [UInt32: RowPart] = [
         1: .plain, 2: .text, 3: .text, 4: .plain, 5: .plain,

@@ -1,47 +1,245 @@
-// ServerClock.swift — what the server's clock shows now, from what it showed last.
+// ServerClock.swift — what the server's clock is believed to show, by what its answers said.
+//
+//   believed   goes on from answer to answer by the clock that nobody sets, after a restart by the
+//              device's; an answer that agrees with it is taken in
+//   doubted    an answer that does not agree: the time is in doubt until one agrees again, or until
+//              three that agree with one another came over ten minutes of uptime: those count
+//   former     what was believed before leaps that counted, and the device's clock before all of
+//              them; one answer that agrees takes the leap back
+//
+// The first answer counts at once where the device's clock says much the same. Whoever prunes,
+// concludes absence or writes a time waits while it is in doubt.
 
 package import TidemarkEvents
 
-/// The server's clock as it was last seen.
-package struct ServerClock: Sendable, Hashable {
-    /// What it showed: the answer's Date.
+/// What an answer said of the server's clock, and when it came.
+package struct ClockSighting: Sendable, Hashable {
+    /// The answer's Date: whole seconds, so the clock showed that or up to a second more.
     package var date: Timestamp
-    /// The boot of the device in which that answer came.
-    package var bootID: String
-    /// Microseconds since that boot when the answer came.
-    package var uptime: Int64
-    /// What the device's clock showed when the answer came.
-    package var deviceTime: Timestamp
-    /// The latest time that was ever seen or given out.
-    package var latest: Timestamp
+    /// When it came, by both clocks of the device.
+    package var moment: Moment
 
-    package init(
-        date: Timestamp, bootID: String, uptime: Int64, deviceTime: Timestamp, latest: Timestamp
-    ) {
+    package init(_ date: Timestamp, at moment: Moment) {
         self.date = date
-        self.bootID = bootID
-        self.uptime = uptime
-        self.deviceTime = deviceTime
-        self.latest = latest
+        self.moment = moment
     }
 
-    /// What it shows now; never earlier than ``latest``.
+    /// The last moment that the clock may have shown.
+    fileprivate var latest: Timestamp { date.adding(from: 0, to: 999_999) }
+
+    /// What the clock showed, as well as can be told: the moment of that second at which the
+    /// device's clock was, or, where that is another time altogether, its fraction of a second.
+    fileprivate var time: Timestamp {
+        let ahead = date.distance(to: moment.now)
+        if ahead.magnitude < 30_000_000 { return min(max(moment.now, date), latest) }
+        let fraction = moment.now.rawValue % 1_000_000
+        return date.adding(from: 0, to: fraction < 0 ? fraction + 1_000_000 : fraction)
+    }
+}
+
+/// One course of a clock: what it showed at a moment, and so what it shows at any other.
+package struct ClockCourse: Sendable, Hashable {
+    package var time: Timestamp
+    /// The last answer that agreed came then.
+    package var seen: Moment
+    /// The answer since which it is gone by.
+    package var since: Position
+    /// How many answers agreed, and over how many microseconds of uptime; not counted further than
+    /// it matters.
+    package var answers: Int64 = 1
+    package var uptime: Int64 = 0
+
+    package init(time: Timestamp, seen: Moment, since: Position) {
+        self.time = time
+        self.seen = seen
+        self.since = since
+    }
+
+    fileprivate init(_ sighting: ClockSighting, since: Position) {
+        self.init(time: sighting.time, seen: sighting.moment, since: since)
+    }
+
+    /// The device's clock.
+    fileprivate init(device moment: Moment, since: Position) {
+        self.init(time: moment.now, seen: moment, since: since)
+    }
+
+    /// What the clock shows at a moment: in the same boot by the clock that nobody sets, else by
+    /// the device's, off by as much as it was.
+    package func time(at moment: Moment) -> Timestamp {
+        if isSameBoot(moment), moment.uptime >= seen.uptime {
+            return time.adding(from: seen.uptime, to: moment.uptime)
+        }
+        return moment.now.adding(from: seen.now.rawValue, to: time.rawValue)
+    }
+
+    /// Whether an answer says what this course does.
+    fileprivate func agrees(_ sighting: ClockSighting) -> Bool {
+        let known = time(at: sighting.moment)
+        let slack = ServerClock.slack(
+            isSameBoot: isSameBoot(sighting.moment), after: passed(until: sighting.moment))
+        return known >= sighting.date.adding(from: slack, to: 0)
+            && known <= sighting.latest.adding(from: 0, to: slack)
+    }
+
+    /// Takes in an answer that agrees.
     ///
-    /// In the same boot, what it showed and the time since, by the clock that nobody sets; after a
-    /// restart the device's time, off by as much as it was then.
-    package func now(device: Timestamp, bootID: String, uptime: Int64) -> Timestamp {
-        let now =
-            bootID == self.bootID && uptime >= self.uptime
-            ? date.adding(from: self.uptime, to: uptime)
-            : device.adding(from: deviceTime.rawValue, to: date.rawValue)
-        return max(now, latest)
+    /// A clock can't show less than the answer said; more it may, as the answer took its time, and
+    /// comes back only as fast as clocks drift.
+    fileprivate mutating func take(_ sighting: ClockSighting) {
+        let moment = sighting.moment
+        answers = min(answers + 1, ServerClock.answersMin)
+        // Of several that were asked for at the same time one may have come before the last one.
+        if isSameBoot(moment), moment.uptime < seen.uptime { return }
+        let known = time(at: moment)
+        let drift = passed(until: moment) / 5_000
+        let passed = isSameBoot(moment) ? moment.uptime - seen.uptime : moment.uptime
+        uptime = min(uptime + min(passed, ServerClock.uptimeMin), ServerClock.uptimeMin)
+        time = max(
+            sighting.date, min(known, max(sighting.latest, known.adding(from: drift, to: 0))))
+        seen = moment
     }
 
-    /// The clock after it was seen again.
-    package func seen(_ newer: ServerClock) -> ServerClock {
-        var clock = newer
-        clock.latest = max(latest, newer.date)
-        return clock
+    /// Whether enough answers agreed for a leap to count.
+    fileprivate var isProven: Bool {
+        answers >= ServerClock.answersMin && uptime >= ServerClock.uptimeMin
+    }
+
+    private func isSameBoot(_ moment: Moment) -> Bool {
+        !moment.bootID.isEmpty && moment.bootID == seen.bootID
+    }
+
+    private func passed(until moment: Moment) -> Int64 {
+        max(0, moment.microseconds(since: seen) ?? 0)
+    }
+}
+
+/// What the server's clock is believed to show.
+package struct ServerClock: Sendable, Hashable {
+    /// How many answers have to agree on a leap, and over how many microseconds of uptime.
+    package static let answersMin: Int64 = 3
+    package static let uptimeMin: Int64 = 10 * 60 * 1_000_000
+    /// How far the first answer may be from the device's clock to be believed at once: people set
+    /// their clocks wrong by hours, and by a day.
+    package static let deviceSlack: Int64 = 2 * 86_400 * 1_000_000
+    private static let formerMax = 4
+    private static let hour: Int64 = 3_600_000_000
+
+    /// How far an answer may be from what is known, in microseconds: it takes its time, clocks
+    /// drift, and a device's clock may be set right by some minutes between two boots.
+    package static func slack(isSameBoot: Bool, after passed: Int64) -> Int64 {
+        (isSameBoot ? 60_000_000 : 600_000_000) + min(passed / 1_000, hour)
+    }
+
+    /// What follows from an answer.
+    package struct Correction: Sendable, Hashable {
+        /// By how many microseconds what was gone by was behind.
+        package var microseconds: Int64
+        /// The answer since which it was gone by.
+        package var since: Position
+        /// Whether it was believed, so that something may have been decided by it.
+        package var wasBelieved: Bool
+    }
+
+    package var believed: ClockCourse?
+    /// The latest last.
+    package var former: [ClockCourse] = []
+    package var doubted: ClockCourse?
+    /// The latest time that was given out by what is gone by: no earlier one is.
+    package var given: Timestamp?
+    /// The answer with which the last doubt ended, or by which what was gone by proved wrong.
+    package var settledAt: Position?
+    /// The boot that an edit named last.
+    package var bootID = ""
+
+    package init() {}
+
+    /// Whether an answer said something else than what is believed, and none has settled that.
+    package var isInDoubt: Bool { doubted != nil }
+
+    /// What is gone by where something has to be: what is believed, or the only answer.
+    package var course: ClockCourse? { believed ?? doubted }
+
+    /// What the clock shows at a moment, in doubt what was believed last; nil before any answer.
+    package func time(at moment: Moment) -> Timestamp? {
+        guard let time = course?.time(at: moment) else { return nil }
+        return given.map { max($0, time) } ?? time
+    }
+
+    /// Whether a time is not later than what is believed.
+    ///
+    /// Where no answer said anything of the clock, nothing is known against it.
+    ///
+    /// - Parameter moment: another moment that is known to be past, or nil.
+    package func believes(_ time: Timestamp, after moment: Moment?) -> Bool {
+        guard let believed else { return !isInDoubt }
+        let then = moment.map { believed.time(at: $0) } ?? believed.time
+        let latest = max(then, believed.time, given ?? then)
+        return time <= latest.adding(from: 0, to: Self.slack(isSameBoot: true, after: 0))
+    }
+
+    /// Whether an answer agrees with what is believed.
+    package func agrees(_ sighting: ClockSighting) -> Bool { believed?.agrees(sighting) ?? false }
+
+    /// Takes in an answer.
+    ///
+    /// One that came before its boot, or before the year 1970, says nothing.
+    ///
+    /// - Parameter position: that of the answer.
+    /// - Returns: where another time is gone by now than before, the correction.
+    package mutating func see(_ sighting: ClockSighting, at position: Position) -> Correction? {
+        guard sighting.moment.uptime >= 0, sighting.date.rawValue >= 0 else { return nil }
+        if var course = believed, course.agrees(sighting) {
+            course.take(sighting)
+            if isInDoubt { settledAt = position }
+            (believed, doubted) = (course, nil)
+            return nil
+        }
+        if let index = former.lastIndex(where: { $0.agrees(sighting) }) {
+            var course = former[index]
+            course.take(sighting)
+            former.removeSubrange(index...)
+            return believe(course, position)
+        }
+        let distance = sighting.date.distance(to: sighting.moment.now).magnitude
+        if believed == nil, distance <= Self.deviceSlack.magnitude {
+            let correction = believe(ClockCourse(sighting, since: position), position)
+            former = [ClockCourse(device: sighting.moment, since: position)]
+            return correction
+        }
+        guard var course = doubted, course.agrees(sighting) else {
+            let before = believed == nil ? doubted : nil
+            let course = ClockCourse(sighting, since: position)
+            doubted = course
+            return before.map { correct($0, course, position, wasBelieved: false) }
+        }
+        course.take(sighting)
+        doubted = course
+        guard course.isProven else { return nil }
+        if believed != nil { course.since = position }
+        let before = believed ?? ClockCourse(device: sighting.moment, since: position)
+        former.append(before)
+        // The device's clock, what was believed first, and what was believed last.
+        if former.count > Self.formerMax { former.remove(at: 2) }
+        return believe(course, position)
+    }
+
+    private mutating func believe(_ course: ClockCourse, _ position: Position) -> Correction? {
+        let before = believed ?? doubted.flatMap { $0.since == course.since ? nil : $0 }
+        let wasBelieved = believed != nil
+        if isInDoubt { settledAt = position }
+        (believed, doubted) = (course, nil)
+        return before.map { correct($0, course, position, wasBelieved: wasBelieved) }
+    }
+
+    private mutating func correct(
+        _ before: ClockCourse, _ after: ClockCourse, _ position: Position, wasBelieved: Bool
+    ) -> Correction {
+        given = nil
+        if believed != nil { settledAt = position }
+        return Correction(
+            microseconds: before.time(at: after.seen).distance(to: after.time),
+            since: before.since, wasBelieved: wasBelieved)
     }
 }
 
@@ -53,5 +251,12 @@ extension Timestamp {
         let (sum, isTooLate) = rawValue.addingReportingOverflow(delta)
         if isTooLong || isTooLate { return Timestamp(rawValue: end < start ? .min : .max) }
         return Timestamp(rawValue: sum)
+    }
+
+    /// How many microseconds later another moment is; what does not fit is held at the end of the
+    /// range.
+    package func distance(to other: Timestamp) -> Int64 {
+        let (delta, isTooLong) = other.rawValue.subtractingReportingOverflow(rawValue)
+        return isTooLong ? (other < self ? .min : .max) : delta
     }
 }

@@ -3,6 +3,8 @@
 
 package import HTTPTypes
 package import TidemarkEvents
+package import TidemarkRules
+import TidemarkViews
 
 extension AnswerRecord {
     /// The header fields that decide anything, in the order in which they are logged.
@@ -43,6 +45,8 @@ extension AnswerRecord {
         failure = name
         status = head.status.code
         take(head.headerFields)
+        // Who answers in the server's place has a clock of its own.
+        if case .failure = answer { date = nil }
         kind = answer.word(for: head.status)
     }
 
@@ -55,6 +59,12 @@ extension AnswerRecord {
         nextPage = field("Next-Page").flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// What it says of the server's clock, in a run that began at a moment.
+    package func sighting(begun: Moment) -> ClockSighting? {
+        guard let serverTime, let uptime else { return nil }
+        return ClockSighting(serverTime, begun: begun, uptime: uptime)
+    }
+
     /// What was logged of an answer, with what it names by hash.
     package init(logged payload: [UInt8], bodies: [[UInt8]], isFailure: Bool) {
         self.init(payload: payload)
@@ -63,6 +73,7 @@ extension AnswerRecord {
         isLogged = true
         guard let document = try? JSONDocument(parsing: payload) else { return }
         take(document.answerFields)
+        if document.rawValue("failure") != nil { date = nil }
         status = document.value("status")?.int64Value.flatMap(Int.init(exactly:))
         uptime = document.value("uptime")?.int64Value
     }

@@ -19,11 +19,15 @@ extension Dependencies {
             sleep: { duration in try await Task.sleep(for: duration) })
     }
 
-    /// Asleep or awake: on Linux what ProcessInfo says stands still while the device sleeps.
+    /// Asleep or awake: what ProcessInfo says stands still while the device sleeps.
     private static var secondsSinceBoot: Double {
-        let text = try? String(contentsOfFile: "/proc/uptime", encoding: .utf8)
-        let seconds = text?.prefix { $0 != " " }.description
-        return seconds.flatMap(Double.init) ?? ProcessInfo.processInfo.systemUptime
+        #if canImport(Darwin)
+            return Double(clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)) / 1e9
+        #else
+            let text = try? String(contentsOfFile: "/proc/uptime", encoding: .utf8)
+            let seconds = text?.prefix { $0 != " " }.description
+            return seconds.flatMap(Double.init) ?? ProcessInfo.processInfo.systemUptime
+        #endif
     }
 
     /// A hash of Linux's number of the machine, which itself is to be kept to the machine.
@@ -41,7 +45,7 @@ extension Dependencies {
         {
             return text.filter { !$0.isWhitespace }
         }
-        let booted = Date().timeIntervalSince1970 - ProcessInfo.processInfo.systemUptime
+        let booted = Date().timeIntervalSince1970 - secondsSinceBoot
         return "boot-\(Int64(booted.rounded()))"
     }()
 }

@@ -208,15 +208,16 @@ extension SyncDriver {
 
     /// Hands an answer over at its turn.
     func take(_ answered: AnsweredList, _ step: SyncStep, _ run: inout SyncRun) async throws {
-        guard let exchange = answered.exchange else {
-            run.machine.took(answered.answer, to: step, date: nil)
+        guard var exchange = answered.exchange else {
+            run.machine.took(answered.answer, to: step, seen: nil)
             return
         }
+        let seen = exchange.answer.sighting(begun: run.begun)
+        exchange.isClockNews = run.machine.isClockNews(seen)
         let news = try await note(
             exchange, step, answered.answer, isLimited: answered.isLimited, &run)
         run.machine.took(
-            answered.answer, to: step, news: news, date: exchange.answer.serverTime,
-            alert: exchange.answer.alert)
+            answered.answer, to: step, news: news, seen: seen, alert: exchange.answer.alert)
     }
 
     /// Has the lists asked for once more that were refused for credentials that are others by now.

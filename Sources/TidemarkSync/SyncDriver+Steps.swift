@@ -16,7 +16,9 @@ extension SyncDriver {
                 run.machine.completed(list, absent)
             }
             if case .cleanUp(let now) = step {
-                try await log(&run.recorder) { try $0.cleanUp(now, $1) }
+                try await log(&run.recorder) { [moment = run.moment] in
+                    try $0.cleanUp(now, moment, $1)
+                }
             }
             return true
         }
@@ -71,7 +73,7 @@ extension SyncDriver {
                     try adapter.request(for: item.call)
                 }
         } catch {
-            run.machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, seen: nil)
             return true
         }
         dependencies.reach(.beforeAppend)
@@ -101,7 +103,8 @@ extension SyncDriver {
             try $0.answered(items, sent, record, outcome, hasAnswer: hasAnswer, $1)
         }
         dependencies.reach(.afterAnswer)
-        run.machine.took(outcome, to: step, date: record.serverTime, alert: record.alert)
+        run.machine.took(
+            outcome, to: step, seen: record.sighting(begun: run.begun), alert: record.alert)
         return true
     }
 
@@ -112,7 +115,7 @@ extension SyncDriver {
     ) async throws {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            run.machine.took(.failure(error), to: step, date: nil)
+            run.machine.took(.failure(error), to: step, seen: nil)
             return
         }
         run.waited = 0
@@ -122,12 +125,14 @@ extension SyncDriver {
         let asking = try host.asking(question, asking(in: run, asOf: asOf))
         let (answer, record) = await host.answer(
             question, asking, run.proof.credentials, limits)
-        let exchange = ReadExchange(
+        var exchange = ReadExchange(
             key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
+        let seen = record.sighting(begun: run.begun)
+        exchange.isClockNews = run.machine.isClockNews(seen)
         let news = try await note(exchange, step, answer, isLimited: isLimited, &run)
         run.machine.took(
-            answer, to: step, news: news, date: record.serverTime, alert: record.alert)
+            answer, to: step, news: news, seen: seen, alert: record.alert)
     }
 
     func note(
@@ -175,6 +180,8 @@ extension SyncDriver {
             try await log(&recorder) {
                 [exchange] in try $0.described(own, missing: missing, exchange, $1)
             }
+        case _ where exchange.isClockNews:
+            try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         default:
             guard exchange.concern != nil else {
                 recorder.note(exchange)

@@ -35,7 +35,7 @@ extension SyncMachine {
         let prunes = scope == .cleanUp || scope == .all && model.settings.cleanUp == .inPull
         // Without the server's time nothing is known to be old.
         let now = serverTime ?? Timestamp(rawValue: 0)
-        guard prunes, try !views.pruneDecision(at: now).isEmpty else { return nil }
+        guard prunes, !isTimeInDoubt, try !views.pruneDecision(at: now).isEmpty else { return nil }
         return .cleanUp(now: now)
     }
 

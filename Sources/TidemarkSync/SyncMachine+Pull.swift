@@ -12,14 +12,16 @@ extension SyncMachine {
         }
         let after = try cursor(of: collection, epoch, views)
         // Of what a list of a part does not name nothing follows.
-        let isWhole = after == nil && collection.window == nil && collection.absence != .keeps
+        let isWhole =
+            after == nil && collection.window == nil && collection.absence != .keeps
+            && !isTimeInDoubt
         let span = try span(of: collection, views)
         var list = Listing(
             collection, after: after, epoch: epoch,
             known: isWhole ? try known(collection, views) : [],
             ahead: try ahead(collection.name, views),
             window: span, asOf: views.last)
-        list.serverTime = serverTime
+        list.serverTime = sureTime
         list.settles = try views.hasUnanswered(in: collection.name)
         return list
     }
@@ -69,7 +71,7 @@ extension SyncMachine {
     /// The span that everything is listed within: the model's, and as far beyond it as what was
     /// sent without an answer lies, which else would be sent twice.
     private func span(of collection: CollectionModel, _ views: ViewReader) throws -> TimeSpan? {
-        guard let usual = collection.window?.span(around: serverTime ?? deviceTime) else {
+        guard let usual = collection.window?.span(around: windowTime) else {
             return nil
         }
         let moments = try views.unansweredMoments(in: collection)
@@ -105,7 +107,7 @@ extension SyncMachine {
     private func cursor(
         of collection: CollectionModel, _ epoch: Revision?, _ views: ViewReader
     ) throws -> Revision? {
-        guard !isFull, restarts[collection.name] == nil,
+        guard !isFull, !isTimeInDoubt, restarts[collection.name] == nil,
             try !views.isOwed(collection.name), try views.held(collection.name) == nil,
             let mark = try views.watermark(collection.name)
         else { return nil }
@@ -188,7 +190,8 @@ extension SyncMachine {
         }
         if current.beginNextPass(), let call = current.call { return .list(call) }
         let absent = try current.absent(views.entity)
-        if current.collection.absence == .deletes, !current.isReadBack, !absent.isEmpty,
+        if current.collection.absence == .deletes, !isTimeInDoubt, !current.isReadBack,
+            !absent.isEmpty,
             absent.count <= Listing.readBackMax,
             !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)
         {

@@ -23,8 +23,14 @@ package struct SyncMachine: Sendable {
     /// Whether every collection is listed whole.
     let isFull: Bool
     let scope: SyncScope
-    /// The last thing that the server's clock said in this run.
-    var serverTime: Timestamp?
+    /// What the server's clock is believed to show, as the log says, and by the last answer.
+    private(set) var clock = ServerClock()
+    /// The last thing that the server's clock said in this run and that was believed; before that,
+    /// what it is believed to have shown when the run began.
+    private(set) var serverTime: Timestamp?
+    /// The last answer that says what the server's clock showed, and the last one that was believed.
+    private(set) var heard: ClockSighting?
+    private var believed: ClockSighting?
     /// The last thing that the device's clock said in this run.
     private(set) var deviceTime = Timestamp(rawValue: 0)
     private var unread: [EntityKey]?
@@ -102,9 +108,7 @@ package struct SyncMachine: Sendable {
     /// - Parameter now: the device's clocks; the server's time is known by them between answers.
     package mutating func next(_ views: ViewReader, at now: Moment) throws -> SyncStep {
         deviceTime = now.now
-        if serverTime == nil {
-            serverTime = try views.serverNow(now.now, bootID: now.bootID, uptime: now.uptime)
-        }
+        if let known = try views.serverClock() { goBy(known, at: now) }
         if outcome.failure != nil { return .finish }
         try prepare(views, at: now)
         if let step = try nextReadBack(views) { return step }
@@ -122,6 +126,25 @@ package struct SyncMachine: Sendable {
         if scope == .all, let step = try nextRefetch(views, at: now) { return step }
         if let step = try endPull(views) { return step }
         return scope.pushes ? try nextPush(views, at: now) : .finish
+    }
+
+    /// Goes by what the log says of the server's clock.
+    private mutating func goBy(_ known: ServerClock, at begun: Moment) {
+        clock = known
+        guard known.course != nil else { return }
+        if let seen = believed, known.believed == nil || known.agrees(seen) { return }
+        believed = nil
+        serverTime = known.time(at: begun)
+    }
+
+    /// Takes note of what an answer says of the server's clock.
+    private mutating func hear(_ seen: ClockSighting) {
+        heard = seen
+        // What it was before counts for nothing where that proves wrong.
+        if clock.see(seen, at: .start) != nil { serverTime = nil }
+        guard !clock.isInDoubt, clock.agrees(seen) else { return }
+        believed = seen
+        serverTime = serverTime.map { max(seen.date, $0) } ?? seen.date
     }
 
     mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
@@ -163,17 +186,18 @@ package struct SyncMachine: Sendable {
     ///
     /// - Parameters:
     ///   - news: what a page or a fetch brought.
-    ///   - date: the server's clock, where the answer says so.
+    ///   - seen: the server's clock, where the answer says so.
     ///   - alert: what the server has to say to whoever runs the app.
     package mutating func took(
-        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(), date: Timestamp?,
+        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(),
+        seen: ClockSighting?,
         alert: String? = nil
     ) {
         if let alert { outcome.alert = alert }
         outcome.counts.requests += 1
         outcome.counts.pulled += news.count
         if news.isGain { hasGained = true }
-        if let date { serverTime = max(date, serverTime ?? date) }
+        if let seen { hear(seen) }
         if case .failure(let failure) = answer {
             failed(failure, step)
             return
@@ -199,7 +223,8 @@ package struct SyncMachine: Sendable {
         case (.push(let items), _): for item in items { pushed(item, answer) }
         case (.describe, _), (.refetch, _), (.complete, _), (.cleanUp, _), (.finish, _): break
         }
-        if case .list = step, listing?.serverTime == nil { listing?.serverTime = serverTime }
+        let time = sureTime
+        if case .list = step, listing?.serverTime == nil { listing?.serverTime = time }
     }
 
     /// Has a step done once more, after an answer that ended the run.

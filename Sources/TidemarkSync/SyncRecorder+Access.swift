@@ -7,13 +7,21 @@ import TidemarkViews
 
 extension SyncRecorder {
     /// Logs that what need not be kept is to be pruned, unless there is nothing.
-    mutating func cleanUp(_ now: Timestamp, _ draft: Draft) throws {
+    ///
+    /// - Parameters:
+    ///   - now: the server's time.
+    ///   - moment: when it went off, by the device's clocks.
+    mutating func cleanUp(_ now: Timestamp, _ moment: Moment, _ draft: Draft) throws {
+        guard try !draft.fold.isTimeInDoubt(), try draft.fold.believes(now, begun: self.begun)
+        else { return }
         for _ in 0..<Self.cleanUpsMax {
             guard try !draft.fold.pruneDecision(at: now).isEmpty else { return }
             let start = try begin(draft)
+            let bootID = try draft.fold.unnamed(moment.bootID)
             try draft.append(
                 Event(
-                    .timerFired, recordedAt: draft.now, sync: start,
+                    .timerFired, recordedAt: draft.now, sync: start, uptime: moment.uptime,
+                    bootID: bootID,
                     json: TimerPayload(TimerPayload.cleanUp, now: now).encoded))
         }
     }

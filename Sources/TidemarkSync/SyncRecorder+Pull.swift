@@ -36,7 +36,7 @@ extension SyncRecorder {
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
             try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
-            && list.number <= 1 && exchange.concern == nil
+            && list.number <= 1 && exchange.concern == nil && !exchange.isClockNews
             && !namesHeld(news.named, collection, draft)
         var exchange = exchange
         let overtook = exchange.note.overtook
@@ -132,7 +132,9 @@ extension SyncRecorder {
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        let absent = list.goesOn || absent.isOutOfReach ? absent : Absent()
+        // What is absent by a list is so only where its time was right.
+        let isTaken = try (list.goesOn || absent.isOutOfReach) && !draft.fold.isTimeInDoubt()
+        let absent = isTaken ? absent : Absent()
         let says = try list.goesOn || list.settles || endsSomething(list, draft)
         guard absent.isOutOfReach || says,
             try isWorthNoting(list, draft) || !absent.ids.isEmpty
@@ -170,10 +172,14 @@ extension SyncRecorder {
         if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
         let readable = try readableAgain(list, draft)
         if !readable.isEmpty { payload.add("gone", .array(readable.map(JSONValue.string))) }
+        let isInDoubt = try draft.fold.isTimeInDoubt()
+        let time = try list.serverTime.flatMap { time in
+            try !isInDoubt && draft.fold.believes(time, begun: begun) ? time : nil
+        }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
-                sync: start, call: call, asOf: list.asOf, serverTime: list.serverTime,
+                sync: start, call: call, asOf: list.asOf, serverTime: time,
                 revision: list.cursor, json: payload.bytes))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
@@ -191,7 +197,7 @@ extension SyncRecorder {
         guard isNews else {
             var exchange = exchange
             exchange.note.missing = missing.map(\.rawValue)
-            note(exchange)
+            if exchange.isClockNews { try answered(exchange, draft) } else { note(exchange) }
             return
         }
         let start = try begin(draft)

@@ -22,6 +22,8 @@ struct ReadExchange: Sendable {
     var note = AnswerNote()
     /// What a failure concerns, or that a list works again.
     var concern: FailureConcern?
+    /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
+    var isClockNews = false
 
     /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
     /// Date says, less the time that the exchange took, and a second.
@@ -92,7 +94,7 @@ package struct SyncRecorder: Sendable {
     private let scope: SyncScope
     private let seed: UInt64
     private let isFull: Bool
-    private let begun: Moment
+    let begun: Moment
     private var unlogged: [ReadExchange] = []
     /// Collections of whose list something was passed over, because more is known of it: their
     /// cursor stays, so that the next list brings it again.
@@ -130,7 +132,8 @@ package struct SyncRecorder: Sendable {
         payload.add("uptime", begun.uptime)
     }
 
-    /// The server's time when the run began, as far as the log knows it.
+    /// The server's time when the run began, as far as the log knows it; in doubt what was believed
+    /// last.
     func serverNow(_ draft: Draft) throws -> Timestamp? {
         try draft.fold.serverNow(begun.now, bootID: begun.bootID, uptime: begun.uptime)
     }
@@ -182,7 +185,7 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
             describe(&payload)
-            if let answer = unlogged.last?.answer, answer.date != nil {
+            if let answer = unlogged.last(where: { $0.answer.date != nil })?.answer {
                 payload.add("Date", answer.date)
                 payload.add("answerUptime", answer.uptime)
             }

@@ -79,6 +79,8 @@ package struct EntityRow: Sendable, Hashable {
     package var isHidden = false
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
     package var prunedDigest: [UInt8] = []
+    /// The event by which it was pruned.
+    package var prunedAt: Position?
 
     package init() {}
 
@@ -212,6 +214,7 @@ extension EntityRow {
         writer.signed(16, triedAt?.rawValue ?? 0)
         writer.flag(17, isHidden)
         writer.bytes(18, prunedDigest)
+        writer.position(19, prunedAt)
         return writer.bytes
     }
 
@@ -237,6 +240,7 @@ extension EntityRow {
             case 16: triedAt = Timestamp(rawValue: try field.signed())
             case 17: isHidden = try field.flag()
             case 18: prunedDigest = try field.bytes()
+            case 19: prunedAt = try field.position()
             default: continue
             }
         }

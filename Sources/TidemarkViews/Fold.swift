@@ -35,6 +35,8 @@ package final class Fold {
     var knownFailing: Set<EntityKey>?
     /// Whether there may be anything that could not be read, once that was asked for.
     private var knownUnreadable: Bool?
+    /// Whether with the event in hand the server's time is in doubt no more.
+    var isDoubtOver = false
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: RunStartPayload)?
 
@@ -66,6 +68,7 @@ package final class Fold {
     /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
+        isDoubtOver = false
         do { try understand(event, position) } catch is JSONError {
             forget()
             (knownHidden, knownFailing) = (nil, nil)
@@ -176,7 +179,7 @@ package final class Fold {
             try page(event, position)
         case .pullCompleted:
             try pulled(event, position)
-            try settleUnanswered(event, position)
+            if try !isTimeInDoubt() { try settleUnanswered(event, position) }
         case .pushAccepted: try accepted(event, position)
         case .pushRejected: try rejected(event, position)
         default: break  // kept in the log; no view of this version reads it
@@ -398,7 +401,7 @@ package final class Fold {
             row.finishedAt = event.recordedAt
             row.summary = event.payload
             put(.syncRun(position), row.encoded)
-            try noteIdleClock(event, end)
+            try noteIdleClock(event, end, position)
             return
         }
         var row = try SyncRunRow(parsing: bytes)

@@ -73,6 +73,6 @@ extension EntityRow {
         isAssumed = other.isAssumed
         isPlaceholder = false
         isHidden = other.isHidden
-        prunedDigest = other.prunedDigest
+        (prunedDigest, prunedAt) = (other.prunedDigest, other.prunedAt)
     }
 }

@@ -1,120 +1,160 @@
 // FoldClock.swift — the server's clock: seen in each answer, asked for by whoever needs its time.
 
 package import TidemarkEvents
-import TidemarkRules
+package import TidemarkRules
 
-extension ServerClock {
-    /// The row 'g' "clock".
-    var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.signed(1, date.rawValue)
-        writer.string(2, bootID)
-        writer.signed(3, uptime)
-        writer.signed(4, deviceTime.rawValue)
-        writer.signed(5, latest.rawValue)
-        return writer.bytes
+extension RunStartPayload {
+    /// When the run began, by both clocks of the device; nil where it does not say.
+    var moment: Moment? {
+        guard let begunAt, let bootID, let uptime else { return nil }
+        return Moment(now: begunAt, bootID: bootID, uptime: uptime)
     }
 
-    init(parsing bytes: [UInt8]) throws(ProtoError) {
-        let zero = Timestamp(rawValue: 0)
-        self.init(date: zero, bootID: "", uptime: 0, deviceTime: zero, latest: zero)
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: date = Timestamp(rawValue: try field.signed())
-            case 2: bootID = try field.string()
-            case 3: uptime = try field.signed()
-            case 4: deviceTime = Timestamp(rawValue: try field.signed())
-            case 5: latest = Timestamp(rawValue: try field.signed())
-            default: continue
-            }
-        }
+    /// What an answer said of the server's clock that came when the device had been running for so
+    /// long.
+    fileprivate func sighting(_ date: Timestamp, at uptime: Int64) -> ClockSighting? {
+        moment.map { ClockSighting(date, begun: $0, uptime: uptime) }
     }
 }
 
-extension RunStartPayload {
-    /// The server's clock, seen when the device had been running for so long; nil where the run
-    /// does not say when it began.
-    fileprivate func clock(_ date: Timestamp, at uptime: Int64) -> ServerClock? {
-        guard let begunAt, let bootID, let begun = self.uptime else { return nil }
-        return ServerClock(
-            date: date, bootID: bootID, uptime: uptime,
-            deviceTime: begunAt.adding(from: begun, to: uptime), latest: date)
+extension ClockSighting {
+    /// What an answer said in a run that began at a moment.
+    package init(_ date: Timestamp, begun: Moment, uptime: Int64) {
+        let now = begun.now.adding(from: begun.uptime, to: uptime)
+        self.init(date, at: Moment(now: now, bootID: begun.bootID, uptime: uptime))
     }
 }
 
 extension Fold {
     private static let clockRow = RowKey.gate("clock")
 
+    /// What the server's clock is believed to show; nil before it was ever seen.
+    package func serverClock() throws -> ServerClock? {
+        try get(Self.clockRow).map { try ServerClock(parsing: $0) }
+    }
+
+    private func put(_ clock: ServerClock) { put(Self.clockRow, clock.encoded) }
+
+    /// Whether the server's time is in doubt, so that whoever prunes, concludes absence or writes a
+    /// time has to wait.
+    package func isTimeInDoubt() throws -> Bool { try serverClock()?.isInDoubt ?? false }
+
     /// What the server's clock shows; nil before it was ever seen.
     ///
-    /// Never earlier than what it showed before, or than what a local event was stamped with.
+    /// Never earlier than what a local event was stamped with, unless that proved wrong.
     ///
     /// - Parameters:
     ///   - now: what the device's clock shows.
     ///   - bootID: the boot that the device is in.
     ///   - uptime: microseconds since it began.
     package func serverNow(_ now: Timestamp, bootID: String, uptime: Int64) throws -> Timestamp? {
-        try clock()?.now(device: now, bootID: bootID, uptime: uptime)
+        try serverClock()?.time(at: Moment(now: now, bootID: bootID, uptime: uptime))
     }
 
     /// What the server's clock showed when a run began, as far as was known then.
     func serverTime(atStart event: Event) throws -> Timestamp? {
-        let start = RunStartPayload(event.payload)
-        guard let begunAt = start.begunAt, let bootID = start.bootID, let uptime = start.uptime
-        else { return nil }
-        return try serverNow(begunAt, bootID: bootID, uptime: uptime)
+        guard let begun = RunStartPayload(event.payload).moment else { return nil }
+        return try serverClock()?.time(at: begun)
     }
 
     /// "Now", for what follows from an event: of a sync run, the server's time at its start; of an
     /// edit, when it was made.
     func ruleTime(_ event: Event) throws -> Timestamp {
         guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
-            return event.serverTime ?? event.recordedAt
+            return try editTime(event) ?? event.recordedAt
         }
         let run = try SyncRunRow(parsing: bytes)
         return run.serverTime ?? RunStartPayload(run.started).begunAt ?? run.startedAt
     }
 
-    private func clock() throws -> ServerClock? {
-        try get(Self.clockRow).map { try ServerClock(parsing: $0) }
+    // MARK: Times that were logged
+
+    /// Whether a time that an event of a run says is one that was believed then.
+    func believes(_ time: Timestamp, of event: Event) throws -> Bool {
+        try believes(time, begun: started(event)?.moment)
     }
 
-    /// Takes note of the server's clock in an answer.
-    func noteClock(_ event: Event, _ answer: AnswerPayload) throws {
-        guard let start = event.sync, let date = answer.date, let uptime = answer.uptime,
-            let run = try started(event), let clock = run.clock(date, at: uptime)
-        else { return }
-        if try self.clock() == nil, let begun = run.uptime, let bytes = try get(.syncRun(start)) {
-            // The first thing that is ever heard of the server's clock says when the run began.
-            var row = try SyncRunRow(parsing: bytes)
-            row.serverTime = date.adding(from: uptime, to: begun)
-            put(.syncRun(start), row.encoded)
+    /// Whether a time is one to decide by, in a run that began at a moment.
+    package func believes(_ time: Timestamp, begun: Moment?) throws -> Bool {
+        try serverClock()?.believes(time, after: begun) ?? true
+    }
+
+    /// When an edit was made, by the server's clock: what it says, unless that was never believed.
+    func editTime(_ event: Event) throws -> Timestamp? {
+        guard let stamp = event.serverTime, let clock = try serverClock() else {
+            return event.serverTime
         }
-        try see(clock)
+        // Without the time since the boot only the device's clock tells, which people set.
+        let moment = Moment(
+            now: event.recordedAt, bootID: event.uptime == nil ? "" : event.bootID ?? clock.bootID,
+            uptime: event.uptime ?? 0)
+        guard let time = clock.time(at: moment) else { return stamp }
+        let slack =
+            event.uptime == nil
+            ? ServerClock.deviceSlack : ServerClock.slack(isSameBoot: true, after: 0)
+        return stamp.distance(to: time).magnitude <= slack.magnitude ? stamp : time
+    }
+
+    /// The name of a boot, unless it was named last.
+    package func unnamed(_ bootID: String) throws -> String? {
+        try serverClock()?.bootID == bootID ? nil : bootID
+    }
+
+    /// Takes note of when an edit was made, so that no earlier time is given out, and of the boot
+    /// that it names.
+    func noteGiven(_ event: Event, _ time: Timestamp?) throws {
+        var clock = try serverClock() ?? ServerClock()
+        let before = clock
+        if let bootID = event.bootID { clock.bootID = bootID }
+        if let time, clock.course != nil { clock.given = max(time, clock.given ?? time) }
+        if clock != before { put(clock) }
+    }
+
+    // MARK: Answers
+
+    /// Takes note of the server's clock in an answer.
+    func noteClock(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
+        guard let date = answer.date, let uptime = answer.uptime,
+            let sighting = try started(event)?.sighting(date, at: uptime)
+        else { return }
+        try see(sighting, event, position)
     }
 
     /// Takes note of the server's clock in the only event of a run without news.
-    func noteIdleClock(_ event: Event, _ end: RunEndPayload) throws {
+    func noteIdleClock(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
         guard let date = end.date, let uptime = end.answerUptime,
-            let clock = RunStartPayload(event.payload).clock(date, at: uptime)
+            let sighting = RunStartPayload(event.payload).sighting(date, at: uptime)
         else { return }
-        try see(clock)
+        try see(sighting, event, position)
     }
 
-    private func see(_ seen: ServerClock) throws {
-        put(Self.clockRow, (try clock()?.seen(seen) ?? seen).encoded)
+    private func see(_ sighting: ClockSighting, _ event: Event, _ position: Position) throws {
+        let before = try serverClock() ?? ServerClock()
+        var clock = before
+        let correction = clock.see(sighting, at: position)
+        put(clock)
+        isDoubtOver = before.isInDoubt && !clock.isInDoubt
+        if correction != nil || before.course == nil { try noteStart(clock, event) }
+        if let correction { try takeBack(correction, clock, position) }
     }
 
-    /// Takes note of a time that was given out, so that no earlier one ever is.
-    func noteGiven(_ time: Timestamp) throws {
-        guard var clock = try clock(), clock.latest < time else { return }
-        clock.latest = time
-        put(Self.clockRow, clock.encoded)
+    /// What a run goes by from the beginning, where its first answers say what that is.
+    private func noteStart(_ clock: ServerClock, _ event: Event) throws {
+        guard let start = event.sync, let begun = try started(event)?.moment,
+            let bytes = try get(.syncRun(start))
+        else { return }
+        var row = try SyncRunRow(parsing: bytes)
+        row.serverTime = clock.time(at: begun)
+        put(.syncRun(start), row.encoded)
     }
 }
 
 extension ViewReader {
+    /// What the server's clock is believed to show; nil before it was ever seen.
+    package func serverClock() throws -> ServerClock? {
+        try row(.gate("clock")).map { try ServerClock(parsing: $0) }
+    }
+
     /// What the server's clock shows; nil before it was ever seen.
     ///
     /// - Parameters:
@@ -122,7 +162,6 @@ extension ViewReader {
     ///   - bootID: the boot that the device is in.
     ///   - uptime: microseconds since it began.
     package func serverNow(_ now: Timestamp, bootID: String, uptime: Int64) throws -> Timestamp? {
-        try row(.gate("clock")).map { try ServerClock(parsing: $0) }?
-            .now(device: now, bootID: bootID, uptime: uptime)
+        try serverClock()?.time(at: Moment(now: now, bootID: bootID, uptime: uptime))
     }
 }

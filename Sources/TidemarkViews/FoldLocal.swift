@@ -15,11 +15,12 @@ extension Fold {
         put(mutation, at: position)
         // An edit re-arms what the server had refused.
         try rearm(&row, key)
+        let editedAt = try editTime(event)
         row.pending.append(
             EntityRow.Pending(
                 position: position, kind: kind, payload: event.payload,
-                editedAt: event.serverTime))
-        if let time = event.serverTime { try noteGiven(time) }
+                editedAt: editedAt))
+        if editedAt != nil || event.bootID != nil { try noteGiven(event, editedAt) }
         if kind == .delete { try annihilate(&row, key, proof: position) }
         try refresh(&row, key)
         try put(row, at: place)

@@ -12,17 +12,37 @@ extension Fold {
         if payload.isFull, try isOwed(collection) { put(.owed(collection), nil) }
         let isByDate = try knownCollection(collection)?.since != nil
         // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate else { return try endList(collection) }
+        guard event.revision != nil || isByDate, try isTimeSettled(for: event) else {
+            return try endList(collection)
+        }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
-        row.fullAt = payload.isFull ? event.serverTime : before?.fullAt
+        row.fullAt =
+            try payload.isFull
+            ? believed(event.serverTime, of: event) ?? before?.fullAt
+            : before?.fullAt
         if isByDate { try promote(&row, before, event, payload, collection) }
         put(place, row.encoded)
         try endList(collection)
         try hold(payload, collection, position)
+    }
+
+    /// Whether a list that ended moves a mark: not one that began or ended in doubt about the
+    /// server's time, nor one that was asked for by a time that proved wrong.
+    private func isTimeSettled(for event: Event) throws -> Bool {
+        guard let clock = try serverClock() else { return true }
+        // Versions that believed each answer asked by the latest time ever seen.
+        if let time = event.serverTime, try !believes(time, of: event) { return false }
+        guard !clock.isInDoubt, let settledAt = clock.settledAt else { return !clock.isInDoubt }
+        return event.asOf.map { $0 >= settledAt } ?? true
+    }
+
+    /// A time that an event of a run says, where it was believed.
+    func believed(_ time: Timestamp?, of event: Event) throws -> Timestamp? {
+        try time.flatMap { try believes($0, of: event) ? $0 : nil }
     }
 
     /// What follows from the entities of a page, all of which were taken in before.

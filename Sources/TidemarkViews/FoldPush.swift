@@ -24,7 +24,7 @@ extension Fold {
     func answered(_ event: Event, _ position: Position) throws {
         let answer = AnswerPayload(event.payload)
         try noteGates(event, answer, position)
-        try noteClock(event, answer)
+        try noteClock(event, answer, position)
         let end = CallEnd(
             concern: answer.concern, failure: answer.failure, status: answer.status,
             uptime: answer.uptime)

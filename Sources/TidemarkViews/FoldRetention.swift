@@ -38,6 +38,10 @@ extension Fold {
     func fired(_ event: Event, _ position: Position) throws {
         guard let payload = TimerPayload(event.payload), payload.timer == TimerPayload.cleanUp
         else { return }
+        if event.bootID != nil { try noteGiven(event, nil) }
+        guard try !isTimeInDoubt(), try believes(payload.now, of: event) else {
+            return try keepUnpruned(at: payload.now, position)
+        }
         let decision = try pruneDecision(at: payload.now)
         for (index, item) in decision.items.enumerated() {
             try prune(item.key, item.rule, position, index)
@@ -56,17 +60,18 @@ extension Fold {
         put(.decision(position, index), decision.encoded)
         if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
         if row.isHidden, try collection(key.collection).absence == .hides { try countHidden(-1) }
-        row.prune()
+        row.prune(at: position)
         try put(row, key)
     }
 }
 
 extension EntityRow {
     /// Leaves a stub of it: what the document hashes to, and how fresh it was.
-    fileprivate mutating func prune() {
+    fileprivate mutating func prune(at position: Position) {
         isHidden = false
         guard baseState == .live else { return }
         prunedDigest = isPlaceholder ? [] : EntityRow.digest(of: base)
+        prunedAt = isPlaceholder ? nil : position
         baseState = .absent
         base = []
         current = []

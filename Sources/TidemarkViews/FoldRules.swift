@@ -107,7 +107,7 @@ extension Fold {
         case .localCreated, .localUpdated, .localDeleted, .localDiscarded, .pushAccepted,
             .pushRejected, .pullPage, .pullCompleted:
             if event.collection == nil { return false }
-        case .syncFinished: if event.sync == nil { return false }
+        case .syncFinished: if event.sync == nil, !isDoubtOver { return false }
         default: return false
         }
         return try !rules().isEmpty
@@ -116,7 +116,9 @@ extension Fold {
     /// Decides what follows for other entities.
     func follow(_ event: Event, _ position: Position) throws {
         let model = try model()
-        for collection in model.collections {
+        // A loser's stop is a time.
+        let isInDoubt = try isTimeInDoubt()
+        for collection in model.collections where !isInDoubt {
             if let rule = collection.rivals, try isAboutRivals(event, collection, rule) {
                 try judgeRivals(collection, rule, event, position)
             }

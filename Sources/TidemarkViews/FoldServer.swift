@@ -223,7 +223,7 @@ extension EntityRow {
         self.asOf = asOf
         isPlaceholder = false
         triedAt = nil
-        prunedDigest = []
+        (prunedDigest, prunedAt) = ([], nil)
     }
 
     /// The whole of it for an entity on which nothing is pending; false when nothing changed.

@@ -35,7 +35,7 @@ extension Fold {
         _ payload: PullCompletedPayload, _ collection: CollectionName
     ) throws {
         row.since = before?.since
-        row.checkedAt = payload.asked ?? before?.checkedAt
+        row.checkedAt = try believed(payload.asked, of: event) ?? before?.checkedAt
         guard let listed = try listed(collection) else { return }
         try endList(collection)
         guard listed.state != nil || listed.sync == event.sync, var latest = listed.latest else {

@@ -60,9 +60,10 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities: 7
         case .outbox, .decisions, .schedule: 6
         case .watermarks: 5
-        case .issues: 4
-        case .bindings, .syncRuns: 3
-        case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
+        case .issues, .syncRuns: 4
+        case .bindings: 3
+        case .placeholders, .rivals: 2
+        case .store, .idempotencyKeys, .access: 1
         }
     }
 }

@@ -25,6 +25,8 @@ extension SplitMix64 {
         event.payloadType = pick(PayloadType.allCases)
         event.schemaVersion = below(2) == 0 ? 0 : UInt32(below(1 << 30))
         event.idempotencyKey = maybe((0...below(20)).map { _ in UInt8(below(256)) })
+        event.uptime = maybe(Int64(bitPattern: next() | 1))
+        event.bootID = maybe("b" + string())
         event.payload = (0..<below(30)).map { _ in UInt8(below(256)) }
         return event
     }

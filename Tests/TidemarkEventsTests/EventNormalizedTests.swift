@@ -18,6 +18,8 @@ import TidemarkEvents
         if random.once(in: 3) { event.serverTime = Timestamp(rawValue: 0) }
         if random.once(in: 3) { event.revision = Revision(rawValue: []) }
         if random.once(in: 3) { event.idempotencyKey = [] }
+        if random.once(in: 3) { event.uptime = 0 }
+        if random.once(in: 3) { event.bootID = "" }
         if random.once(in: 9) { event.recordedAt = Timestamp(rawValue: 0) }
         return event
     }

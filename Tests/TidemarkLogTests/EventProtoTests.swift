@@ -51,6 +51,8 @@ extension SplitMix64 {
         header.payloadType = pick(Tidemark_V1_PayloadType.allCases)
         header.schemaVersion = UInt32(truncatingIfNeeded: number())
         header.idempotencyKey = .init(some(40))
+        header.uptime = Int64(bitPattern: number())
+        header.bootID = text()
         return header
     }
 
@@ -78,6 +80,7 @@ private func same(_ event: Event, _ header: Tidemark_V1_Event) -> Bool {
         && Int(event.payloadType.rawValue) == header.payloadType.rawValue
         && event.schemaVersion == header.schemaVersion
         && event.idempotencyKey ?? [] == Array(header.idempotencyKey)
+        && event.uptime ?? 0 == header.uptime && event.bootID ?? "" == header.bootID
 }
 
 @Suite struct `swift-protobuf and we` {

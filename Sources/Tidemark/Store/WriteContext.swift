@@ -191,22 +191,24 @@ public final class WriteContext {
                 "\(key) is not here: what stands in its place was made up, because something "
                     + "refers to it; sync, and change it once the server has sent it", key: key)
         }
-        return try draft.append(
-            checked: Event(
-                kind, recordedAt: draft.now, key: key, serverTime: try serverTime(kind, key),
-                json: json))
+        var event = Event(kind, recordedAt: draft.now, key: key, json: json)
+        try stamp(&event)
+        return try draft.append(checked: event)
     }
 
     private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]
 
-    /// When an edit is made, by the server's clock; nil for a collection whose rules do not ask.
-    private func serverTime(_ kind: EventKind, _ key: EntityKey) throws -> Timestamp? {
-        guard Self.edits.contains(kind),
-            let collection = try draft.fold.knownCollection(key.collection),
+    /// Says when an edit is made, where the rules of its collection ask: by the server's clock, as
+    /// far as that is known, and by the clock that nobody sets.
+    private func stamp(_ event: inout Event) throws {
+        guard Self.edits.contains(event.kind), let name = event.collection,
+            let collection = try draft.fold.knownCollection(name),
             collection.conflict.comparesTimes || collection.rivals != nil
-        else { return nil }
+        else { return }
         let uptime = dependencies.uptime()
-        return try draft.fold.serverNow(
+        event.uptime = uptime.microseconds
+        event.bootID = try draft.fold.unnamed(uptime.bootID)
+        event.serverTime = try draft.fold.serverNow(
             draft.now, bootID: uptime.bootID, uptime: uptime.microseconds)
     }
 }

@@ -21,6 +21,7 @@ struct ScenarioReader {
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]), ("server", []), ("advance", []), ("deviceClock", []),
+        ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
         ("restart", []), ("background", []), ("foreground", []), ("midnight", []),
         ("during", ["do"]), ("expect", []),
@@ -65,9 +66,13 @@ struct ScenarioReader {
             }
             return .answer(try members.neededText(kind), answer)
         case "server": return .server(try edit(members))
-        case "advance", "deviceClock":
+        case "advance", "deviceClock", "serverDate":
             guard let duration = try members.duration(kind) else { break }
-            return kind == "advance" ? .advance(duration) : .deviceClock(duration)
+            return switch kind {
+            case "advance": .advance(duration)
+            case "deviceClock": .deviceClock(duration)
+            default: .serverDate(duration)
+            }
         case "fault": return .fault(try fault(members))
         case "answers": return .answers(try patterns(members))
         case "sync": return .sync(try sync(members))

@@ -170,6 +170,7 @@ actor ScenarioRun {
         case .server(let edit): server.apply(edit)
         case .advance(let duration): clock.advance(by: duration)
         case .deviceClock(let duration): device.ahead = duration
+        case .serverDate(let duration): wire.date(ahead: duration)
         case .fault(let fault): wire.add(fault)
         case .answers(let patterns): wire.order(patterns)
         case .sync(let sync): return try await self.sync(sync, step, inFlight)

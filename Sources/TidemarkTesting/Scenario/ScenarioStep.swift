@@ -18,6 +18,8 @@ struct ScenarioStep: Sendable {
         case advance(Duration)
         /// The device's clock goes so much before the server's from now on.
         case deviceClock(Duration)
+        /// The server's answers are dated so much ahead of its clock from now on.
+        case serverDate(Duration)
         case fault(ScenarioFault)
         /// In which order the answers to these requests come.
         case answers([ScenarioPattern])

@@ -18,6 +18,8 @@ final class ScenarioWire: Sendable {
         var order: [(pattern: ScenarioPattern, isAnswered: Bool)] = []
         /// Requests that waited for others' answers in vain.
         var stuck: [String] = []
+        /// How far answers are dated ahead of the server's clock.
+        var dateAhead: Duration?
         var perform: (@Sendable ([ScenarioStep]) async -> Void)?
         /// The process that lives.
         var process = 0
@@ -39,6 +41,8 @@ final class ScenarioWire: Sendable {
     func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0, 0)) } }
 
     func add(_ hook: ScenarioHook) { state.withLock { $0.hooks.append((hook, 0)) } }
+
+    func date(ahead duration: Duration) { state.withLock { $0.dateAhead = duration } }
 
     func order(_ patterns: [ScenarioPattern]) {
         state.withLock { $0.order = patterns.map { ($0, false) } }
@@ -91,7 +95,11 @@ final class ScenarioWire: Sendable {
         }
         for hook in begun.hooks where hook.isBefore { await begun.perform?(hook.steps) }
         try checkLife(of: process)
-        let answer = try await exchange(request, body, limits, begun.fault)
+        var answer = try await exchange(request, body, limits, begun.fault)
+        if let ahead = state.withLock(\.dateAhead) {
+            let now = Timestamp(microseconds: clock.now.rawValue + ahead.wholeMicroseconds)
+            answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: now.milliseconds)
+        }
         for hook in begun.hooks where !hook.isBefore { await begun.perform?(hook.steps) }
         await waitForTurn(line, process)
         try checkLife(of: process)

@@ -1,0 +1,128 @@
+// FoldCorrection.swift — what becomes of what was decided by a time that proved wrong.
+//
+//   marks        are forgotten: the next lists are whole
+//   prunings     are void: the next list brings the entities again
+//   edits        that wait were made as much earlier or later as the time was wrong
+//   rivals       that were stopped at that time are judged again
+//   placeholders that were asked for in vain are asked for again
+//
+// What was sent, and the outcomes of mutations, stay.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// What decisions are called that void what was decided by a wrong time, or say that a wrong
+    /// time decides nothing.
+    private static let timeRule = "serverTime"
+    private static let version: UInt64 = 1
+
+    /// Takes back what was decided by the time that an answer proves wrong.
+    func takeBack(
+        _ correction: ServerClock.Correction, _ clock: ServerClock, _ position: Position
+    ) throws {
+        if correction.wasBelieved {
+            try forgetMarks(since: correction.since, position)
+            try voidPrunings(since: correction.since, position)
+            try forgetTries()
+        }
+        try moveEdits(correction)
+        for collection in try model().collections where collection.rivals != nil {
+            for (key, row) in try runners(collection.name) {
+                guard let loss = row.loss, loss.stop.kind == .now, loss.decided >= correction.since
+                else { continue }
+                var row = row
+                row.loss = nil
+                put(.rival(key), row.encoded)
+            }
+        }
+    }
+
+    private func forgetMarks(since: Position, _ position: Position) throws {
+        var marks: [(name: CollectionName, mark: Position)] = []
+        for (place, value) in try ledgerRows(Ledger.watermarks) {
+            let row = try WatermarkRow(parsing: value)
+            guard row.position >= since else { continue }
+            put(place, nil)
+            guard let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.watermarks.count)) else {
+                continue
+            }
+            marks.append((key.collection, row.position))
+        }
+        for (place, _) in try ledgerRows(Ledger.listed) { put(place, nil) }
+        try decide("voided", marks.map { (EntityKey($0.name, ""), [$0.mark, position]) }, position)
+    }
+
+    private func voidPrunings(since: Position, _ position: Position) throws {
+        var pruned: [(key: EntityKey, at: Position)] = []
+        for collection in try model().collections where collection.retention != nil {
+            try forEachEntity(in: collection.name) { key, row in
+                if !row.prunedDigest.isEmpty, let at = row.prunedAt, at >= since {
+                    pruned.append((key, at))
+                }
+                return true
+            }
+        }
+        for (key, _) in pruned {
+            var row = try entity(key)
+            (row.prunedDigest, row.prunedAt) = ([], nil)
+            try put(row, key)
+        }
+        try decide("voided", pruned.map { ($0.key, [$0.at, position]) }, position)
+    }
+
+    private func forgetTries() throws {
+        for (place, value) in try ledgerRows(Ledger.placeholders) {
+            var note = try PlaceholderRow(parsing: value)
+            guard note.triedAt != nil,
+                let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))
+            else { continue }
+            note.triedAt = nil
+            put(place, note.encoded)
+            var row = try entity(key)
+            row.triedAt = nil
+            try put(row, key)
+        }
+    }
+
+    private func moveEdits(_ correction: ServerClock.Correction) throws {
+        var keys: [EntityKey] = []
+        for mutation in try openMutations() where mutation >= correction.since {
+            if let key = try self.mutation(mutation)?.key, !keys.contains(key) { keys.append(key) }
+        }
+        for key in keys {
+            var row = try entity(key)
+            for index in row.pending.indices
+            where row.pending[index].position >= correction.since {
+                row.pending[index].editedAt = row.pending[index].editedAt?.adding(
+                    from: 0, to: correction.microseconds)
+            }
+            try put(row, key)
+        }
+    }
+
+    /// Says of what a clean-up by a time that was never believed would have pruned that it stays.
+    func keepUnpruned(at now: Timestamp, _ position: Position) throws {
+        let kept = try pruneDecision(at: now).items.filter { $0.rule == .retention }
+        let decisions = try kept.map { item in
+            (item.key, [try entity(item.key).basePosition, position].compactMap(\.self))
+        }
+        try decide("kept", decisions, position)
+    }
+
+    private func decide(
+        _ result: String, _ decisions: [(key: EntityKey, inputs: [Position])],
+        _ position: Position
+    ) throws {
+        let first = try freeDecision(at: position)
+        for (index, decision) in zip(first...Self.decisionsMax, decisions) {
+            let row = DecisionRow(
+                key: decision.key, rule: Self.timeRule, ruleVersion: Self.version, result: result,
+                inputs: decision.inputs, fields: [])
+            put(.decision(position, index), row.encoded)
+        }
+    }
+
+    /// The last place of an event's decisions.
+    private static let decisionsMax = Int(UInt16.max)
+}
