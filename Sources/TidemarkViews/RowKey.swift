@@ -55,12 +55,13 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 6
-        case .outbox: 6
-        case .decisions: 5
+        case .entities: 7
+        case .outbox: 7
+        case .decisions: 6
         case .watermarks: 4
         case .schedule: 6
-        case .bindings, .issues, .syncRuns: 3
+        case .issues: 4
+        case .bindings, .syncRuns: 3
         case .store, .idempotencyKeys, .placeholders, .rivals, .access: 1
         }
     }
