@@ -64,7 +64,9 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 ///
 /// **The id** is the one that the entity got first, and stays so when the server assigns another.
 /// It is read from the entity's key, not from the document, and must be of the type `ID<Self>`.
-/// IDs of other entities are read from texts and from whole numbers, and are written as texts.
+/// IDs of other entities are read from texts and from whole numbers, and are written as texts. In
+/// a field that the model declares as a reference, an id that the server gave is read as the
+/// entity's own.
 ///
 /// **Values.** Dates are in the collection's ``DateFormat``, to the microsecond from 1865 to 2137,
 /// which is as far as `Date` has room for them. Numbers that don't fit are errors, never rounded;

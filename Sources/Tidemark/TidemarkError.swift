@@ -38,7 +38,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         /// Another engine syncs the store; only one may at a time.
         case engineRunning
         /// There are changes that the server has not acknowledged, or has refused; they would be
-        /// lost.
+        /// lost, or stay for ever.
         case pendingChanges
         /// Another process has the store open for writing, or this one more often than it may be.
         case busy
@@ -80,6 +80,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case poisoned
         /// The store was closed.
         case closed
+        /// A write was begun, or the store closed, inside a read or a write of the same store, where
+        /// it would wait for itself. Nothing was done; the outer one goes on.
+        case nested
         /// Anything else that the storage said.
         case storage
     }
@@ -160,6 +163,7 @@ extension TidemarkError.Code {
             case .remoteFileSystem: .remoteFileSystem
             case .poisoned: .poisoned
             case .closed: .closed
+            case .nested: .nested
             case .readersFull, .alreadyOpen, .keyExists, .badKey, .io: .storage
             }
     }

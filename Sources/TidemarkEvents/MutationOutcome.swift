@@ -2,11 +2,12 @@
 
 /// How a mutation left the outbox.
 public enum MutationOutcome: String, Sendable, Hashable, CaseIterable {
-    /// The server took it.
+    /// All of it was stored.
     case accepted
-    /// The server already had the same values, from someone else.
+    /// Part of it was stored, and a decision names what was kept and what was lost; or nothing was
+    /// lost, because the server already had the same values, from someone else as far as is known.
     case merged
-    /// The server's side won a conflict.
+    /// None of it was stored: the server's side won a conflict.
     case superseded
     /// It was overtaken by a later mutation that went with it.
     case coalesced

@@ -27,6 +27,9 @@ public import TidemarkSync
 /// sent twice when the server closes a kept connection under it, and memory is not bounded against
 /// a server that floods.
 public final class URLSessionTransport: Transport {
+    /// A request without a body may be sent twice.
+    public var mayRepeat: Bool { true }
+
     private let session: URLSession
     private let exchanges = SessionExchanges()
     /// Fires deadlines and stops abandoned tasks, so that neither waits for the session.

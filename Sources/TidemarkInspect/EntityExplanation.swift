@@ -121,6 +121,8 @@ extension EntityExplanation.Decision {
             guard let input = inputs.first else { return [] }
             let fields = row.superseded.isEmpty ? row.fields : row.superseded
             return input.values(of: fields)
+        case "merged":
+            return row.superseded.isEmpty ? [] : inputs.first?.values(of: row.superseded) ?? []
         case "localWins":
             guard inputs.count > 1 else { return [] }
             return inputs[1].values(of: row.fields)

@@ -148,10 +148,11 @@ extension EntityRow {
 }
 
 extension DecisionRow {
-    /// Rule, version, result and fields.
+    /// Rule, version, result and fields, and what was kept of the mutation.
     package var words: String {
         var words = "\(rule)/\(ruleVersion): \(result)"
         if !fields.isEmpty { words += " on " + fields.joined(separator: ", ") }
+        if !kept.isEmpty { words += "; kept " + kept.joined(separator: ", ") }
         return words
     }
 }

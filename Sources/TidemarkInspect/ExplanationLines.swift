@@ -148,6 +148,7 @@ extension EntityExplanation.Decision {
         if !row.superseded.isEmpty {
             object["givenUp"] = .array(row.superseded.map(JSONValue.string))
         }
+        if !row.kept.isEmpty { object["kept"] = .array(row.kept.map(JSONValue.string)) }
         if !losses.isEmpty { object["losses"] = .array(losses.map(\.json)) }
         if !given.isEmpty {
             var values = JSONObject()

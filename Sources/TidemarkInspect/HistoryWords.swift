@@ -99,6 +99,7 @@ package enum RequestWords {
         let document = try? JSONDocument(parsing: event.payload)
         if let failure = document?.value("failure")?.stringValue { words += " (\(plain(failure)))" }
         if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
+        if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
     }
 

@@ -16,6 +16,8 @@ package enum PushHold: Sendable, Hashable {
     case outOfReach
     /// The entity is made up, and the server has not said it yet.
     case standIn
+    /// The model does not have its collection any more.
+    case noCollection(CollectionName)
     /// It refers to an entity that the server does not have.
     case reference(EntityKey, Obstacle)
 
@@ -43,6 +45,7 @@ extension ViewReader {
         }
         if let attempt = row.attempt { holds.append(.unanswered(attempt.call)) }
         if let failing = try failing(key) { holds.append(.failing(failing)) }
+        if model[key.collection] == nil { holds.append(.noCollection(key.collection)) }
         if row.isHidden { holds.append(.outOfReach) }
         if row.isPlaceholder { holds.append(.standIn) }
         for target in try missingReferences(of: key, row, model) {
@@ -96,6 +99,9 @@ extension PushHold {
             "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
         case .outOfReach: "out of reach: nothing is sent for it"
         case .standIn: "a stand-in: the server has not said the entity yet"
+        case .noCollection(let name):
+            "the model has no collection \(name): open the store with one that has it, or discard "
+                + "the edit"
         case .reference(let key, .goesFirst(let position)):
             "refers to \(key), made here at \(position), which goes first"
         case .reference(let key, .refused(let position, let status, let message)):
@@ -109,7 +115,7 @@ extension PushHold {
     /// Whether nothing happens before somebody does something about this entity or another one.
     var isLasting: Bool {
         switch self {
-        case .refused, .outOfReach: true
+        case .refused, .outOfReach, .noCollection: true
         case .unanswered, .failing, .standIn, .reference(_, .goesFirst): false
         case .reference: true
         }
@@ -123,6 +129,7 @@ extension PushHold {
         case .failing: "failing"
         case .outOfReach: "outOfReach"
         case .standIn: "standIn"
+        case .noCollection: "noCollection"
         case .reference(_, .goesFirst): "goesFirst"
         case .reference(_, .refused): "referenceRefused"
         case .reference(_, .outOfReach): "referenceOutOfReach"
@@ -138,7 +145,7 @@ extension PushHold {
         case .refused(let position, _, let message): (place, words) = (position, message)
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
-        case .outOfReach, .standIn: break
+        case .outOfReach, .standIn, .noCollection: break
         case .reference(let key, let obstacle):
             object["entity"] = .string("\(key)")
             switch obstacle {

@@ -76,6 +76,7 @@ package enum RowText {
                 : "sent \(row.attempts) times, last by "
                     + "\(row.call ?? .start)",
             row.isDerived ? "follows from \(row.rule)" : nil,
+            row.lost.isEmpty ? nil : "lost \(row.lost.joined(separator: " "))",
         ])
     }
 
@@ -83,6 +84,7 @@ package enum RowText {
         list([
             EventText.printable("\(row.rule)/\(row.ruleVersion) of \(row.key)"), row.result,
             row.fields.isEmpty ? nil : "fields \(row.fields.joined(separator: " "))",
+            row.kept.isEmpty ? nil : "kept \(row.kept.joined(separator: " "))",
             "from " + row.inputs.map(\.description).joined(separator: " "),
         ])
     }

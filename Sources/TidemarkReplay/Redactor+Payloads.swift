@@ -64,6 +64,7 @@ extension RedactionMember {
         .requestAnswered: bodies.merging([
             "status": .plain, "Date": .httpDate, "uptime": .plain, "ETag": .token, "Alert": .text,
             "Backoff": .plain, "Next-Page": .url, "failure": .plain, "retryAfter": .plain,
+            "mayHaveArrived": .plain,
             "bodyBytes": .plain, "bodySHA256": .text, "concerns": .plain, "answer": .answer,
         ]) { old, _ in old },
         .requestFailed: [

@@ -31,10 +31,11 @@ private enum RowParts {
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
-        9: .token, 10: .plain,
+        9: .token, 10: .plain, 11: .name,
     ]
     static let decision: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .name, 7: .plain, 8: .name,
+        9: .name,
     ]
     static let watermark: [UInt32: RowPart] = [
         1: .token, 2: .plain, 3: .time, 4: .token, 5: .time, 6: .time, 7: .time,

@@ -49,8 +49,9 @@ extension Rebase {
 
     /// The server has the entity, and nothing that is pending stays on it.
     mutating func giveWay(_ new: JSONDocument, from old: Base) {
-        let settled = arrivedPrefix(new, from: old.document)
+        var settled = arrivedPrefix(new, from: old.document)
         markArrived(0..<settled)
+        if settled == 0 { settled = meetOtherWriting(new, from: old.document) }
         for index in settled..<pending.count { conflict(index, fields(of: index), .serverWins) }
     }
 
@@ -73,7 +74,22 @@ extension Rebase {
             return
         }
         for index in conflicts.indices { conflicts[index].result = .merged }
-        for index in open { verdicts[index] = .stays }
+        let known = Set(conflicts.map(\.position))
+        var later: Set<ExactString> = []
+        for index in open.reversed() {
+            verdicts[index] = .stays
+            // What a later change overwrites is not for the rule to keep.
+            guard let patch = pending[index].patch(except: serverFields) else { continue }
+            lost[index] = patch.fieldNames.filter {
+                !later.contains(ExactString($0))
+                    && !isEqual(patch.value(of: $0), document.value($0))
+            }
+            later.formUnion(patch.exactNames)
+            if !lost[index].isEmpty, !known.contains(pending[index].position) {
+                conflict(index, lost[index], .merged)
+            }
+        }
+        conflicts.sort { $0.position < $1.position }
         carry(difference.map(PendingChange.Change.update) ?? .create(document), open)
     }
 
@@ -102,7 +118,7 @@ extension Rebase {
         where pending[index].change == .carried && verdicts[index] == .stays {
             switch verdicts[index + 1] {
             case .stays: continue
-            case .arrived, .coalesced: verdicts[index] = .coalesced
+            case .arrived, .present, .coalesced: verdicts[index] = .coalesced
             case .superseded:
                 let fields = conflicts.first { $0.position == pending[index + 1].position }?.fields
                 conflict(index, fields ?? [], .serverWins)

@@ -11,8 +11,10 @@ package import TidemarkEvents
 package enum Verdict: Sendable, Hashable {
     /// It is re-applied on the new base.
     case stays
-    /// The server already has it: every field is there as it was meant.
+    /// It was sent, and the server has every field as it was sent.
     case arrived
+    /// The server has every field as it was meant, from someone else as far as is known.
+    case present
     /// It arrived, or was overtaken, as part of a later change to the same fields.
     case coalesced
     /// The server's side won.
@@ -52,14 +54,18 @@ package struct Rebase: Sendable, Hashable {
     package internal(set) var conflicts: [Conflict] = []
     /// One for each pending change: what it is from now on where it stays in another form.
     package internal(set) var rewritten: [PendingChange.Change?]
+    /// One for each pending change: the fields that it loses while the rest of it stays.
+    package internal(set) var lost: [[String]]
+    /// What the server has in a writing of its own, in the order of the mutations.
+    package internal(set) var writings: [OtherWriting] = []
 
     let pending: [PendingChange]
     let serverFields: Set<String>
-    private let policy: ConflictPolicy
+    let policy: ConflictPolicy
     private let answer: ConflictAnswer?
     private let serverTime: Timestamp?
 
-    package static let version = 3
+    package static let version = 4
 
     /// Decides.
     ///
@@ -85,6 +91,7 @@ package struct Rebase: Sendable, Hashable {
         }
         verdicts = Array(repeating: .stays, count: pending.count)
         rewritten = Array(repeating: nil, count: pending.count)
+        lost = Array(repeating: [], count: pending.count)
         guard !pending.isEmpty else { return }
         switch (new.document, policy) {
         case (nil, _): meetDeletion(from: old)
@@ -151,12 +158,15 @@ package struct Rebase: Sendable, Hashable {
 
     mutating func meet(_ new: JSONDocument, from old: JSONDocument?) {
         var reference = old
-        let settled = arrivedPrefix(new, from: old)
+        var settled = arrivedPrefix(new, from: old)
         if settled > 0 {
             markArrived(0..<settled)
             if let patch = net(0..<settled) {
                 reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
             }
+        } else {
+            settled = meetOtherWriting(new, from: old)
+            if settled > 0 { reference = new }
         }
         var touched: Set<ExactString> = []
         var isToBeDeleted = false
@@ -178,14 +188,15 @@ package struct Rebase: Sendable, Hashable {
             }
             let fields = patch.fieldNames.filter { field in
                 !isEqual(patch.value(of: field), new.value(field))
-                    && (reference.map { $0.value(field) != new.value(field) } ?? true)
+                    && isChanged(field, from: reference, to: new)
             }
             if !fields.isEmpty, conflict(index, fields) == .serverWins {
                 patch = patch.without(fields)
                 // Only field by field something of it is left, and goes on.
-                guard case .mergeFields = policy, !patch.isEmpty else { continue }
+                guard policy.mergesFields, !patch.isEmpty else { continue }
                 verdicts[index] = .stays
                 rewritten[index] = .update(patch)
+                lost[index] = fields
             }
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
@@ -194,7 +205,7 @@ package struct Rebase: Sendable, Hashable {
             if isThere, !isToBeDeleted, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {
-                verdicts[index] = .arrived
+                settlePresent(index)
                 if let known = reference {
                     reference = try? JSONDocument(parsing: patch.applied(to: known))
                 }
@@ -249,8 +260,33 @@ package struct Rebase: Sendable, Hashable {
 
     mutating func markArrived(_ range: Range<Int>) {
         for (index, isOvertaken) in zip(range, PendingChange.overtaken(pending[range])) {
-            verdicts[index] = isOvertaken ? .coalesced : .arrived
+            let isSent = pending[index].mayHaveArrived
+            verdicts[index] = isOvertaken ? .coalesced : isSent ? .arrived : .present
         }
+    }
+
+    /// The same of what is there by chance, whether or not it was sent.
+    mutating func markPresent(_ range: Range<Int>) {
+        for (index, isOvertaken) in zip(range, PendingChange.overtaken(pending[range])) {
+            verdicts[index] = isOvertaken ? .coalesced : .present
+        }
+    }
+
+    /// Settles a change of which nothing is left to be sent.
+    ///
+    /// The fields that it did not lose are there; of one that lost others that is chance.
+    private mutating func settlePresent(_ index: Int) {
+        verdicts[index] = lost[index].isEmpty ? .present : .superseded
+        if verdicts[index] == .superseded { rewritten[index] = nil }
+    }
+
+    /// Whether somebody changed a field on the server; of an entity that nobody has said before,
+    /// whether somebody set it.
+    private func isChanged(
+        _ field: String, from old: JSONDocument?, to new: JSONDocument
+    ) -> Bool {
+        if let old { return old.value(field) != new.value(field) }
+        return !policy.mergesFields || new.rawValue(field) != nil
     }
 
     func changed(
@@ -260,7 +296,7 @@ package struct Rebase: Sendable, Hashable {
         return difference.fieldNames.contains { !onlyKnown || old.rawValue($0) != nil }
     }
 
-    private func isEqual(_ raw: [UInt8]?, _ value: JSONValue?) -> Bool {
+    func isEqual(_ raw: [UInt8]?, _ value: JSONValue?) -> Bool {
         guard let raw else { return value == nil }
         return (try? JSONValue(parsing: raw)) == value
     }
@@ -306,6 +342,10 @@ extension Patch {
             set: self.set.filter { !left.contains(ExactString($0.name)) },
             unset: unset.filter { !left.contains(ExactString($0)) })
     }
+}
+
+extension ConflictPolicy {
+    fileprivate var mergesFields: Bool { if case .mergeFields = self { true } else { false } }
 }
 
 extension JSONDocument {

@@ -1,12 +1,14 @@
-// ReferenceNames.swift — references as a server reads them: by its own ids, which are numbers where
-// it numbers entities.
+// ReferenceNames.swift — how references are written: as a server reads them, by its own ids, which
+// are numbers where it numbers entities; and as they are read here, by the keys that entities keep.
 
 package import TidemarkEvents
 
-/// How the references of a collection's entities are written in what is sent.
+/// How the references of a collection's entities are written: in what is sent, or for who reads them
+/// here.
 package struct ReferenceNames {
     private let references: [(field: ExactString, collection: CollectionName, isNumber: Bool)]
-    private let serverID: (EntityKey) throws -> String
+    /// The id that an entity is to be named by.
+    private let id: (EntityKey) throws -> String
 
     /// - Parameter serverID: the id that the server uses for an entity; of one that is not known,
     ///   the id that it is asked for by.
@@ -17,7 +19,56 @@ package struct ReferenceNames {
         references = collection.references.map {
             (ExactString($0.field), $0.collection, model[$0.collection]?.ids == .serverNumber)
         }
-        self.serverID = serverID
+        id = serverID
+    }
+
+    /// By the keys that entities have here, as texts; a reference that names an entity by its key,
+    /// or one that is not known, stays as it is.
+    ///
+    /// - Parameter key: the key that an entity keeps for life, also of an id that is an alias.
+    package init(
+        keysIn collection: CollectionModel, key: @escaping (EntityKey) throws -> EntityKey
+    ) {
+        references = collection.references.map { (ExactString($0.field), $0.collection, false) }
+        id = { try key($0).id }
+    }
+
+    /// The same of an object that was checked before; most have nothing to be written otherwise.
+    package func named(checked document: [UInt8]) throws -> [UInt8] {
+        let fields = references.map(\.field.text)
+        let values = JSON.members(fields.map { Array($0.utf8) }, of: document[...])
+        let hasChanges = try zip(fields, values).contains { field, raw in
+            try raw.map { try named($0, field) != nil } ?? false
+        }
+        return hasChanges ? try named(document) : document
+    }
+
+    /// The text of a field's value; the same where it stays as it is.
+    package func named(_ raw: [UInt8], in field: String) throws -> [UInt8] {
+        try named(raw[...], field) ?? raw
+    }
+
+    /// Whether a field is a reference, and two values of it name the same entities in one order.
+    package func nameTheSame(
+        _ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, in field: String
+    ) throws -> Bool {
+        let exact = ExactString(field)
+        guard let reference = references.first(where: { $0.field == exact }) else { return false }
+        func ids(_ raw: ArraySlice<UInt8>) throws -> [String?] {
+            let value = try JSONValue(parsing: raw)
+            return try (value.array ?? [value]).map { item in
+                try item.idText.map { try id(EntityKey(reference.collection, $0)) }
+            }
+        }
+        let (one, other) = (try ids(left), try ids(right))
+        let bracket = UInt8(ascii: "[")
+        guard (left.first == bracket) == (right.first == bracket), one.count == other.count else {
+            return false
+        }
+        return zip(one, other).allSatisfy { one, other in
+            guard let one, let other else { return false }
+            return ExactString(one) == ExactString(other)
+        }
     }
 
     /// An object's bytes with its references written so; the others stand as they came.
@@ -66,7 +117,7 @@ package struct ReferenceNames {
         else { return nil }
         func named(_ value: JSONValue) throws -> JSONValue {
             guard let id = value.idText else { return value }
-            let name = try serverID(EntityKey(reference.collection, id))
+            let name = try self.id(EntityKey(reference.collection, id))
             if reference.isNumber, let number = JSONValue(wholeNumber: name) { return number }
             return ExactString(name) == ExactString(id) ? value : .string(name)
         }

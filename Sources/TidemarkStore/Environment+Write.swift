@@ -5,13 +5,12 @@ extension Environment {
     /// Runs `body` in one transaction while the caller waits; durable when this returns.
     ///
     /// Commits when `body` returns and aborts when it throws. On a full map `body` runs again, so
-    /// it must be fit for that; see ``Writer/transaction(_:)``. Called inside a write, or inside a
-    /// read of the same environment on the same thread, it stops the process with a sentence.
+    /// it must be fit for that; see ``Writer/transaction(_:)``.
     ///
     /// - Parameter freeing: whether the transaction makes pages free, so that it is let through
     ///   when the store has reached its quota.
-    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`, `storeFull`; or why LMDB
-    ///   could not.
+    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`, `storeFull`; `nested` inside a
+    ///   read or a write of the environment on the same thread; or why LMDB could not.
     package func write<R: Sendable>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> R
     ) throws -> R {
@@ -32,8 +31,7 @@ extension Environment {
     /// that stores all queued requests in one transaction; whoever comes later finds none left.
     package func perform<R: Sendable>(_ work: (borrowing Writer) throws -> R) throws -> R {
         let thread = try writerThread()
-        thread.checkNotHere("A blocking write")
-        handle.gate.checkNotReading("A blocking write")
+        try checkNotInside("write")
         var done: Result<R, any Error>?
         let isDone = try thread.runNow { writer in done = Result { try work(writer) } }
         if isDone, let done { return try done.get() }

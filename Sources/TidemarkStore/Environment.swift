@@ -30,8 +30,7 @@ package final class Environment: Sendable {
     /// Runs `body` on a snapshot of the last commit.
     ///
     /// Synchronous and short. At most 32 reads run at a time, others wait. A read inside a read on
-    /// the same thread sees the same snapshot. Not to be called around a blocking `write` on the
-    /// same thread, which stops the process with a sentence.
+    /// the same thread sees the same snapshot, and a blocking `write` is refused as `nested`.
     ///
     /// - Throws: what `body` throws; `readersFull` when other processes hold all slots; `closed`.
     ///   It works after a failed commit as long as LMDB can still read.
@@ -57,15 +56,24 @@ package final class Environment: Sendable {
 
     /// Ends one opening; the last one finishes the queued writes, waits for the reads, and closes.
     ///
-    /// Not to be called inside a read or a write of the same environment.
-    /// - Throws: `closed` when it is closed already.
+    /// - Throws: `closed` when it is closed already; `nested` inside a read or a write of it.
     package func close() throws(StoreError) {
-        writer?.checkNotHere("close")
-        handle.gate.checkNotReading("close")
+        try checkNotInside("close")
         guard try Registry.endOpening(handle.identity) else { return }
         writer?.stop()
         writer?.waitUntilEnded()
         handle.close()
+    }
+
+    /// Refuses what would wait for itself: this thread is inside a read or a write of the environment.
+    ///
+    /// - Throws: `nested`.
+    package func checkNotInside(_ action: String) throws(StoreError) {
+        guard
+            let inside = writer?.isHere == true ? "write" : handle.gate.isReadingHere ? "read" : nil
+        else { return }
+        throw StoreError(
+            .nested, during: action, detail: "it was called inside a \(inside) of the same store")
     }
 
     /// Blocks until every write that was taken up has ended; only once the store is being closed.

@@ -113,11 +113,15 @@ final class Gate: Sendable {
 
     /// Stops the process when this thread is inside a read, where `action` would wait for itself.
     func checkNotReading(_ action: String) {
-        let me = Platform.threadID
-        let isReading = state.withLock { state in state.readers.contains { $0.thread == me } }
         Platform.require(
-            !isReading,
+            !isReadingHere,
             "\(action) was called inside a read of the same environment; end the read first.")
+    }
+
+    /// Whether the caller's thread is inside a read.
+    var isReadingHere: Bool {
+        let me = Platform.threadID
+        return state.withLock { state in state.readers.contains { $0.thread == me } }
     }
 
     // MARK: The writer

@@ -52,6 +52,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case poisoned
         /// The store was closed.
         case closed
+        /// It was asked for inside a read or a write of the same store, where it would wait for
+        /// itself.
+        case nested
         /// The path, or what lies there, can't be a store.
         case invalidPath
         /// Anything else the system said.
@@ -113,6 +116,7 @@ extension StoreError.Code {
         case .badKey: "Use keys of 1 to 511 bytes and values below 2 GiB."
         case .poisoned: "Close the store, open it again and verify its last events."
         case .closed: "Open the store again."
+        case .nested: "Do both in one closure, or one after the other."
         case .invalidPath: "Use a directory of its own, with regular files in it."
         case .io: "Check the disk, then open the store again and verify it."
         }

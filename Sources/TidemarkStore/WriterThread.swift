@@ -47,12 +47,10 @@ final class WriterThread: Sendable {
         queue.waitUntil { $0.hasEnded ? () : nil }
     }
 
-    /// Stops the process when this thread is writing, where `action` would wait for itself.
-    func checkNotHere(_ action: String) {
+    /// Whether the caller's thread is the one whose turn it is to write.
+    var isHere: Bool {
         let me = Platform.threadID
-        Platform.require(
-            queue.withLock { $0.runner } != me,
-            "\(action) was called on the writer thread, inside a write; it would wait for itself.")
+        return queue.withLock { $0.runner } == me
     }
 
     /// Runs a job on the caller's thread when nobody writes or waits to; false when somebody does.

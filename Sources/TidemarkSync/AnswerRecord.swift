@@ -13,11 +13,23 @@ extension AnswerRecord {
         + ["Alert", "Backoff", "Next-Page"]
         .compactMap { HTTPField.Name($0) }
 
-    /// - Parameter uptime: microseconds since the device's boot, when the answer came.
-    init(_ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64) {
+    /// - Parameters:
+    ///   - uptime: microseconds since the device's boot, when the answer came.
+    ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
+    init(
+        _ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64,
+        isRepeatable: Bool = false
+    ) {
         var payload = PayloadBuilder()
         let head = response.response
-        payload.add("status", Int64(head.status.code))
+        let status = head.status.code
+        payload.add("status", Int64(status))
+        // Where the status alone does not say so.
+        if AttemptRule.mayHaveArrived(status: status, isRepeatable: isRepeatable),
+            !AttemptRule.mayHaveArrived(status: status)
+        {
+            payload.add("mayHaveArrived", true)
+        }
         for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
         let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
         var asksToWait = backoff != nil
@@ -43,7 +55,7 @@ extension AnswerRecord {
         self.bodies = bodies
         self.uptime = uptime
         failure = name
-        status = head.status.code
+        self.status = status
         take(head.headerFields)
         // Who answers in the server's place has a clock of its own.
         if case .failure = answer { date = nil }

@@ -41,7 +41,11 @@ struct LiveHost: SyncHost {
             if let answered = question.answered { dependencies.reach(answered) }
             let answer = adapter.answer(to: call, response.response, body: response.body)
                 .about(call)
-            return (answer, AnswerRecord(response, answer, uptime: uptime))
+            let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
+            return (
+                answer,
+                AnswerRecord(response, answer, uptime: uptime, isRepeatable: isRepeatable)
+            )
         } catch {
             let uptime = dependencies.uptime().microseconds
             return (ServerAnswer(error, to: call), AnswerRecord(error, uptime: uptime))

@@ -7,6 +7,13 @@ public import HTTPTypes
 /// A transport follows no redirect to another origin, keeps no cookies and no cache, adds no
 /// credentials, and honours task cancellation and both limits by returning at once.
 public protocol Transport: Sendable {
+    /// Whether a request without a body may be sent a second time behind the caller's back, as
+    /// platforms do when a kept connection closes under it; then the answer is that to the second.
+    ///
+    /// A deletion that is told to ask later (429) may have been carried out then. False unless the
+    /// transport says otherwise.
+    var mayRepeat: Bool { get }
+
     /// Sends `request` and waits for the whole answer; any HTTP status is an answer.
     ///
     /// - Parameters:
@@ -18,6 +25,11 @@ public protocol Transport: Sendable {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse
+}
+
+extension Transport {
+    /// Every request is sent once.
+    public var mayRepeat: Bool { false }
 }
 
 /// Bounds on one exchange.

@@ -56,6 +56,15 @@ extension Journal {
             let keys = [EntityKey(bytes: row.bytes.dropFirst()), target.flatMap(EntityKey.init)]
             news.named += keys.compactMap(\.self)
         }
+        if !news.named.isEmpty {
+            // What refers to an entity that got another id may read differently.
+            let named = Set(news.named.map(\.collection))
+            news.collections =
+                try model(generation, transaction)?.collections.filter { collection in
+                    wanted.watchers[collection.name] != nil
+                        && collection.references.contains { named.contains($0.collection) }
+                }.map(\.name).sorted() ?? []
+        }
         if found.count > CommitFeed.changesMax {
             // In the order of their keys, so the collections are, too.
             for change in found where news.collections.last != change.key.collection {
@@ -70,12 +79,18 @@ extension Journal {
             news.changes.append(EntityChange(key: change.key, old: old, new: change.new))
         }
         if !news.changes.isEmpty {
-            let key = RowKey.store("model")
-            news.model = try transaction.get(views.table(key.tree, generation), key.bytes).map {
-                models.model(try StoreFactRow(parsing: $0))
-            }
+            news.model = try model(generation, transaction)
         }
         return news
+    }
+
+    private func model(
+        _ generation: Generation, _ transaction: borrowing WriteTransaction
+    ) throws -> SyncModel? {
+        let key = RowKey.store("model")
+        return try transaction.get(views.table(key.tree, generation), key.bytes).map {
+            models.model(try StoreFactRow(parsing: $0))
+        }
     }
 }
 

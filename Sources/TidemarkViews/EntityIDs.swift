@@ -33,6 +33,15 @@ extension ViewReader {
         ReferenceNames(collection, model) { try self.serverID(of: $0) }
     }
 
+    /// How references are read here: by the keys that entities keep; nil where all are read as they
+    /// stand.
+    ///
+    /// Not to be kept longer than this.
+    package func localNames(_ collection: CollectionModel) throws -> ReferenceNames? {
+        guard !collection.references.isEmpty, try hasBindings() else { return nil }
+        return ReferenceNames(keysIn: collection) { try self.knownKey(of: $0) }
+    }
+
     private func aliases(_ key: EntityKey) throws -> [String] {
         try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
     }
@@ -51,6 +60,17 @@ extension Fold {
         let key = try resolve(key)
         let idField = try model()[key.collection]?.idField
         return try entity(key).serverID(key, idField: idField, aliases(key)) ?? key.id
+    }
+
+    /// How references are read here; see ``ViewReader/localNames(_:)``.
+    package func localNames(_ collection: CollectionModel) -> ReferenceNames? {
+        guard !collection.references.isEmpty, hasBindings else { return nil }
+        return ReferenceNames(keysIn: collection) { try self.resolve($0) }
+    }
+
+    /// How references are compared: by the keys that entities keep.
+    package func comparedNames(_ collection: CollectionModel) -> ReferenceNames {
+        ReferenceNames(keysIn: collection) { try self.resolve($0) }
     }
 
     func aliases(_ key: EntityKey) throws -> [String] {

@@ -23,4 +23,26 @@ extension ViewReader {
         if try row(.entity(key)) != nil { return key }
         return try row(.binding(key)).flatMap { EntityKey(bytes: $0) } ?? key
     }
+
+    /// Whether any id is another one's alias.
+    func hasBindings() throws -> Bool {
+        if let knownToHaveBindings { return knownToHaveBindings }
+        var found = false
+        try forEachRow(Ledger.bindings) { _, _ in
+            found = true
+            return false
+        }
+        knownToHaveBindings = found
+        return found
+    }
+
+    /// The same as ``key(_:)``, of what is asked for again and again.
+    func knownKey(of name: EntityKey) throws -> EntityKey {
+        if let known = knownKeys[name] { return known }
+        let key = try row(.binding(name)).flatMap { EntityKey(bytes: $0) } ?? name
+        if knownKeys.count < Self.knownKeysMax { knownKeys[name] = key }
+        return key
+    }
+
+    private static let knownKeysMax = 4096
 }

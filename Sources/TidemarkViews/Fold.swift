@@ -357,9 +357,18 @@ package final class Fold {
         revision: Revision?
     ) throws {
         try updateMutation(item, of: key) { row in
-            row.outcome = outcome
+            row.outcome = row.lost.isEmpty ? outcome : outcome.ofPart
             row.proof = proof
             row.revision = revision
+        }
+    }
+
+    /// Notes fields that a mutation lost while the rest of it goes on.
+    func lose(_ fields: [String], of item: EntityRow.Pending, _ key: EntityKey) throws {
+        guard !fields.isEmpty else { return }
+        try updateMutation(item, of: key) { row in
+            let known = Set(row.lost.map(ExactString.init))
+            row.lost += fields.filter { !known.contains(ExactString($0)) }
         }
     }
 

@@ -149,8 +149,22 @@ extension Fold {
     ) throws {
         var row = old
         let sent = Array(row.pending.prefix(count))
-        let changes = try row.changes(sent, in: try collection(key.collection))
-        for (item, isOvertaken) in zip(sent, PendingChange.overtaken(changes)) {
+        let collection = try collection(key.collection)
+        let changes = try row.changes(sent, in: collection)
+        let differing = try fieldsNotIn(event.payload, of: changes, collection)
+        for (index, isOvertaken) in PendingChange.overtaken(changes).enumerated() {
+            let item = sent[index]
+            let fields = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
+            let lost = fields.filter { differing.contains(ExactString($0)) }
+            if !isOvertaken, !lost.isEmpty {
+                var decision = DecisionRow(
+                    key: key, rule: "match", ruleVersion: 1, result: "merged",
+                    inputs: [item.position, position], fields: lost)
+                decision.superseded = lost
+                decision.kept = fields.filter { !differing.contains(ExactString($0)) }
+                try note(decision, position)
+                try lose(lost, of: item, key)
+            }
             try settle(
                 item, of: key, isOvertaken ? .coalesced : .accepted, proof: position,
                 revision: event.revision)
@@ -166,24 +180,39 @@ extension Fold {
         try put(row, key)
     }
 
+    /// The fields of what was sent that a record has otherwise: somebody changed them since, or made
+    /// the entity.
+    private func fieldsNotIn(
+        _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
+    ) throws -> Set<ExactString> {
+        guard case .document(let bytes) = try Current(changes, on: .absent) else { return [] }
+        let (record, sent) = (try JSONDocument(parsing: record), try JSONDocument(parsing: bytes))
+        let differing = try sent.keys.filter { field in
+            try !collection.serverFields.contains(field)
+                && !areSame(record, sent, in: field, collection)
+        }
+        return Set(differing.map(ExactString.init))
+    }
+
     /// Whether a record is what was sent, by the fields of `match`.
     private func isMatch(
         _ record: JSONDocument, _ sent: JSONDocument, _ collection: CollectionModel
     ) throws -> Bool {
-        for field in collection.match {
-            if let reference = collection.references.first(where: { $0.field == field }) {
-                let theirs = try record.ids(in: field).map {
-                    try resolve(EntityKey(reference.collection, $0))
-                }
-                let ours = try sent.ids(in: field).map {
-                    try resolve(EntityKey(reference.collection, $0))
-                }
-                if theirs != ours { return false }
-            } else if !record.means(sent, in: field, collection.dates) {
-                return false
-            }
+        try collection.match.allSatisfy { try areSame(record, sent, in: $0, collection) }
+    }
+
+    /// Whether a field means the same in both, or names the same entities.
+    private func areSame(
+        _ record: JSONDocument, _ sent: JSONDocument, in field: String,
+        _ collection: CollectionModel
+    ) throws -> Bool {
+        guard let reference = collection.references.first(where: { $0.field == field }) else {
+            return record.means(sent, in: field, collection.dates)
         }
-        return true
+        func keys(_ document: JSONDocument) throws -> [EntityKey] {
+            try document.ids(in: field).map { try resolve(EntityKey(reference.collection, $0)) }
+        }
+        return try keys(record) == keys(sent)
     }
 }
 

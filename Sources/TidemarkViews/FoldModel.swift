@@ -1,12 +1,12 @@
 // FoldModel.swift — another model: what is pending on fields that it removed.
 
-import TidemarkEvents
+package import TidemarkEvents
 
 extension Fold {
     /// Takes in a model.
     ///
     /// Edits of nothing but fields that it removed are superseded: there is nothing of them left to
-    /// be sent. What other edits say of such a field is left out when they are sent.
+    /// be sent. What other edits say of such a field is left out when they are sent, and is lost.
     func register(_ event: Event, _ position: Position) throws {
         let before = try model()
         replacedModel = before
@@ -17,6 +17,7 @@ extension Fold {
         }
         guard !changed.isEmpty else { return }
         var superseded: [(key: EntityKey, mutation: Position)] = []
+        var decisions = 0
         for mutation in try openMutations() {
             guard let key = try self.mutation(mutation)?.key,
                 let collection = changed.first(where: { $0.name == key.collection })
@@ -27,16 +28,34 @@ extension Fold {
             guard
                 let item = row.pending.first(where: {
                     $0.position == mutation && !$0.isDerived
-                }), item.kind == .update
+                }), item.kind == .update || item.kind == .create
             else { continue }
-            let patch = try Patch(parsing: item.payload)
-            guard !patch.isEmpty, collection.migrated(patch).isEmpty else { continue }
-            let decision = DecisionRow(
-                key: key, rule: "removedField", ruleVersion: 1, result: "superseded",
-                inputs: [mutation, position], fields: patch.fieldNames, base: row.basePosition)
-            put(.decision(position, superseded.count), decision.encoded)
-            try settle(item, of: key, .superseded, proof: position, revision: nil)
-            superseded.append((key, mutation))
+            let patch =
+                item.kind == .update
+                ? try Patch(parsing: item.payload)
+                : Patch(settingAllOf: try JSONDocument(parsing: item.payload))
+            let known = before[collection.name] ?? CollectionModel(collection.name)
+            let isAllGone =
+                item.kind == .update && !patch.isEmpty && collection.migrated(patch).isEmpty
+            let lost = patch.fieldNames.filter { field in
+                let alone = patch.only(field)
+                return collection.migrated(alone).isEmpty && !known.migrated(alone).isEmpty
+            }
+            guard isAllGone || !lost.isEmpty else { continue }
+            var decision = DecisionRow(
+                key: key, rule: "removedField", ruleVersion: 2,
+                result: isAllGone ? "superseded" : "merged", inputs: [mutation, position],
+                fields: isAllGone ? patch.fieldNames : lost, base: row.basePosition)
+            if isAllGone {
+                try settle(item, of: key, .superseded, proof: position, revision: nil)
+                superseded.append((key, mutation))
+            } else {
+                decision.superseded = lost
+                decision.kept = patch.fieldNames.filter { !lost.contains($0) }
+                try lose(lost, of: item, key)
+            }
+            put(.decision(position, decisions), decision.encoded)
+            decisions += 1
         }
         for (key, mutation) in superseded {
             var row = try entity(key)
@@ -45,6 +64,42 @@ extension Fold {
             try refresh(&row, key)
             try put(row, key)
         }
+    }
+}
+
+extension Fold {
+    /// How many edits wait for the server, or for the user, in the collections of the registered
+    /// model that another one lacks, by name.
+    ///
+    /// What follows from a rule is withdrawn with its rule, and counts only where it was sent.
+    package func strandedEdits(
+        by model: SyncModel
+    ) throws -> [(collection: CollectionName, count: Int)] {
+        let dropped = try self.model().collections.map(\.name).filter { model[$0] == nil }
+        guard !dropped.isEmpty else { return [] }
+        var counts: [CollectionName: Int] = [:]
+        for position in try openMutations() {
+            guard let key = try mutation(position)?.key else { continue }
+            counts[key.collection, default: 0] += 1
+        }
+        for (place, _) in try ledgerRows(Ledger.openDerived) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst(9)) else { continue }
+            let row = try entity(key)
+            if row.pending.contains(where: { $0.isDerived && row.isCarried($0) }) {
+                counts[key.collection, default: 0] += 1
+            }
+        }
+        return dropped.sorted().compactMap { name in counts[name].map { (name, $0) } }
+    }
+}
+
+extension Patch {
+    /// What it does to one field.
+    fileprivate func only(_ field: String) -> Patch {
+        let name = ExactString(field)
+        return Patch(
+            set: set.filter { ExactString($0.name) == name },
+            unset: unset.filter { ExactString($0) == name })
     }
 }
 

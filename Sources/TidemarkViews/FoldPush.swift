@@ -45,7 +45,9 @@ extension Fold {
                 // Sent again it would be made twice: the next list tells.
                 return
             }
-            if AttemptRule.mayHaveArrived(status: answer.status) { row.noteArrivalPossible() }
+            if answer.mayHaveArrived || AttemptRule.mayHaveArrived(status: answer.status) {
+                row.noteArrivalPossible()
+            }
             endAttempt(&row, key)
             if !AttemptRule.tellsEntity(status: answer.status) {
                 try annihilate(&row, key, proof: position)

@@ -97,10 +97,12 @@ extension Fold {
             switch verdict {
             case .stays:
                 if let change = rebase.rewritten[index] { item.rewrite(as: change) }
+                try lose(rebase.lost[index], of: item, key)
                 kept.append(item)
             case .arrived:
-                let outcome: MutationOutcome = changes[index].mayHaveArrived ? .accepted : .merged
-                try settle(item, of: key, outcome, proof: position, revision: event.revision)
+                try settle(item, of: key, .accepted, proof: position, revision: event.revision)
+            case .present:
+                try settle(item, of: key, .merged, proof: position, revision: event.revision)
             case .coalesced:
                 try settle(item, of: key, .coalesced, proof: position, revision: event.revision)
             case .superseded:
@@ -115,8 +117,17 @@ extension Fold {
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
                 fields: conflict.fields, base: row.basePosition)
             decision.superseded = rebase.superseded(conflict)
+            decision.kept = rebase.kept(conflict)
             put(.decision(position, index), decision.encoded)
             if conflict.result == .serverWins { put(.lost(position, index), key.bytes) }
+        }
+        for (index, writing) in rebase.writings.enumerated() {
+            var decision = DecisionRow(
+                key: key, rule: OtherWriting.name, ruleVersion: UInt64(OtherWriting.version),
+                result: Conflict.Result.merged.rawValue, inputs: [writing.position, position],
+                fields: writing.fields, base: row.basePosition)
+            decision.kept = writing.fields
+            put(.decision(position, rebase.conflicts.count + index), decision.encoded)
         }
         if rebase.conflicts.contains(where: { $0.result == .serverWins }) {
             let sides = ConflictRow(

@@ -70,6 +70,7 @@ extension Journal {
     ///
     /// What was acknowledged is on disk already.
     package func close() throws {
+        try environment.checkNotInside("close")
         try end()
         if let guardian { try guardian.close(environment) } else { try environment.close() }
     }

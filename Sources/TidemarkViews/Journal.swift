@@ -66,10 +66,14 @@ package final class Journal: Sendable {
     /// When this returns, the commit is on disk, together with those of other callers that waited
     /// at the same time: each sees what those before it wrote, and fails alone. `body` may be run
     /// again when the store has to grow or another's commit could not be stored.
+    ///
+    /// - Throws: what `body` throws; ``StoreError``, `nested` inside a read or a write of the store.
     package func write<R: Sendable>(
         at now: Timestamp, _ body: (Draft) throws -> R
     ) throws -> R {
-        try withoutActuallyEscaping(body) { body in
+        // Before anybody may take it up: nobody could wait for it here.
+        try environment.checkNotInside("write")
+        return try withoutActuallyEscaping(body) { body in
             let request = TypedCommitRequest(at: now, body)
             requests.withLock { $0.append(request) }
             do {

@@ -116,8 +116,11 @@ package struct DecisionRow: Sendable, Hashable {
     package var fields: [String]
     /// The event with what the server had said before, if it had said anything.
     package var base: Position?
-    /// The fields of the mutation that were given up, where the server won; empty for a deletion.
+    /// The fields of the mutation that were given up, where the server or a rule's document won;
+    /// empty for a deletion.
     package var superseded: [String] = []
+    /// Its other fields, which go on or are there; empty where it stays whole.
+    package var kept: [String] = []
 
     package init(
         key: EntityKey, rule: String, ruleVersion: UInt64, result: String, inputs: [Position],
@@ -142,6 +145,7 @@ package struct DecisionRow: Sendable, Hashable {
         for field in fields { writer.message(6, field.utf8) }
         writer.position(7, base)
         for field in superseded { writer.message(8, field.utf8) }
+        for field in kept { writer.message(9, field.utf8) }
         return writer.bytes
     }
 
@@ -161,6 +165,7 @@ package struct DecisionRow: Sendable, Hashable {
             case 6: fields.append(try field.string())
             case 7: base = try field.position()
             case 8: superseded.append(try field.string())
+            case 9: kept.append(try field.string())
             default: continue
             }
         }

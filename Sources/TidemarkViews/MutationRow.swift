@@ -20,6 +20,8 @@ package struct MutationRow: Sendable, Hashable {
     package var revision: Revision?
     /// The rule that it follows from; empty for what the user did.
     package var rule = ""
+    /// The fields that it lost while the rest of it went on.
+    package var lost: [String] = []
 
     package var isDerived: Bool { !rule.isEmpty }
 
@@ -42,6 +44,7 @@ package struct MutationRow: Sendable, Hashable {
         writer.position(8, proof)
         writer.bytes(9, revision?.rawValue ?? [])
         writer.string(10, rule)
+        for field in lost { writer.message(11, field.utf8) }
         return writer.bytes
     }
 
@@ -64,8 +67,21 @@ package struct MutationRow: Sendable, Hashable {
             case 8: proof = try field.position()
             case 9: revision = Revision(rawValue: try field.bytes())
             case 10: rule = try field.string()
+            case 11: lost.append(try field.string())
             default: continue
             }
+        }
+    }
+}
+
+extension MutationOutcome {
+    /// The same of a mutation that had lost fields: what was stored is part of it, and where nothing
+    /// was, none of it.
+    var ofPart: MutationOutcome {
+        switch self {
+        case .accepted: .merged
+        case .merged: .superseded
+        case .superseded, .coalesced, .annihilated, .withdrawn, .rejected, .discarded: self
         }
     }
 }

@@ -19,6 +19,9 @@ package struct AnswerPayload: Sendable, Hashable {
     package var failure: String?
     /// What a failure concerns, where it is not the whole run.
     package var concern: FailureConcern?
+    /// Whether what was asked for may have been done all the same, which the status alone does not
+    /// say.
+    package var mayHaveArrived = false
 
     package var isGone: Bool { status == 404 || status == 410 }
 
@@ -30,6 +33,7 @@ package struct AnswerPayload: Sendable, Hashable {
         uptime = document.value("uptime")?.int64Value
         concern = document.value("concerns")?.stringValue.flatMap(FailureConcern.init)
         failure = document.value("failure")?.stringValue
+        mayHaveArrived = document.value("mayHaveArrived") == .bool(true)
         guard document.rawValue("failure") == nil else { return }
         date = document.value("Date")?.stringValue.flatMap(HTTPDate.parse)
     }

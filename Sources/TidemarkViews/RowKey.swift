@@ -58,7 +58,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     package var version: Int {
         switch self {
         case .entities: 7
-        case .outbox, .decisions, .schedule: 6
+        case .outbox: 7
+        case .decisions, .schedule: 6
         case .watermarks: 5
         case .issues, .syncRuns: 4
         case .bindings: 3

@@ -18,6 +18,9 @@ package final class ViewReader {
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownPlan: IndexPlan?
+    /// What was asked for already; see EntityStanding.swift.
+    var knownToHaveBindings: Bool?
+    var knownKeys: [EntityKey: EntityKey] = [:]
     /// The names of the indexes that are there.
     let indexNames: [[UInt8]]
     /// Walks over the keys of the indexes that begin with some bytes, from a key on, up or down.
@@ -119,10 +122,15 @@ package final class ViewReader {
 
     /// Walks over the ledger's rows under a prefix, in the order of their keys.
     func forEachRow(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws {
-        try walk(.ledger, prefix, nil, false) { key, value in
+        try forEachRow(prefix) { key, value in
             try body(key, value)
             return true
         }
+    }
+
+    /// The same; `body` says whether to go on.
+    func forEachRow(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Bool) throws {
+        try walk(.ledger, prefix, nil, false, body)
     }
 
     /// The event at a position, or nil.

@@ -1,4 +1,5 @@
-// MistakeTests.swift — mistakes of the caller stop the process with a sentence, never a deadlock.
+// MistakeTests.swift — mistakes of the caller are refused, or stop the process with a sentence; never a
+// deadlock.
 
 import Foundation
 import Testing
@@ -13,16 +14,45 @@ import TidemarkStore
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
 
-    @Test func `a blocking write inside a write`() async {
-        let result = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) { [store = scratch.store as String] in
-            let environment = try Environment.open(at: store, .small)
-            try environment.write { _ in
-                try environment.store(environment.rows, [1], [1])
-            }
+    @Test func `what would wait for itself inside a write is refused, and the write goes on`()
+        throws
+    {
+        let environment = try Environment.open(at: scratch.store, .small)
+        try environment.write { transaction in
+            expectNested("write") { try environment.store(environment.rows, [1], [1]) }
+            expectNested("write") { try environment.close() }
+            try transaction.put(environment.rows, [2], [2])
         }
-        #expect(sentence(result).contains("A blocking write was called on the writer thread"))
+        #expect(try environment.read { try $0.get(environment.rows, [1]) } == nil)
+        #expect(try environment.read { try $0.get(environment.rows, [2]) } == [2])
+        try environment.close()
+    }
+
+    @Test func `what would wait for itself inside a read is refused, and the read goes on`()
+        throws
+    {
+        let environment = try Environment.open(at: scratch.store, .small)
+        try environment.store(environment.rows, [1], [1])
+        try environment.read { transaction in
+            expectNested("read") { try environment.store(environment.rows, [1], [2]) }
+            expectNested("read") { try environment.close() }
+            let value = try transaction.get(environment.rows, [1])
+            #expect(value == [1])
+        }
+        try environment.store(environment.rows, [1], [3])
+        try environment.close()
+    }
+
+    private func expectNested(
+        _ inside: String, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Void
+    ) {
+        #expect(sourceLocation: sourceLocation) {
+            try body()
+        } throws: { error in
+            guard let error = error as? StoreError else { return false }
+            return error.code == .nested && error.detail.contains("inside a \(inside)")
+        }
     }
 
     @Test func `a transaction inside a transaction`() async {
@@ -37,38 +67,6 @@ import TidemarkStore
             }
         }
         #expect(sentence(result).contains("A write was begun inside a write"))
-    }
-
-    @Test func `a blocking write inside a read`() async {
-        let result = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) { [store = scratch.store as String] in
-            let environment = try Environment.open(at: store, .small)
-            try environment.read { _ in
-                try environment.store(environment.rows, [1], [1])
-            }
-        }
-        #expect(sentence(result).contains("A blocking write was called inside a read"))
-    }
-
-    @Test func `closing inside a write`() async {
-        let result = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) { [store = scratch.store as String] in
-            let environment = try Environment.open(at: store, .small)
-            try environment.write { _ in try environment.close() }
-        }
-        #expect(sentence(result).contains("close was called on the writer thread"))
-    }
-
-    @Test func `closing inside a read`() async {
-        let result = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) { [store = scratch.store as String] in
-            let environment = try Environment.open(at: store, .small)
-            try environment.read { _ in try environment.close() }
-        }
-        #expect(sentence(result).contains("close was called inside a read"))
     }
 
     @Test func `writing while bytes are lent`() async {

@@ -38,12 +38,12 @@ private struct PolicyCase: Sendable, CustomTestStringConvertible {
             decisions: ["localWins title n"]),
         PolicyCase(
             policy: .mergeFields(.serverWins), end: #"{"title":"a","n":2,"m":3}"#,
-            fates: ["accepted"], decisions: ["serverWins title"]),
+            fates: ["merged"], decisions: ["serverWins title"]),
         PolicyCase(
             policy: .mergeFields(.localWins), end: #"{"title":"b","n":2,"m":3}"#,
             fates: ["accepted"], decisions: ["localWins title"]),
         PolicyCase(
-            policy: .custom("join"), end: #"{"title":"b+a"}"#, fates: ["accepted"],
+            policy: .custom("join"), end: #"{"title":"b+a"}"#, fates: ["merged"],
             decisions: ["merged title"]),
     ]
 }

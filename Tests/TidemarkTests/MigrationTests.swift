@@ -146,6 +146,8 @@ private struct OlderApp {
                 lines == [
                     #"notes/refused removedField ["colour"]"#,
                     #"notes/removed removedField ["colour"]"#,
+                    #"notes/both removedField ["colour"]"#,
+                    #"notes/made removedField ["colour"]"#,
                 ])
         }
     }
@@ -172,10 +174,10 @@ private struct OlderApp {
                 world.record("notes/plain")
                     == #"{"description":"plain","colour":"grey","extra":[1.0]}"#)
             // A new name alone is no change, and a change under it is one of the same field.
-            #expect(try mutations(replica, "both") == ["accepted"])
+            #expect(try mutations(replica, "both") == ["merged"])
             #expect(try mutations(replica, "met") == ["superseded"])
             #expect(try mutations(replica, "renamed") == ["accepted"])
-            #expect(try mutations(replica, "made") == ["accepted"])
+            #expect(try mutations(replica, "made") == ["merged"])
             #expect(try replica.issues().map(\.kind) == [.conflict])
             #expect(try replica.read { try $0.pendingCount() } == 0)
         }

@@ -114,7 +114,8 @@ extension SyncWorld {
         ) { world, device async throws in
             let title = side == .localWins ? "mine" : "theirs"
             #expect(world.record("notes/a") == #"{"title":"\#(title)","n":7,"m":1}"#)
-            #expect(try device.mutations("notes/a") == ["accepted"])
+            let outcome = side == .localWins ? "accepted" : "merged"
+            #expect(try device.mutations("notes/a") == [outcome])
             #expect(try device.decisions() == ["notes/a \(side.rawValue) title"])
         }
     }

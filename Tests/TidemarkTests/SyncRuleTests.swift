@@ -67,7 +67,7 @@ private struct Undecided: Error, CustomStringConvertible {
             #expect(outcome.isSynced && calls.count == 1)
             #expect(world.record("notes/a") == #"{"title":"mine+theirs"}"#)
             #expect(try device.document("notes/a") == #"{"title":"mine+theirs"}"#)
-            #expect(try device.mutations("notes/a") == ["accepted"])
+            #expect(try device.mutations("notes/a") == ["merged"])
             #expect(try device.decisions() == ["notes/a merged title"])
         }
     }
@@ -131,7 +131,7 @@ private struct Undecided: Error, CustomStringConvertible {
                 #expect(calls.count == 1)
                 let title = isDeleted ? "mine+-" : "mine+theirs"
                 #expect(world.record("notes/a") == #"{"title":"\#(title)"}"#)
-                #expect(try device.mutations("notes/a") == ["accepted"])
+                #expect(try device.mutations("notes/a") == ["merged"])
                 try device.verify()
             }
         }

@@ -25,14 +25,32 @@ import TidemarkViews
                 .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"m":2}"#,
                 asOf: call))
 
-        let row = try #require(try fold.row("entries/e"))
-        #expect(text(row.document) == #"{"id":20,"name":"tea","project":13,"m":2}"#)
-        #expect(row.pending == [] && row.attempt == nil)
+        let entity = try #require(try fold.row("entries/e"))
+        #expect(text(entity.document) == #"{"id":20,"name":"tea","project":13,"m":2}"#)
+        #expect(entity.pending == [] && entity.attempt == nil)
         #expect(try fold.row("entries/20") == nil)
         #expect(try fold.ids("entries/20") == ["e", "20"])
+        // Somebody removed a field since, or made the entity.
         let mutation = try #require(try fold.memory.mutation(made))
-        #expect(mutation.outcome == .accepted && mutation.proof == fold.memory.last)
+        #expect(mutation.outcome == .merged && mutation.proof == fold.memory.last)
+        #expect(mutation.lost == ["n"])
+        let row = try #require(fold.memory.rows[.decision(fold.memory.last, 0)])
+        let decision = try DecisionRow(parsing: row)
+        #expect((decision.rule, decision.result) == ("match", "merged"))
+        #expect((decision.superseded, decision.kept) == (["n"], ["name", "project"]))
         #expect(fold.ledger("e") == 0 && fold.ledger("u") == 0)
+    }
+
+    @Test func `is accepted where all of it is there`() throws {
+        let (fold, made, call) = try sent()
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":1.0}"#,
+                asOf: call))
+
+        let mutation = try #require(try fold.memory.mutation(made))
+        #expect(mutation.outcome == .accepted && mutation.lost == [])
     }
 
     @Test(arguments: [

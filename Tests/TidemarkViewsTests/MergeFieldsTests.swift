@@ -37,13 +37,38 @@ import TidemarkViews
         #expect(rebase.conflicts.map(\.fields) == [["a", "b"]])
     }
 
-    @Test func `leave a mutation merged of which one lost and the others are there`() {
+    @Test(arguments: [
+        PendingChange.create(1, #"{"a":1,"b":1}"#), .create(1, #"{"a":1,"b":1}"#, sent: true),
+    ])
+    func `leave a mutation superseded of which one lost, and the others are there by chance`(
+        _ change: PendingChange
+    ) throws {
         let rebase = Rebase(
-            [.create(1, #"{"a":1,"b":1}"#)], from: .absent, to: .live(#"{"a":1,"b":2}"#),
-            .mergeFields(.serverWins))
+            [change], from: .absent, to: .live(#"{"a":1,"b":2}"#), .mergeFields(.serverWins))
 
-        #expect(rebase.verdicts == [.arrived])
+        #expect(rebase.verdicts == [.superseded])
         #expect(rebase.conflicts.map(\.fields) == [["b"]])
+        #expect(rebase.superseded(try #require(rebase.conflicts.first)) == ["b"])
+    }
+
+    @Test func `keep what only one side has, where nobody has said the entity before`() throws {
+        let rebase = Rebase(
+            [.create(1, #"{"a":1,"mine":1}"#)], from: .absent,
+            to: .live(#"{"a":2,"theirs":2}"#), .mergeFields(.serverWins))
+
+        #expect(rebase.kept == [.update(1, #"{"mine":1}"#)])
+        let conflict = try #require(rebase.conflicts.first)
+        #expect(rebase.conflicts.count == 1 && conflict.fields == ["a"])
+        #expect(rebase.superseded(conflict) == ["a"] && rebase.kept(conflict) == ["mine"])
+    }
+
+    @Test func `of a creation that meets none of its fields all stay`() {
+        let pending = [PendingChange.create(1, #"{"mine":1}"#)]
+
+        let rebase = Rebase(
+            pending, from: .absent, to: .live(#"{"theirs":2}"#), .mergeFields(.serverWins))
+
+        #expect(rebase.kept == pending && rebase.conflicts.isEmpty)
     }
 
     @Test func `are no matter for a deletion: it goes to the declared side as a whole`() {
@@ -59,7 +84,7 @@ import TidemarkViews
         #expect(verdict(.update(1, #"{"a":2}"#), gone, .localWins) == .stays)
     }
 
-    @Test func `that lost are told by the decision, and found in the log; the rest is accepted`()
+    @Test func `that lost are told with those that were kept; what is stored then is part of it`()
         throws
     {
         let fold = MemoryFold()
@@ -77,7 +102,26 @@ import TidemarkViews
         #expect(decision.inputs == [Position(3), Position(4)])
         #expect((decision.rule, decision.result) == ("mergeFields", "serverWins"))
         #expect(decision.fields == ["a"])
-        #expect(try fold.mutation(3)?.outcome == .accepted)
+        #expect((decision.superseded, decision.kept) == (["a"], ["b"]))
+        let mutation = try #require(try fold.mutation(3))
+        #expect((mutation.outcome, mutation.lost) == (.merged, ["a"]))
         #expect(try text(fold.entity(EntityKey("tasks", "1"))?.document) == #"{"a":3,"b":2}"#)
+    }
+
+    @Test func `of an edit that never arrived are not its own, whatever is equal by chance`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.mergeFields(.serverWins)),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2,"z":null},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":2,"z":null}"#, asOf: 4, revision: "3"),
+        ])
+
+        let mutation = try #require(try fold.mutation(3))
+        #expect((mutation.outcome, mutation.proof) == (.superseded, Position(5)))
+        #expect(mutation.lost == ["a"])
     }
 }

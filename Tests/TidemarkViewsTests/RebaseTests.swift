@@ -179,11 +179,16 @@ import TidemarkRules
         #expect(local.verdicts == [.stays])
     }
 
-    @Test func `a creation equal to the rival has arrived`() {
-        let rebase = Rebase(
-            [.create(1, #"{"a":1}"#)], from: .absent, to: .live(#"{"a":1,"c":3}"#))
+    @Test func `a creation equal to the rival is there, and arrived only if it was sent`() {
+        func verdicts(sent: Bool) -> [Verdict] {
+            Rebase(
+                [.create(1, #"{"a":1}"#, sent: sent)], from: .absent,
+                to: .live(#"{"a":1,"c":3}"#)
+            ).verdicts
+        }
 
-        #expect(rebase.verdicts == [.arrived])
+        #expect(verdicts(sent: false) == [.present])
+        #expect(verdicts(sent: true) == [.arrived])
     }
 
     @Test func `a creation that may have arrived and was deleted by others is in conflict`() {

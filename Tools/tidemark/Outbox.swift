@@ -12,10 +12,11 @@ struct Outbox: ParsableCommand {
         discussion: """
             -o json prints one line a mutation: collection, id, position, fields, outcome,
             the position that proves it, and the server's revision; of one that follows
-            from a rule of the model also the rule. The outcome is
-            pending, unknown (sent, and never answered), blocked, or how it ended:
-            accepted, merged, superseded, coalesced, annihilated, withdrawn, rejected,
-            discarded.
+            from a rule of the model also the rule, of one that lost fields while the rest
+            went on also those. The outcome is pending, unknown (sent, and never answered),
+            blocked, or how it ended: accepted (all of it was stored), merged (part of it,
+            or the server had the same), superseded (none), coalesced, annihilated,
+            withdrawn, rejected, discarded.
 
             --explain says of each that waits what for, how often it was sent and with which
             answer, and when it is tried next: tidemark outbox STORE --explain
@@ -81,6 +82,9 @@ extension OutboxEntry {
         object["revision"] = mutation.revision.map { .string("\($0)") } ?? .some(.null)
         object["attempts"] = .number(JSONNumber(mutation.attempts))
         if mutation.isDerived { object["rule"] = .string(mutation.rule) }
+        if !mutation.lost.isEmpty {
+            object["lost"] = .array(mutation.lost.map(JSONValue.string))
+        }
         if !blockers.isEmpty {
             object["blockedBy"] = .array(blockers.map { .string("\($0)") })
         }
@@ -97,6 +101,9 @@ extension OutboxEntry {
         }
         if !mutation.fields.isEmpty {
             line += "  (" + mutation.fields.joined(separator: ", ") + ")"
+        }
+        if !mutation.lost.isEmpty {
+            line += "  lost " + mutation.lost.joined(separator: ", ")
         }
         if mutation.isDerived { line += " \(mutation.rule)" }
         return line

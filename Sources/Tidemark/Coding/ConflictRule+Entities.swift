@@ -78,7 +78,7 @@ extension EntityConflict {
         guard let before = theirs ?? mine, let bytes = documents.server ?? documents.local else {
             return after.encoded
         }
-        let difference = EntityDifference(
+        let difference = try EntityDifference(
             from: try EntityCoding.encode(before, in: collection), to: after, in: collection)
         let document = try JSONDocument(parsing: bytes)
         return difference.patch(of: document).applied(to: document)

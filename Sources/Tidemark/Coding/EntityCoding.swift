@@ -1,16 +1,23 @@
 // EntityCoding.swift — between the app's types and documents.
 
 package import TidemarkEvents
+package import TidemarkRules
 package import TidemarkViews
 
 /// Reads the entities of one type, one after another.
 package final class EntityReader<T: Entity> {
     private let collection: CollectionModel
     private let names: ServerNames
+    private let references: ReferenceNames?
 
     /// A reader of what lies in `collection`.
-    package init(_ type: T.Type = T.self, in collection: CollectionModel) {
+    ///
+    /// - Parameter references: by which ids references are read; nil for those that documents have.
+    package init(
+        _ type: T.Type = T.self, in collection: CollectionModel, references: ReferenceNames? = nil
+    ) {
         self.collection = collection
+        self.references = references
         names = ServerNames(collection, idType: T.ID.self)
     }
 
@@ -39,6 +46,7 @@ package final class EntityReader<T: Entity> {
     }
 
     private func decode(_ key: EntityKey, _ document: [UInt8]) throws -> T {
+        let document = try references?.named(checked: document) ?? document
         let session = try DecodingSession(names, ownID: T.ID(key.id), document)
         return try T(from: EntityDecoder(session: session, node: 0))
     }

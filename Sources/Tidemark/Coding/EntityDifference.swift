@@ -2,6 +2,7 @@
 // encoding differs, and nothing that the type does not know.
 
 import TidemarkEvents
+import TidemarkRules
 
 /// What changed between two encodings of an entity.
 struct EntityDifference {
@@ -11,13 +12,19 @@ struct EntityDifference {
     private let nullable: Set<ExactString>
 
     /// The difference between an entity as it was and as it is to be; its id is none.
-    init(from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel) {
-        func fields(_ node: EncodedNode) -> [Field] {
-            (node.members ?? []).filter { $0.name != collection.idField }.map {
-                ($0.name, $0.value.encoded)
+    ///
+    /// - Parameter references: by which ids references are compared; nil for those that they have.
+    init(
+        from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel,
+        references: ReferenceNames? = nil
+    ) throws {
+        func fields(_ node: EncodedNode) throws -> [Field] {
+            try (node.members ?? []).filter { $0.name != collection.idField }.map {
+                let value = $0.value.encoded
+                return ($0.name, try references?.named(value, in: $0.name) ?? value)
             }
         }
-        (old, new) = (fields(before), fields(after))
+        (old, new) = (try fields(before), try fields(after))
         nullable = Set(collection.nullable.map(ExactString.init))
     }
 

@@ -59,7 +59,9 @@ extension ReadContext {
 
     /// Reads entities of a type by what the model says of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
-        EntityReader(type, in: try collection(type))
+        let collection = try collection(type)
+        return EntityReader(
+            type, in: collection, references: try views.localNames(collection))
     }
 
     /// What the model says of a type's collection; what is usual when it names none.

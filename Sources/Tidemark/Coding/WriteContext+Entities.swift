@@ -9,8 +9,14 @@ extension WriteContext {
     /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
     public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
         let key = try draft.fold.resolve(T.key(id))
-        return try EntityReader(type, in: try collection(type)).entity(
-            key, try draft.fold.entity(key))
+        return try reader(type).entity(key, try draft.fold.entity(key))
+    }
+
+    /// Reads entities of a type by what the model says of its collection.
+    func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
+        let collection = try collection(type)
+        return EntityReader(
+            type, in: collection, references: draft.fold.localNames(collection))
     }
 
     /// A new id for an entity, never given out before: `Todo(id: tx.newID(), …)`.
@@ -74,8 +80,9 @@ extension WriteContext {
         guard let document = try draft.fold.entity(key).document(in: collection) else {
             throw notFound(key)
         }
-        let difference = EntityDifference(
-            from: before, to: try EntityCoding.encode(after, in: collection), in: collection)
+        let difference = try EntityDifference(
+            from: before, to: try EntityCoding.encode(after, in: collection), in: collection,
+            references: draft.fold.localNames(collection))
         try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
     }
 

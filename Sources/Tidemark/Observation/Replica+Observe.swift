@@ -1,6 +1,7 @@
 // Replica+Observe.swift — observing one entity; queries are in Replica+ObserveQuery.swift.
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 extension Replica {
@@ -16,10 +17,13 @@ extension Replica {
                 read: { context in
                     let collection = try context.collection(T.self)
                     guard let (key, row) = try context.views.found(T.key(id)),
-                        let document = try row.document(in: collection)
+                        let stored = try row.document(in: collection)
                     else { return ObservedReading(fingerprint: [0]) { nil } }
+                    let names = try context.views.localNames(collection)
+                    let document = try names?.named(checked: stored) ?? stored
                     return ObservedReading(fingerprint: [1] + document) {
-                        try EntityReader(in: collection).entity(key, row)
+                        try EntityReader(in: collection)
+                            .entity(key, document, at: row.seenPosition)
                     }
                 }))
     }

@@ -39,7 +39,9 @@ extension Replica {
                 let collection = try context.collection(T.self)
                 var found: [FoundEntity] = []
                 var fingerprint = ResultFingerprint()
-                try context.views.forEachFound(try context.documentQuery(query)) { entity in
+                let names = try context.views.localNames(collection)
+                try context.views.forEachFound(try context.documentQuery(query)) { stored in
+                    let entity = try stored.named(by: names)
                     found.append(entity)
                     fingerprint.add(Array(entity.key.id.utf8))
                     fingerprint.add(entity.document)

@@ -1,6 +1,7 @@
 // Tracked.swift — an entity, and how it stands with the server.
 
 public import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 /// An entity, and how it stands with the server.
@@ -46,6 +47,7 @@ extension Tracked: Hashable where T: Hashable {}
 struct TrackedRow: Sendable {
     let collection: CollectionModel
     let key: EntityKey
+    /// Its references by the keys that entities have here.
     let document: [UInt8]
     /// The event that the document comes from.
     let seenPosition: Position?
@@ -57,10 +59,10 @@ struct TrackedRow: Sendable {
     /// Nil when there is no document to be seen.
     init?(_ key: EntityKey, _ row: EntityRow, _ views: ViewReader) throws {
         collection = try views.model()[key.collection] ?? CollectionModel(key.collection)
-        guard let document = try row.document(in: collection) else { return nil }
+        guard let stored = try row.document(in: collection) else { return nil }
+        document = try views.localNames(collection)?.named(checked: stored) ?? stored
         seenPosition = row.seenPosition
         self.key = key
-        self.document = document
         status = row.status
         serverID = try views.serverID(of: key, row, idField: collection.idField)
         refusal = row.refusal

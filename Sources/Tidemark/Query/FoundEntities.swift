@@ -1,6 +1,7 @@
 // FoundEntities.swift — carrying out a plan: entities in the query's order, no more than needed.
 
 package import TidemarkEvents
+import TidemarkRules
 import TidemarkStore
 package import TidemarkViews
 
@@ -10,6 +11,12 @@ package struct FoundEntity: Sendable {
     package let row: EntityRow
     /// The document as today's model reads it.
     package let document: [UInt8]
+
+    /// The same with its references by other ids.
+    func named(by names: ReferenceNames?) throws -> FoundEntity {
+        guard let names else { return self }
+        return FoundEntity(key: key, row: row, document: try names.named(checked: document))
+    }
 
     /// The entity as one of the app's type.
     func entity<T>(_ reader: EntityReader<T>) throws -> T {

@@ -14,7 +14,7 @@ extension WriteContext: EntityReading {
     /// - Throws: what ``ReadContext/all(_:)-(EntityQuery<T>)`` throws.
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
-        let reader = EntityReader(T.self, in: try collection(T.self))
+        let reader = try reader(T.self)
         try forEachFound(query) { found in
             entities.append(try found.entity(reader))
             return true

@@ -56,7 +56,9 @@ public final class Replica: Sendable {
     ///     an opening does first when another version's rules made them. A process that dies
     ///     meanwhile begins again at its next opening; half-made tables are never handed out.
     /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
-    ///   entities.
+    ///   entities. `pendingChanges` when the model lacks a collection in which edits wait: nothing
+    ///   has changed then, and ``open(existing:account:rules:waitSeconds:dependencies:rebuilding:)``
+    ///   opens the store with the model that it has, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
@@ -129,8 +131,12 @@ public final class Replica: Sendable {
     }
 
     /// Logs a model and remote; from now on they decide.
+    ///
+    /// - Throws: `pendingChanges` when edits wait in a collection that the model does not have.
     package func register(_ registration: ModelRegistration) throws {
         try write { tx in
+            let stranded = try tx.draft.fold.strandedEdits(by: registration.model)
+            if !stranded.isEmpty { throw TidemarkError(strandedEdits: stranded, in: directory) }
             try tx.draft.append(
                 Event(.modelRegistered, recordedAt: tx.draft.now, json: registration.encoded))
         }
@@ -140,7 +146,8 @@ public final class Replica: Sendable {
 
     /// Reads at one point in time.
     ///
-    /// The context can't be used after.
+    /// The context can't be used after. Inside a `write` it sees what was there before that; the
+    /// ``WriteContext`` sees its own changes.
     public func read<R>(_ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped { try journal.read { try body(ReadContext($0)) } }
     }
@@ -149,6 +156,9 @@ public final class Replica: Sendable {
     ///
     /// On disk when it returns. `body` sees its own changes, runs on this thread or on another, and
     /// may be run again when the store has to grow: it must have no effects but on the context.
+    ///
+    /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write` of
+    ///   the same store.
     @discardableResult
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
@@ -183,6 +193,21 @@ public struct OpeningProgress: Sendable, Hashable {
     public var done: Position
     /// The last event of the log.
     public var last: Position
+}
+
+extension TidemarkError {
+    /// A model lacks collections in which edits wait.
+    init(strandedEdits counts: [(collection: CollectionName, count: Int)], in directory: String) {
+        let names = counts.map { name, count in
+            "\(count) \(count == 1 ? "edit waits" : "edits wait") in \(name)"
+        }
+        self.init(
+            .pendingChanges,
+            "\(names.joined(separator: " and ")), which the new model does not have, so that nothing "
+                + "could be sent of it any more; nothing was changed. Open \(directory) with the model "
+                + "that it has (`Replica.open(existing:)`, or `tidemark sync`), and sync or discard "
+                + "what waits; or keep the collection in the model")
+    }
 }
 
 extension StoreOpening {

@@ -1,6 +1,7 @@
 // WriteContext.swift — what a write closure can do: every change becomes one event.
 
 public import TidemarkEvents
+import TidemarkRules
 import TidemarkSync
 package import TidemarkViews
 
@@ -48,10 +49,12 @@ public final class WriteContext {
         let (key, collection) = try check(key)
         let new = try parse(document)
         guard let old = try self.document(key) else {
+            try checkNew(key, collection)
             return try append(.localCreated, key, document)
         }
-        let patch = Patch(
-            from: try JSONDocument(parsing: old), to: new, except: collection.serverFields)
+        let known = try JSONDocument(parsing: old)
+        var patch = Patch(from: known, to: new, except: collection.serverFields)
+        try dropSameReferences(&patch, known, collection)
         return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
     }
 
@@ -60,11 +63,12 @@ public final class WriteContext {
     /// - Throws: ``TidemarkError``: `alreadyExists`, and what ``put(_:_:)`` throws.
     @discardableResult
     public func create(_ key: EntityKey, _ document: [UInt8]) throws -> Position {
-        let (key, _) = try check(key)
+        let (key, collection) = try check(key)
         try checkObject(document)
         guard try self.document(key) == nil else {
             throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
         }
+        try checkNew(key, collection)
         return try append(.localCreated, key, document)
     }
 
@@ -74,7 +78,7 @@ public final class WriteContext {
     /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`, `tooLarge`, `noModel`.
     @discardableResult
     public func patch(_ key: EntityKey, _ patch: Patch) throws -> Position? {
-        let (key, _) = try check(key)
+        let (key, collection) = try check(key)
         guard let bytes = try document(key) else { throw notFound(key) }
         let old = try JSONDocument(parsing: bytes)
         var changed = Patch()
@@ -86,6 +90,7 @@ public final class WriteContext {
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
+        try dropSameReferences(&changed, old, collection)
         return try log(changed, of: key)
     }
 
@@ -114,8 +119,11 @@ public final class WriteContext {
     }
 
     /// Gives up everything that is pending on an entity; it becomes what the server last said.
+    ///
+    /// Also of an entity in a collection that the model does not have any more.
     public func discard(_ key: EntityKey) throws {
-        let (key, _) = try check(key)
+        let known = try draft.fold.resolve(key)
+        let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
         guard try !draft.fold.entity(key).pending.isEmpty else {
             throw TidemarkError(.notFound, "nothing is pending on \(key)")
         }
@@ -138,6 +146,31 @@ public final class WriteContext {
                 .noModel, "the model has no collection \(key.collection); it has \(names)")
         }
         return (try draft.fold.resolve(key), collection)
+    }
+
+    /// Leaves out of an edit the references to what a document refers to already, by whatever id.
+    private func dropSameReferences(
+        _ patch: inout Patch, _ old: JSONDocument, _ collection: CollectionModel
+    ) throws {
+        guard !collection.references.isEmpty else { return }
+        let names = draft.fold.comparedNames(collection)
+        patch.set = try patch.set.filter { field in
+            guard let raw = old.rawValue(field.name) else { return true }
+            return try !names.nameTheSame(raw, field.value[...], in: field.name)
+        }
+    }
+
+    /// Refuses an id of an entity that is made here and could be one that the server gives to
+    /// another entity.
+    private func checkNew(_ key: EntityKey, _ collection: CollectionModel) throws {
+        guard collection.ids == .serverNumber, key.id.isWholeNumber,
+            try draft.fold.entity(key).isEmpty
+        else { return }
+        throw TidemarkError(
+            .invalidKey,
+            "\(key) is not known here, and can't be made with this id: the server of "
+                + "\(collection.name) gives numbers, and may give this one to another entity; make an "
+                + "id with newID() or makeID(), or one that is no number", key: key)
     }
 
     private func parse(_ document: [UInt8]) throws -> JSONDocument {
@@ -210,6 +243,15 @@ public final class WriteContext {
         event.bootID = try draft.fold.unnamed(uptime.bootID)
         event.serverTime = try draft.fold.serverNow(
             draft.now, bootID: uptime.bootID, uptime: uptime.microseconds)
+    }
+}
+
+extension String {
+    /// Whether it is written as a whole number is in JSON, of whatever size.
+    fileprivate var isWholeNumber: Bool {
+        let digits = utf8.first == UInt8(ascii: "-") ? utf8.dropFirst() : utf8[...]
+        let isOneOrMore = digits.allSatisfy { (0x30...0x39).contains($0) } && !digits.isEmpty
+        return isOneOrMore && (digits.first != UInt8(ascii: "0") || digits.count == 1)
     }
 }
 

@@ -21,12 +21,17 @@ final class SyncWire: Transport, Sendable {
     }
     private let state = Mutex(State())
     private let next: any Transport
+    private let repeats = Mutex(false)
     private let all = SyncCounter()
 
     /// How many requests came since the wire was made, whatever they asked.
     var total: Int { all.value }
 
     init(_ next: any Transport) { self.next = next }
+
+    /// Whether it says of itself that it may send a request twice.
+    var mayRepeat: Bool { repeats.withLock(\.self) }
+    func sayRepeats() { repeats.withLock { $0 = true } }
 
     /// What is in between; counting begins anew.
     func tap(_ tap: Tap?) { state.withLock { $0 = State(tap: tap) } }

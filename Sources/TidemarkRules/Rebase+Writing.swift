@@ -1,0 +1,96 @@
+// Rebase+Writing.swift — a write without an answer that the server has in a writing of its own.
+//
+// Servers normalise: an address in capitals comes back in small letters. After an answer that was
+// lost, what is read back is then neither what was sent nor what was there. Nobody can tell whose
+// write it is; but where each field says what ours says, nothing is lost by letting the server's
+// stand, and there is no conflict. Told by four signs, all of them needed:
+//
+// - the write was sent, and nobody knows what became of it;
+// - every field of it is there as it was sent, or was changed to what a known normalisation makes
+//   of what was sent, under which the value before was as it should be, too;
+// - no field that the server knew and the write did not touch was changed or removed;
+// - the policy would give a conflict to the server.
+
+package import TidemarkEvents
+
+/// A mutation whose values the server has in a writing of its own.
+package struct OtherWriting: Sendable, Hashable {
+    /// The mutation.
+    package var position: Position
+    /// The fields that are written otherwise, in the mutation's order.
+    package var fields: [String]
+
+    package init(position: Position, fields: [String]) {
+        self.position = position
+        self.fields = fields
+    }
+
+    /// What decisions call the rule that tells it.
+    package static let name = "writing"
+    /// The rule's version.
+    package static let version = 1
+}
+
+extension Rebase {
+    /// Settles the first changes that the server has in a writing of its own.
+    ///
+    /// - Returns: how many these are.
+    mutating func meetOtherWriting(_ new: JSONDocument, from old: JSONDocument?) -> Int {
+        guard policy.letsServerStand else { return 0 }
+        let sent = pending.prefix { $0.mayHaveArrived }.count
+        for length in stride(from: sent, to: 0, by: -1) {
+            guard !pending[..<length].contains(where: \.isDeletion),
+                let patch = net(0..<length), !patch.isEmpty,
+                let written = fieldsInOtherWriting(patch, new, from: old), !written.isEmpty
+            else { continue }
+            markPresent(0..<length)
+            let names = Set(written.map(ExactString.init))
+            for index in 0..<length where verdicts[index] == .present {
+                let fields = pending[index].patch(except: serverFields)?.fieldNames ?? []
+                let own = fields.filter { names.contains(ExactString($0)) }
+                if !own.isEmpty {
+                    writings.append(OtherWriting(position: pending[index].position, fields: own))
+                }
+            }
+            return length
+        }
+        return 0
+    }
+
+    /// The fields of a write that are there in another writing; nil where it is not there.
+    private func fieldsInOtherWriting(
+        _ patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+    ) -> [String]? {
+        let touched = Set(patch.exactNames)
+        if let old {
+            let isLeftAlone = old.keys.allSatisfy { field in
+                touched.contains(ExactString(field)) || serverFields.contains(field)
+                    || old.value(field) == new.value(field)
+            }
+            guard isLeftAlone else { return nil }
+        }
+        var written: [String] = []
+        for field in patch.fieldNames {
+            let raw = patch.value(of: field)
+            if isEqual(raw, new.value(field)) { continue }
+            let before = old?.value(field)
+            guard old == nil || before != new.value(field),
+                Writing.isNormalised(
+                    raw.flatMap { try? JSONValue(parsing: $0) }, as: new.value(field),
+                    before: before)
+            else { return nil }
+            written.append(field)
+        }
+        return written
+    }
+}
+
+extension ConflictPolicy {
+    /// Whether a conflict may go to the server: what always stays is sent again instead.
+    fileprivate var letsServerStand: Bool {
+        switch self {
+        case .serverWins, .mergeFields(.serverWins), .preferNewer, .overwriteAlways, .custom: true
+        case .localWins, .mergeFields(.localWins), .overwriteUnlessDirty, .overwriteIfSynced: false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// Writing.swift — whether a value is what a server makes of another one: another writing of the
+// same. Of letters only those of ASCII, so that every system decides alike.
+
+import TidemarkEvents
+
+/// How servers write values otherwise.
+enum Writing {
+    /// Whether a known normalisation makes `stored` of `sent`, and leaves `before` as it is.
+    ///
+    /// A value from before that is not normalised tells of a server that does not normalise: then
+    /// somebody wrote the new one so.
+    static func isNormalised(
+        _ sent: JSONValue?, as stored: JSONValue?, before: JSONValue?
+    ) -> Bool {
+        switch (sent, stored) {
+        case (nil, .null?), (.null?, nil): return true
+        case (.string(let sent)?, .string(let stored)?):
+            if let time = RFC3339.parse(sent), time == RFC3339.parse(stored) { return true }
+            var known: [UInt8]?
+            if case .string(let text)? = before { known = Array(text.utf8) }
+            let (sent, stored) = (Array(sent.utf8), Array(stored.utf8))
+            return Normalisation.allCases.contains { normalise in
+                normalise(sent) == stored && known.map { normalise($0) == $0 } ?? true
+            }
+        default: return false
+        }
+    }
+
+    /// What servers do to texts.
+    private enum Normalisation: CaseIterable {
+        case trimming, lowercasing, uppercasing, trimmingAndLowercasing, trimmingAndUppercasing
+
+        func callAsFunction(_ text: [UInt8]) -> [UInt8] {
+            switch self {
+            case .trimming: trimmed(text)
+            case .lowercasing: lowercased(text)
+            case .uppercasing: uppercased(text)
+            case .trimmingAndLowercasing: lowercased(trimmed(text))
+            case .trimmingAndUppercasing: uppercased(trimmed(text))
+            }
+        }
+    }
+
+    private static func lowercased(_ text: [UInt8]) -> [UInt8] {
+        text.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+    }
+
+    private static func uppercased(_ text: [UInt8]) -> [UInt8] {
+        text.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
+    }
+
+    /// Without white space at both ends.
+    private static func trimmed(_ text: [UInt8]) -> [UInt8] {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = text.firstIndex(where: { !isSpace($0) }),
+            let last = text.lastIndex(where: { !isSpace($0) })
+        else { return [] }
+        return Array(text[first...last])
+    }
+}
