@@ -31,7 +31,7 @@ KINDS = dict(pair.split(":") for pair in """
 EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
     "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
     "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:enum "
-    "schemaVersion:uint32 idempotencyKey:bytes uptime:int64 bootID:string").split()]
+    "schemaVersion:uint32 idempotencyKey:bytes uptime:int64 boot:string").split()]
 LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")

@@ -15,7 +15,7 @@ package enum EventLine {
     package static func json(_ position: Position, _ event: Event) -> [UInt8] {
         var line = JSONLine(capacity: 360 + event.payload.count)
         line.reference("asOf", event.asOf)
-        line.text("bootID", event.bootID)
+        line.text("boot", event.bootID)
         line.reference("call", event.call)
         line.reference("cause", event.cause)
         line.text("collection", event.collection?.rawValue)
@@ -89,7 +89,7 @@ package enum EventLine {
         field("asOf", event.asOf.map { "\($0)" })
         field("serverTime", event.serverTime.map { "\($0)" })
         field("uptime", event.uptime.map { "\($0)" })
-        field("bootID", event.bootID.map { onOneLine(Array($0.utf8)) })
+        field("boot", event.bootID.map { onOneLine(Array($0.utf8)) })
         field("revision", event.revision.map { onOneLine($0.rawValue) })
         if event.schemaVersion > 0 { field("schema", "\(event.schemaVersion)") }
         field("key", event.idempotencyKey.map { Base64.encode($0) })

@@ -131,8 +131,7 @@ extension SyncDriver {
         let seen = record.sighting(begun: run.begun)
         exchange.isClockNews = run.machine.isClockNews(seen)
         let news = try await note(exchange, step, answer, isLimited: isLimited, &run)
-        run.machine.took(
-            answer, to: step, news: news, seen: seen, alert: record.alert)
+        run.machine.took(answer, to: step, news: news, seen: seen, alert: record.alert)
     }
 
     func note(
@@ -180,14 +179,12 @@ extension SyncDriver {
             try await log(&recorder) {
                 [exchange] in try $0.described(own, missing: missing, exchange, $1)
             }
-        case _ where exchange.isClockNews:
-            try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         default:
-            guard exchange.concern != nil else {
+            guard exchange.concern != nil || exchange.isClockNews else {
                 recorder.note(exchange)
                 break
             }
-            // That it works again is worth an event.
+            // That it works again is worth an event, and what is new of the clock.
             try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         }
         return PullNews()

@@ -35,6 +35,8 @@ extension SyncMachine {
             let state = try views.listing(collection.name),
             epoch == nil || epoch == state.epoch
         else { return nil }
+        // What was asked for in doubt about the server's time, or by a wrong one, is asked for anew.
+        if let settledAt = clock.settledAt, state.asOf < settledAt { return nil }
         // What changed meanwhile and was forgotten by the server no list of changes tells.
         let days = model.settings.fullPullDays > 0 ? model.settings.fullPullDays : 7
         let isOld = FullPullRule.isDue(
@@ -50,7 +52,7 @@ extension SyncMachine {
         _ collection: CollectionModel, _ epoch: Revision?, _ cut: CutListing, _ views: ViewReader
     ) throws -> Listing {
         var known: Set<ExactString> = []
-        if collection.window == nil, collection.absence != .keeps {
+        if collection.window == nil, collection.absence != .keeps, !isTimeInDoubt {
             known = try self.known(collection, views, asOf: cut.state.asOf)
         }
         for id in cut.named where known.remove(id) == nil {
@@ -61,7 +63,7 @@ extension SyncMachine {
             collection, after: nil, epoch: epoch ?? cut.state.epoch, known: known,
             knownCount: cut.state.knownCount,
             ahead: try ahead(collection.name, views, cut), window: cut.window, asOf: cut.state.asOf)
-        list.serverTime = serverTime
+        list.serverTime = sureTime
         list.settles = try views.hasUnanswered(in: collection.name)
         let wanted = try cut.wanted { try views.entity(EntityKey(collection.name, $0)) }
         list.goOn(from: cut, wanted: wanted)

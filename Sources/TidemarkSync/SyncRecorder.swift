@@ -211,7 +211,7 @@ package struct SyncRecorder: Sendable {
     /// Keeps an exchange until something new is logged.
     mutating func note(_ exchange: ReadExchange) { unlogged.append(exchange) }
 
-    /// Logs an answer that brought nothing but that the call works again.
+    /// Logs an answer that brought nothing but that the call works again, or news of the clock.
     mutating func answered(_ exchange: ReadExchange, _ draft: Draft) throws {
         _ = try log(exchange, try begin(draft), draft)
     }

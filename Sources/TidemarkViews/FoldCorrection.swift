@@ -24,8 +24,8 @@ extension Fold {
         if correction.wasBelieved {
             try forgetMarks(since: correction.since, position)
             try voidPrunings(since: correction.since, position)
-            try forgetTries()
         }
+        try forgetTries()
         try moveEdits(correction)
         for collection in try model().collections where collection.rivals != nil {
             for (key, row) in try runners(collection.name) {
@@ -49,7 +49,7 @@ extension Fold {
             }
             marks.append((key.collection, row.position))
         }
-        for (place, _) in try ledgerRows(Ledger.listed) { put(place, nil) }
+        for collection in try model().collections { try endList(collection.name) }
         try decide("voided", marks.map { (EntityKey($0.name, ""), [$0.mark, position]) }, position)
     }
 

@@ -9,12 +9,11 @@ extension Fold {
         let payload = PullCompletedPayload(event.payload)
         try lose(payload.hidden, of: collection, position)
         for name in payload.gone { put(.unreadable(collection, name), nil) }
-        if payload.isFull, try isOwed(collection) { put(.owed(collection), nil) }
+        let isSettled = try isTimeSettled(for: event)
+        if payload.isFull, isSettled, try isOwed(collection) { put(.owed(collection), nil) }
         let isByDate = try knownCollection(collection)?.since != nil
         // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate, try isTimeSettled(for: event) else {
-            return try endList(collection)
-        }
+        guard event.revision != nil || isByDate, isSettled else { return try endList(collection) }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)

@@ -358,7 +358,7 @@ package nonisolated struct Tidemark_V1_Event: Sendable {
   package var uptime: Int64 = 0
 
   /// That boot, where it is not the one that was named last.
-  package var bootID: String = String()
+  package var boot: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -452,7 +452,7 @@ nonisolated extension Tidemark_V1_Kind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Event"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}recorded_at\0\u{1}collection\0\u{1}entity\0\u{1}cause\0\u{1}sync\0\u{1}mutation\0\u{1}call\0\u{3}as_of\0\u{3}server_time\0\u{1}revision\0\u{3}payload_type\0\u{3}schema_version\0\u{3}idempotency_key\0\u{1}uptime\0\u{3}boot_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}recorded_at\0\u{1}collection\0\u{1}entity\0\u{1}cause\0\u{1}sync\0\u{1}mutation\0\u{1}call\0\u{3}as_of\0\u{3}server_time\0\u{1}revision\0\u{3}payload_type\0\u{3}schema_version\0\u{3}idempotency_key\0\u{1}uptime\0\u{1}boot\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -475,7 +475,7 @@ nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._M
       case 13: try { try decoder.decodeSingularUInt32Field(value: &self.schemaVersion) }()
       case 14: try { try decoder.decodeSingularBytesField(value: &self.idempotencyKey) }()
       case 15: try { try decoder.decodeSingularInt64Field(value: &self.uptime) }()
-      case 16: try { try decoder.decodeSingularStringField(value: &self.bootID) }()
+      case 16: try { try decoder.decodeSingularStringField(value: &self.boot) }()
       default: break
       }
     }
@@ -527,8 +527,8 @@ nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.uptime != 0 {
       try visitor.visitSingularInt64Field(value: self.uptime, fieldNumber: 15)
     }
-    if !self.bootID.isEmpty {
-      try visitor.visitSingularStringField(value: self.bootID, fieldNumber: 16)
+    if !self.boot.isEmpty {
+      try visitor.visitSingularStringField(value: self.boot, fieldNumber: 16)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -549,7 +549,7 @@ nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.schemaVersion != rhs.schemaVersion {return false}
     if lhs.idempotencyKey != rhs.idempotencyKey {return false}
     if lhs.uptime != rhs.uptime {return false}
-    if lhs.bootID != rhs.bootID {return false}
+    if lhs.boot != rhs.boot {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

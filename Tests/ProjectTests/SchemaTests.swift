@@ -159,7 +159,7 @@ private enum SchemaScripts {
                 for other in {**event, "x": 1}, {**event, "payloadBase64": "e30="}, [event]:
                     refuse(other) if "payload" in event or "payloadBase64" not in other else None
                 optional = {"serverTime", "mutation", "revision", "entity", "idempotencyKey",
-                            "uptime", "bootID"}
+                            "uptime", "boot"}
                 if event["kind"] in ("push.accepted", "server.deleted"):
                     optional.add("payload")
                 if event["kind"] in ("push.rejected", "pull.completed"):

@@ -68,8 +68,8 @@ extension SplitMix64 {
     @Test func `fields of newer versions are passed over`() throws {
         let event = Event(.localDeleted, recordedAt: Timestamp(rawValue: 9), key: EntityKey("t/1"))
         var newer = ProtoWriter()
-        newer.varint(15, 77)
-        newer.string(16, "later")
+        newer.varint(17, 77)
+        newer.string(18, "later")
         newer.bytes(536_870_911, [1, 2, 3])
 
         let read = try Event(header: event.headerBytes + newer.bytes, payload: [])

@@ -52,7 +52,7 @@ extension SplitMix64 {
         header.schemaVersion = UInt32(truncatingIfNeeded: number())
         header.idempotencyKey = .init(some(40))
         header.uptime = Int64(bitPattern: number())
-        header.bootID = text()
+        header.boot = text()
         return header
     }
 
@@ -80,7 +80,7 @@ private func same(_ event: Event, _ header: Tidemark_V1_Event) -> Bool {
         && Int(event.payloadType.rawValue) == header.payloadType.rawValue
         && event.schemaVersion == header.schemaVersion
         && event.idempotencyKey ?? [] == Array(header.idempotencyKey)
-        && event.uptime ?? 0 == header.uptime && event.bootID ?? "" == header.bootID
+        && event.uptime ?? 0 == header.uptime && event.bootID ?? "" == header.boot
 }
 
 @Suite struct `swift-protobuf and we` {
@@ -107,7 +107,7 @@ private func same(_ event: Event, _ header: Tidemark_V1_Event) -> Bool {
         var random = SplitMix64(seed: 0x5EED_0602)
         for _ in 0..<500 {
             var newer = ProtoWriter()
-            newer.varint(15, random.next() | 1)
+            newer.varint(17, random.next() | 1)
             newer.bytes(200, random.bytes(1 + random.below(9)))
             let known: [UInt8] = try random.header().serializedBytes()
 

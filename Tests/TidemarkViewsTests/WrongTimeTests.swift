@@ -121,15 +121,6 @@ extension ReachStore {
         try reach.check()
     }
 
-    @Test func `leaves marks alone that were made before it was believed`() throws {
-        try reach.hears(minutes: 0) { [reach.lists(0, in: $0, at: 0)] }
-        let before = try reach.mark()
-        for minutes in [1, 7, 13] as [Int64] { try reach.hears(3000, minutes: minutes) }
-        try reach.hears(minutes: 14)
-
-        #expect(try reach.mark() == before)
-    }
-
     @Test func `ends no list that was begun while it was believed`() throws {
         for minutes in [0, 1, 7, 13] as [Int64] {
             try reach.hears(minutes == 0 ? 0 : 3000, minutes: minutes)

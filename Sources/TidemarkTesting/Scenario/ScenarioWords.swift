@@ -26,14 +26,14 @@ struct ScenarioWords: Sendable {
     /// What is decided.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
-        "pruned", "hidden", "shown", "gained",
+        "pruned", "hidden", "shown", "gained", "voided",
     ]
 
     init(_ model: SyncModel) {
         collections = model.collections.map(\.name.rawValue)
         rules =
             model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
-            + ["placeholder", "removedField", "retention", "unreferenced", "access"]
+            + ["placeholder", "removedField", "retention", "unreferenced", "access", "serverTime"]
     }
 
     /// What the engine may say that it is doing, and how runs end.
