@@ -1,5 +1,5 @@
-// SyncRecorder+Listing.swift — what the log keeps of a list of everything while it is made, and when
-// its end is worth an event.
+// SyncRecorder+Listing.swift — what the log keeps of a list of everything while it is made, and
+// when its end is worth an event.
 
 import TidemarkEvents
 import TidemarkRules

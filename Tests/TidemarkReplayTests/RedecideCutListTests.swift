@@ -1,5 +1,5 @@
-// RedecideCutListTests.swift — lists of everything that went on over several runs, and entities that
-// were held: decided once more, they are the same.
+// RedecideCutListTests.swift — lists of everything that went on over several runs, and entities
+// that were held: decided once more, they are the same.
 
 import HTTPTypes
 import Testing

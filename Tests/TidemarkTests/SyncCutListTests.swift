@@ -23,7 +23,7 @@ import TidemarkViews
     @Test func `goes on after the page that was the last, when the process died`() async throws {
         let world = world(40, pageSize: 1)
         try await SyncDevice.with(world) { device async throws in
-            // What the collections are, the lists' page and twenty pages of the tasks, a commit each.
+            // The collections, the lists' page and twenty pages of the tasks, a commit each.
             #expect(try await device.run(dyingAfter: 22) == nil)
             #expect(try device.replica.journal.read { try $0.listing("tasks")?.page } == 20)
             let asked = pages(world)
@@ -97,7 +97,7 @@ import TidemarkViews
         let world = world(8, pageSize: 2)
         let adapter = HookedAdapter(takesSeveral: false, onlyNames: true)
         try await SyncDevice.with(world, adapter: adapter) { device async throws in
-            // What the collections are, the lists' page, four of the tasks, three of their entities.
+            // The collections, the lists' page, four of the tasks, three of their entities.
             #expect(try await device.run(dyingAfter: 9, adapter: adapter) == nil)
 
             #expect(try await device.sync().isSynced)
