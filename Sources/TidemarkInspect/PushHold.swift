@@ -2,6 +2,7 @@
 // last time that they were.
 
 package import TidemarkEvents
+import TidemarkRules
 package import TidemarkViews
 
 /// Why what is pending on an entity does not go out by itself.
