@@ -1,4 +1,6 @@
 // ServerAnswer+About.swift — whether an answer is about what was asked.
+//
+// Ids are compared as texts: a server may write one in another form of Unicode.
 
 import TidemarkEvents
 
@@ -14,13 +16,11 @@ extension ServerAnswer {
             return .batch(
                 zip(answers, calls).map { BatchedAnswer(status: $0.status, $0.answer.about($1)) })
         case (.records(let records), .fetch(_, let ids)):
-            let asked = Set(ids.map { ExactString($0) })
-            let stray = records.first { !asked.contains(ExactString($0.id)) }
+            let asked = Set(ids)
+            let stray = records.first { !asked.contains($0.id) }
             return stray.map { .stray($0.id, "a fetch of others") } ?? self
         default:
-            guard let asked = call.namedID, let id = entityID,
-                ExactString(id) != ExactString(asked)
-            else { return self }
+            guard let asked = call.namedID, let id = entityID, id != asked else { return self }
             return .stray(id, "a call about \(asked)")
         }
     }

@@ -13,8 +13,8 @@ import Testing
 
     init() throws { article = try Article(name: "GettingStarted") }
 
-    // Without a limit of time: all of it is built anew, which takes what the machine takes, and what
-    // is built ends by itself.
+    // Without a limit of time: all of it is built anew, which takes what the machine takes, and
+    // what is built ends by itself.
     @Test(.enabled(if: kinto != nil, "TIDEMARK_KINTO names no Kinto server"))
     func `gets from an empty folder to two devices that sync`() async throws {
         let kinto = try #require(Self.kinto)

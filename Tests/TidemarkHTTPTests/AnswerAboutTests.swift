@@ -41,6 +41,15 @@ import TidemarkSync
         for answer in Self.answers(Self.one) + silent { #expect(answer.about(call) == answer) }
     }
 
+    @Test func `is none where the id is only written in another form`() {
+        let record = ServerRecord(id: "cafe\u{301}", revision: nil, document: [0x7B, 0x7D])
+        let call = ServerCall.read(Self.tasks, id: "caf\u{E9}")
+        let fetch = ServerCall.fetch(Self.tasks, ids: ["caf\u{E9}"])
+
+        #expect(ServerAnswer.record(record).about(call) == .record(record))
+        #expect(ServerAnswer.records([record]).about(fetch) == .records([record]))
+    }
+
     @Test(arguments: [IDSource.serverText, .serverNumber])
     func `tells how an entity is named that the server names`(_ ids: IDSource) {
         var tasks = Self.tasks

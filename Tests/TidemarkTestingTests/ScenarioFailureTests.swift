@@ -123,7 +123,7 @@ import TidemarkTesting
 
     @Test func `is a step that can't be done, which ends the scenario`() async throws {
         let result = try await runScenario(
-            #""steps":[{"delete":"tasks/t1"},{"create":"tasks/t1"}],"expect":{"requests":["GET /x"]}"#
+            #""steps":[{"delete":"tasks/t1"},{"create":"tasks/t1"}],"expect":{"waits":[1]}"#
         )
 
         #expect(result.mismatches.map(\.path) == ["steps[0]"])

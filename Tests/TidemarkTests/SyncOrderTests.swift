@@ -161,7 +161,9 @@ import TidemarkTesting
 
 @Suite(.serialized) struct `a server that gives ids of its own` {
     @Test func `changes no key: the entity keeps the one it was made with`() async throws {
-        let world = SyncWorld()
+        var model = SyncWorld.usualModel
+        model.collections[1].ids = .serverText
+        let world = SyncWorld(model: model)
         try await SyncDevice.with(world, adapter: AssigningAdapter()) { device in
             try device.put("tasks/mine", #"{"title":"tea"}"#)
 

@@ -1,8 +1,7 @@
-// ScenarioWords.swift — the words that a scenario may expect, or expect not to see: one that is never
-// said would be missed by nobody.
+// ScenarioWords.swift — the words that a scenario may expect, or expect not to see: one that is
+// never said would be missed by nobody.
 
 import TidemarkEvents
-import TidemarkRules
 import TidemarkViews
 
 /// The words that can be said in a scenario.

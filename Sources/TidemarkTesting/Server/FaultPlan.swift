@@ -83,8 +83,9 @@ public enum FaultAction: Sendable {
     /// This answer is given and the request is not applied; a nil body is an error in the
     /// server's own words.
     case answer(status: Int, fields: HTTPFields = [:], body: [UInt8]? = nil)
-    /// There is no network: the client knows that nothing was sent, and the server sees nothing. Over
-    /// a socket the connection is closed as with ``dropBeforeHandling``.
+    /// There is no network: nothing is sent, and the client knows.
+    ///
+    /// Over a socket the connection is closed as with ``dropBeforeHandling``.
     case offline
     /// The connection is lost and the request is not applied; the client can't know that.
     case dropBeforeHandling

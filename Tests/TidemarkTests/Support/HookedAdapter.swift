@@ -22,7 +22,9 @@ struct HookedAdapter: ServerAdapter {
     var forgets: @Sendable (ServerCall) -> Bool = { _ in false }
 
     var traits: ServerTraits {
-        takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
+        var traits = takesSeveral ? kinto.traits : ServerTraits(describesCollections: true)
+        traits.entitiesPerFetchMax = 1
+        return traits
     }
 
     func refusal(of call: ServerCall) -> ServerRefusal? { refusal(call) }
@@ -51,7 +53,7 @@ struct HookedAdapter: ServerAdapter {
         guard case .page(var page) = answer else { return answer }
         if hidesCursor { page.cursor = nil }
         guard onlyNames else { return .page(page) }
-        page.references = page.records.filter { !$0.isDeleted }.map {
+        page.references += page.records.filter { !$0.isDeleted }.map {
             ServerReference(id: $0.id, revision: $0.revision)
         }
         page.records.removeAll { !$0.isDeleted }
