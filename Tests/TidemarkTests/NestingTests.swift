@@ -17,7 +17,7 @@ import TidemarkTesting
         try withReplica { replica in
             try put(replica, #"{"a":1}"#)
             let before = try replica.position
-            try replica.read { store in
+            try replica.read { store throws in
                 expect(.nested) { try put(replica, #"{"a":2}"#) }
                 expect(.nested) { try replica.close() }
                 #expect(try store.document(key) == Array(#"{"a":1}"#.utf8))

@@ -37,7 +37,7 @@ import TidemarkTesting
 
     @Test(arguments: [500, 503])
     func `PU-12: a failure is the one's own, and the other goes on`(_ status: Int) async throws {
-        try await fail(status) { device, outcome in
+        try await fail(status) { device, outcome async throws in
             #expect(outcome.failure == nil && outcome.pending == 1 && outcome.unsettled == 1)
             #expect(device.server.writes == ["PUT entries/13 lost", "PUT entries/14"])
             #expect(try device.status("entries/14") == .synced)
