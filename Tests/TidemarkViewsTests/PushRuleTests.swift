@@ -163,7 +163,8 @@ import TidemarkRules
     }
 
     @Test func `a write may have arrived before where a resend would be answered so`() {
-        #expect((400..<600).filter { AttemptRule.mayHaveArrived(status: $0) } == [404, 408, 412, 503])
+        #expect(
+            (400..<600).filter { AttemptRule.mayHaveArrived(status: $0) } == [404, 408, 412, 503])
         #expect((400..<600).filter(AttemptRule.tellsEntity) == [404, 412])
     }
 }
