@@ -80,8 +80,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case poisoned
         /// The store was closed.
         case closed
-        /// A write was begun, or the store closed, inside a read or a write of the same store, where
-        /// it would wait for itself. Nothing was done; the outer one goes on.
+        /// A write was begun, or the store closed, inside a read or a write of the same store,
+        /// where it would wait for itself. Nothing was done; the outer one goes on.
         case nested
         /// Anything else that the storage said.
         case storage

@@ -74,6 +74,12 @@ extension Capsule {
             guard var run = try? SyncRunRow(parsing: row.value) else { return row }
             run.summary = nameless(run.summary, of: .syncFinished, hosts)
             row.value = run.encoded
+        } else if row.key.bytes.starts(with: Ledger.listed), row.key.tree == .ledger {
+            guard var list = try? ListedRow(parsing: row.value), let next = list.state?.next else {
+                return row
+            }
+            list.state?.next = nameless(address: next)
+            row.value = list.encoded
         }
         return row
     }
@@ -85,23 +91,24 @@ extension Capsule {
 
     private static func nameless(_ commit: Commit, _ hosts: [String]) -> Commit {
         var changed = commit
-        var isRunChanged = false
+        var views: Set<UInt32> = []
         for index in commit.entries.indices {
             let event = commit.entries[index].event
             let payload = nameless(event.payload, of: event.kind, hosts)
             changed.entries[index].event.payload = payload
-            if event.kind == .syncFinished, payload != event.payload { isRunChanged = true }
+            guard payload != event.payload else { continue }
+            // What such an event leaves follows from more than itself.
+            if event.kind == .syncFinished { views.insert(View.syncRuns.rawValue) }
+            if event.kind == .pullPage { views.insert(View.watermarks.rawValue) }
         }
         guard changed.entries != commit.entries else { return commit }
-        // The facts that a commit leaves follow from its events alone; a run's row does not.
+        // The facts that a commit leaves follow from its events alone.
         if let before = factDigest(commit), let after = factDigest(changed),
             let index = commit.views.firstIndex(of: before)
         {
             changed.views[index] = after
         }
-        if isRunChanged {
-            changed.views.removeAll { $0.view == View.syncRuns.rawValue }
-        }
+        changed.views.removeAll { views.contains($0.view) }
         return changed
     }
 
@@ -125,7 +132,9 @@ extension Capsule {
         _ payload: [UInt8], of kind: EventKind, _ hosts: [String]
     ) -> [UInt8] {
         switch kind {
-        case .modelRegistered, .storeOpened, .requestAnswered, .requestFailed, .syncFinished: break
+        case .modelRegistered, .storeOpened, .requestAnswered, .requestFailed, .syncFinished,
+            .pullPage:
+            break
         default: return payload
         }
         guard var object = (try? JSONValue(parsing: payload))?.object else { return payload }
@@ -142,14 +151,15 @@ extension Capsule {
         if let next = object["Next-Page"]?.stringValue {
             object["Next-Page"] = .string(nameless(address: next))
         }
-        if kind == .requestAnswered, var answer = object["answer"]?.object {
+        let member = kind == .requestAnswered ? "answer" : kind == .pullPage ? "list" : nil
+        if let member, var answer = object[member]?.object {
             for name in ["next", "cursor"] {
                 guard let text = answer[name]?.stringValue else { continue }
                 answer[name] = .string(
                     text.contains("://")
                         ? nameless(address: text) : nameless(text: text, hosts))
             }
-            object["answer"] = .object(answer)
+            object[member] = .object(answer)
         }
         if let detail = object["detail"]?.stringValue {
             object["detail"] = .string(nameless(text: detail, hosts))

@@ -108,12 +108,12 @@ struct NamedRow {
                 keys += [
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .derived(entry.position, key),
-                    .openDerived(entry.position, key),
+                    .openDerived(entry.position, key), .failing(key),
                 ]
             }
             if let collection = entry.event.collection {
                 keys += [.watermark(collection, scope: ""), .listed(collection), .held(collection)]
-                keys.append(.owed(collection))
+                keys += [.owed(collection), .failing(.list(of: collection))]
                 let list = ListPayload(entry.event.payload)?.state
                 if let list { keys.append(.listedPage(collection, list.page)) }
             }
@@ -134,7 +134,7 @@ struct NamedRow {
         case Ledger.open: return value.flatMap { EntityKey(bytes: $0) }
         case Ledger.derived, Ledger.openDerived: return EntityKey(bytes: key.bytes.dropFirst(9))
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
-            Ledger.ruleAnswers:
+            Ledger.ruleAnswers, Ledger.failing:
             return EntityKey(bytes: key.bytes.dropFirst())
         default: return nil
         }

@@ -50,6 +50,9 @@ private enum RowParts {
     static let gate: [UInt32: RowPart] = [
         1: .time, 2: .plain, 3: .plain, 4: .text, 5: .plain, 6: .plain, 7: .word,
     ]
+    static let failing: [UInt32: RowPart] = [
+        1: .message(gate), 2: .plain, 3: .plain, 4: .plain, 5: .plain, 6: .plain,
+    ]
     static let course: [UInt32: RowPart] = [
         1: .time, 2: .time, 3: .text, 4: .plain, 5: .plain, 6: .plain, 7: .plain,
     ]
@@ -92,7 +95,7 @@ extension Redactor {
             new = Array(rest)
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
-            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"):
+            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
         case UInt8(ascii: "t"):
             // The number of a page stays.
@@ -167,6 +170,7 @@ extension Redactor {
         case UInt8(ascii: "s"): parts = RowParts.syncRun
         case UInt8(ascii: "v"): parts = RowParts.rival
         case UInt8(ascii: "w"): parts = RowParts.watermark
+        case UInt8(ascii: "z"): parts = RowParts.failing
         case UInt8(ascii: "x") where name == "model": parts = RowParts.fact(.modelRegistered)
         case UInt8(ascii: "x") where name == "opened": parts = RowParts.fact(.storeOpened)
         default: throw unknown(key)

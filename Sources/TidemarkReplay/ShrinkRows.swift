@@ -109,7 +109,7 @@ private struct BaseRows {
         case Ledger.open, Ledger.bindings: return EntityKey(bytes: row.value)
         case Ledger.derived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
         case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
-            Ledger.attempts:
+            Ledger.attempts, Ledger.failing:
             return EntityKey(bytes: bytes.dropFirst())
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)

@@ -14,9 +14,9 @@ package enum AttemptRule {
     ///
     /// A network library may send a request again without saying so; the second then finds its
     /// precondition broken (412), or what it deletes gone (404), by the first. And a machine in
-    /// between may give up waiting (408, 503) on a server that did its work. One that turns away who
-    /// asks too often (429) does so before it looks at the request: that answers the second of two
-    /// as well, and says nothing of the first.
+    /// between may give up waiting (408, 503) on a server that did its work. One that turns away
+    /// who asks too often (429) does so before it looks at the request: that answers the second of
+    /// two as well, and says nothing of the first.
     ///
     /// - Parameter isRepeatable: whether the request may have been sent twice.
     package static func mayHaveArrived(status: Int, isRepeatable: Bool = false) -> Bool {

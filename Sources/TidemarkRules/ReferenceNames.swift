@@ -3,8 +3,8 @@
 
 package import TidemarkEvents
 
-/// How the references of a collection's entities are written: in what is sent, or for who reads them
-/// here.
+/// How the references of a collection's entities are written: in what is sent, or for who reads
+/// them here.
 package struct ReferenceNames {
     private let references: [(field: ExactString, collection: CollectionName, isNumber: Bool)]
     /// The id that an entity is to be named by.

@@ -9,8 +9,8 @@ extension Environment {
     ///
     /// - Parameter freeing: whether the transaction makes pages free, so that it is let through
     ///   when the store has reached its quota.
-    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`, `storeFull`; `nested` inside a
-    ///   read or a write of the environment on the same thread; or why LMDB could not.
+    /// - Throws: what `body` throws; `readOnly`, `closed`, `poisoned`, `storeFull`; `nested` inside
+    ///   a read or a write of the environment on the same thread; or why LMDB could not.
     package func write<R: Sendable>(
         freeing: Bool = false, _ body: (borrowing WriteTransaction) throws -> R
     ) throws -> R {

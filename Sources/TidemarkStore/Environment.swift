@@ -65,7 +65,8 @@ package final class Environment: Sendable {
         handle.close()
     }
 
-    /// Refuses what would wait for itself: this thread is inside a read or a write of the environment.
+    /// Refuses what would wait for itself: this thread is inside a read or a write of the
+    /// environment.
     ///
     /// - Throws: `nested`.
     package func checkNotInside(_ action: String) throws(StoreError) {

@@ -84,7 +84,9 @@ extension SyncMachine {
         }
         switch step {
         case .list: pause(failure)
-        case .fetch(_, let ids): listing?.fetchFailed(ids, failure)
+        case .fetch(let collection, let ids):
+            listing?.fetchFailed(ids, failure)
+            if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .push(let items): for item in items { failedNow.insert(item.key) }
         // What can't be asked is not known: the time of the last list of everything decides. And

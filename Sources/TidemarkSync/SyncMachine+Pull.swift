@@ -35,7 +35,8 @@ extension SyncMachine {
             let state = try views.listing(collection.name),
             epoch == nil || epoch == state.epoch
         else { return nil }
-        // What was asked for in doubt about the server's time, or by a wrong one, is asked for anew.
+        // What was asked for in doubt about the server's time, or by a wrong one, is asked for
+        // anew.
         if let settledAt = clock.settledAt, state.asOf < settledAt { return nil }
         // What changed meanwhile and was forgotten by the server no list of changes tells.
         let days = model.settings.fullPullDays > 0 ? model.settings.fullPullDays : 7

@@ -28,7 +28,8 @@ package struct SyncMachine: Sendable {
     /// The last thing that the server's clock said in this run and that was believed; before that,
     /// what it is believed to have shown when the run began.
     private(set) var serverTime: Timestamp?
-    /// The last answer that says what the server's clock showed, and the last one that was believed.
+    /// The last answer that says what the server's clock showed, and the last one that was
+    /// believed.
     private(set) var heard: ClockSighting?
     private var believed: ClockSighting?
     /// The last thing that the device's clock said in this run.

@@ -23,8 +23,6 @@ package struct FailingRow: Sendable, Hashable {
     package var first: Position
     /// The HTTP status; 0 where there was none.
     package var status: UInt32 = 0
-    /// Why, in words.
-    package var message = ""
     /// Whether it was a write that failed.
     package var isWrite = false
     /// How often a read failed since the last write.
@@ -47,10 +45,9 @@ package struct FailingRow: Sendable, Hashable {
         writer.message(1, gate.encoded)
         writer.position(2, first)
         writer.varint(3, UInt64(status))
-        writer.string(4, message)
-        writer.flag(5, isWrite)
-        writer.varint(6, UInt64(reads))
-        writer.flag(7, isAbsent)
+        writer.flag(4, isWrite)
+        writer.varint(5, UInt64(reads))
+        writer.flag(6, isAbsent)
         return writer.bytes
     }
 
@@ -62,10 +59,9 @@ package struct FailingRow: Sendable, Hashable {
             case 1: gate = try SyncGate(parsing: try field.bytes())
             case 2: first = try field.position()
             case 3: status = try field.small()
-            case 4: message = try field.string()
-            case 5: isWrite = try field.flag()
-            case 6: reads = Int(clamping: try field.unsigned())
-            case 7: isAbsent = try field.flag()
+            case 4: isWrite = try field.flag()
+            case 5: reads = Int(clamping: try field.unsigned())
+            case 6: isAbsent = try field.flag()
             default: continue
             }
         }
@@ -74,8 +70,11 @@ package struct FailingRow: Sendable, Hashable {
 
 extension FailingRow {
     /// What fails, and how, for a person.
-    package var sentence: String {
-        let what = isWrite && reads == 0 ? "a write of it" : "asking how it stands"
+    package var sentence: String { sentence(nil) }
+
+    fileprivate func sentence(_ name: String?) -> String {
+        let own = isWrite && reads == 0 ? "a write of it" : "asking how it stands"
+        let what = name ?? own
         let how = status == 0 ? gate.reason : "\(gate.reason), \(status)"
         let count = gate.failures == 1 ? "once" : "\(gate.failures) times in a row"
         return "\(what) failed \(count) (\(how)), last at \(gate.position)"
@@ -89,6 +88,9 @@ package struct FailingCall: Sendable, Hashable {
     package var row: FailingRow
 
     package var isList: Bool { key.id.isEmpty }
+
+    /// What fails, and how, for a person.
+    package var sentence: String { row.sentence(isList ? "its list" : nil) }
 }
 
 extension RowKey {

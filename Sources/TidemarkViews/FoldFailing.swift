@@ -10,7 +10,6 @@ struct CallEnd {
     /// The failure's name; nil where the call did not fail.
     var failure: String?
     var status = 0
-    var message = ""
     /// Microseconds since the device's boot, where it is told.
     var uptime: Int64?
 }
@@ -65,7 +64,6 @@ extension Fold {
                 secondsMax: settings.backoffSecondsMax),
             failures: failures, reason: failure, position: position)
         row.status = UInt32(clamping: end.status)
-        row.message = end.message
         if isWrite {
             (row.isWrite, row.reads, row.isAbsent) = (true, 0, false)
         } else if !isList {

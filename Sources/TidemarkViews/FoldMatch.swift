@@ -180,8 +180,8 @@ extension Fold {
         try put(row, key)
     }
 
-    /// The fields of what was sent that a record has otherwise: somebody changed them since, or made
-    /// the entity.
+    /// The fields of what was sent that a record has otherwise: somebody changed them since, or
+    /// made the entity.
     private func fieldsNotIn(
         _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
     ) throws -> Set<ExactString> {

@@ -71,8 +71,7 @@ extension Fold {
     func failed(_ event: Event, _ position: Position) throws {
         let failure = FailurePayload(event.payload)
         let end = CallEnd(
-            concern: failure.concern, failure: failure.error, message: failure.detail,
-            uptime: failure.uptime)
+            concern: failure.concern, failure: failure.error, uptime: failure.uptime)
         if end.concern != nil {
             let attempt = try event.key.flatMap { try entity(resolve($0)).attempt?.call }
             let isWrite = attempt != nil && attempt == event.call

@@ -67,7 +67,8 @@ package final class Journal: Sendable {
     /// at the same time: each sees what those before it wrote, and fails alone. `body` may be run
     /// again when the store has to grow or another's commit could not be stored.
     ///
-    /// - Throws: what `body` throws; ``StoreError``, `nested` inside a read or a write of the store.
+    /// - Throws: what `body` throws; ``StoreError``, `nested` inside a read or a write of the
+    ///   store.
     package func write<R: Sendable>(
         at now: Timestamp, _ body: (Draft) throws -> R
     ) throws -> R {

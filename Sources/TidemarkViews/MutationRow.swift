@@ -75,8 +75,8 @@ package struct MutationRow: Sendable, Hashable {
 }
 
 extension MutationOutcome {
-    /// The same of a mutation that had lost fields: what was stored is part of it, and where nothing
-    /// was, none of it.
+    /// The same of a mutation that had lost fields: what was stored is part of it, and where
+    /// nothing was, none of it.
     var ofPart: MutationOutcome {
         switch self {
         case .accepted: .merged

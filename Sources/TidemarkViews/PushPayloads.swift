@@ -53,7 +53,6 @@ package struct RequestPayload: Sendable, Hashable {
 package struct FailurePayload: Sendable, Hashable {
     package var neverArrived = false
     package var error = ""
-    package var detail = ""
     /// Microseconds since the device's boot, when it was given up.
     package var uptime: Int64?
     /// What it concerns, where it is not the whole run.
@@ -63,7 +62,6 @@ package struct FailurePayload: Sendable, Hashable {
         guard let document = try? JSONDocument(parsing: payload) else { return }
         neverArrived = document.value("mayHaveArrived") == .bool(false)
         error = document.value("error")?.stringValue ?? ""
-        detail = document.value("detail")?.stringValue ?? ""
         uptime = document.value("uptime")?.int64Value
         concern = document.value("concerns")?.stringValue.flatMap(FailureConcern.init)
     }

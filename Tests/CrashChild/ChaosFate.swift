@@ -112,6 +112,9 @@ final class ChaosFate: Sendable {
 
     func below(_ bound: Int) -> Int { state.withLock { $0.random.below(bound) } }
 
+    /// Whether nothing goes wrong.
+    var isFine: Bool { state.withLock(\.isFine) }
+
     /// From 0 to 99; 99 in fine weather.
     var dice: Int { state.withLock { $0.isFine ? 99 : $0.random.below(100) } }
 

@@ -17,6 +17,21 @@ private enum ChaosWeather {
     case lostAnswer, turnedAwayAfter, truncated, page, gatewayFailed
 }
 
+/// Three records about which every call fails in bad weather, unless it is one of many in a batch.
+private enum ChaosBroken: String {
+    /// The server fails, and does nothing.
+    case fails = "lists/cold-1"
+    /// Nobody may read or write it.
+    case isForbidden = "tasks/cold-2"
+    /// What is asked is done, and no answer comes.
+    case neverAnswers = "tasks/cold-3"
+
+    init?(_ record: String?) {
+        guard let record else { return nil }
+        self.init(rawValue: record)
+    }
+}
+
 /// Sends over the network, as far as chance allows.
 final class ChaosTransport: Transport {
     private let fate: ChaosFate
@@ -94,6 +109,9 @@ final class ChaosTransport: Transport {
             fate.say("wrong: \(request.method) without a precondition")
         }
         fate.reach(.leaving)
+        if let broken = ChaosBroken(record(request, body)), !fate.isFine {
+            return try spoil(broken, request, body)
+        }
         try await meanwhile(record(request, body), mayYield: isWrite ? 40 : 8)
         switch before(isWrite) {
         case .offline: throw TransportError(.offline)
@@ -121,6 +139,28 @@ final class ChaosTransport: Transport {
         default: break
         }
         return answer
+    }
+
+    /// What comes of a call that always fails in bad weather.
+    private func spoil(
+        _ broken: ChaosBroken, _ request: HTTPRequest, _ body: [UInt8]?
+    ) throws(TransportError) -> TransportResponse {
+        switch broken {
+        case .fails: return Self.refused(.internalServerError, errno: 999)
+        case .isForbidden: return Self.refused(.forbidden, errno: 121)
+        case .neverAnswers:
+            _ = try exchange(request, body)
+            fate.reach(.handled)
+            throw TransportError(.timeout)
+        }
+    }
+
+    private static func refused(_ status: HTTPResponse.Status, errno: Int) -> TransportResponse {
+        let text = #"{"code":\#(status.code),"errno":\#(errno),"error":"no"}"#
+        return TransportResponse(
+            response: HTTPResponse(
+                status: status, headerFields: [.contentType: "application/json"]),
+            body: Array(text.utf8))
     }
 
     private func before(_ isWrite: Bool) -> ChaosWeather {

@@ -1,5 +1,5 @@
-// MistakeTests.swift — mistakes of the caller are refused, or stop the process with a sentence; never a
-// deadlock.
+// MistakeTests.swift — mistakes of the caller are refused, or stop the process with a sentence;
+// never a deadlock.
 
 import Foundation
 import Testing

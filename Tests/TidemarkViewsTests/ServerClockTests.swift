@@ -1,4 +1,5 @@
-// ServerClockTests.swift — what the server's clock is believed to show, and what the log makes of it.
+// ServerClockTests.swift — what the server's clock is believed to show, and what the log makes of
+// it.
 
 import TestSupport
 import Testing

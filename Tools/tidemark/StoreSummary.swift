@@ -24,10 +24,17 @@ struct StoreSummary {
     }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
+    /// The calls that fail for reasons of their own, each with the seconds until it is made again.
+    private var failing: [(call: FailingCall, seconds: Int64)] = []
+    /// How many of them are told one by one.
+    private static let failingShown = 10
 
     init(_ views: ViewReader, at now: Moment) throws {
         position = views.last
         schedule = ScheduleSummary(try views.gates(), at: now)
+        failing = try views.failingCalls().map {
+            ($0, ($0.row.gate.left(at: now) + 999_999) / 1_000_000)
+        }
         let registration = try views.registration()
         origin = registration?.remote?.origin
         for collection in registration?.model.collections ?? [] {
@@ -84,6 +91,14 @@ struct StoreSummary {
         for (collection, count) in waiting.held.sorted(by: { $0.key < $1.key }) {
             lines.append("held      \(count) of \(collection), see tidemark issues")
         }
+        for (call, seconds) in failing.prefix(Self.failingShown) {
+            let name = call.isList ? "\(call.key.collection)" : "\(call.key)"
+            let next = seconds > 0 ? "again in \(seconds) s" : "again with the next run"
+            lines.append("failing   \(name): \(call.sentence); \(next)")
+        }
+        if failing.count > Self.failingShown {
+            lines.append("          and \(failing.count - Self.failingShown) more")
+        }
         lines += schedule.lines
         let width = max(9, collections.map(\.name.rawValue.count).max() ?? 0)
         for collection in collections {
@@ -114,6 +129,17 @@ struct StoreSummary {
         if !restarted.isEmpty {
             object["restarted"] = .array(restarted.map(JSONValue.string))
         }
+        object["unsettled"] = .number(JSONNumber(failing.count { !$0.call.isList }))
+        object["failing"] = .array(
+            failing.map { call, seconds in
+                var entry: JSONObject = ["collection": .string(call.key.collection.rawValue)]
+                if !call.isList { entry["entity"] = .string(call.key.id) }
+                entry["failures"] = .number(JSONNumber(call.row.gate.failures))
+                entry["reason"] = .string(call.row.gate.reason)
+                entry["position"] = .number(JSONNumber(call.row.gate.position.rawValue))
+                entry["secondsLeft"] = .number(JSONNumber(Int(seconds)))
+                return .object(entry)
+            })
         object["automatic"] = .string(schedule.automatic)
         object["gates"] = .array(schedule.json)
         var list: [JSONValue] = []

@@ -57,8 +57,9 @@ public final class Replica: Sendable {
     ///     meanwhile begins again at its next opening; half-made tables are never handed out.
     /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
     ///   entities. `pendingChanges` when the model lacks a collection in which edits wait: nothing
-    ///   has changed then, and ``open(existing:account:rules:waitSeconds:dependencies:rebuilding:)``
-    ///   opens the store with the model that it has, to sync or discard them.
+    ///   has changed then, and
+    ///   ``open(existing:account:rules:waitSeconds:dependencies:rebuilding:)`` opens the store with
+    ///   the model that it has, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
@@ -157,8 +158,8 @@ public final class Replica: Sendable {
     /// On disk when it returns. `body` sees its own changes, runs on this thread or on another, and
     /// may be run again when the store has to grow: it must have no effects but on the context.
     ///
-    /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write` of
-    ///   the same store.
+    /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write`
+    ///   of the same store.
     @discardableResult
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
@@ -203,10 +204,10 @@ extension TidemarkError {
         }
         self.init(
             .pendingChanges,
-            "\(names.joined(separator: " and ")), which the new model does not have, so that nothing "
-                + "could be sent of it any more; nothing was changed. Open \(directory) with the model "
-                + "that it has (`Replica.open(existing:)`, or `tidemark sync`), and sync or discard "
-                + "what waits; or keep the collection in the model")
+            "\(names.joined(separator: " and ")), which the new model does not have, so that "
+                + "nothing could be sent of it any more; nothing was changed. Open \(directory) "
+                + "with the model that it has (`Replica.open(existing:)`, or `tidemark sync`), and "
+                + "sync or discard what waits; or keep the collection in the model")
     }
 }
 
