@@ -28,13 +28,16 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - collection: what it was about; nil for all of them.
     ///   - isForeign: whether something else answered in the server's place.
+    ///   - isFirst: whether that ends the run where it comes before any answer: a call about one
+    ///     entity says less of the server than a list does.
     ///   - count: how many collections the run is about.
     /// - Returns: whether nothing more is to be asked in this run.
     package mutating func failed(
-        _ call: Call, _ collection: CollectionName?, isForeign: Bool, of count: Int
+        _ call: Call, _ collection: CollectionName?, isForeign: Bool, isFirst: Bool = true,
+        of count: Int
     ) -> Bool {
         // A page instead of the first answer, or of two in a row: nobody else is there to be asked.
-        let isInPlace = isForeign && (!hasAnswer || self.isForeign)
+        let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign)
         self.isForeign = isForeign
         calls.insert(call)
         if let collection { collections.insert(collection) }

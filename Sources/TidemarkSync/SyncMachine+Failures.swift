@@ -97,7 +97,10 @@ extension SyncMachine {
         guard let call = step.call else { return }
         let isForeign = if case .foreign = failure { true } else { false }
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
-        if streak.failed(call, call.collection?.name, isForeign: isForeign, of: count) {
+        let isFirst = if case .readBack = step { false } else { true }
+        if streak.failed(
+            call, call.collection?.name, isForeign: isForeign, isFirst: isFirst, of: count)
+        {
             outcome.failure = failure
         }
     }

@@ -48,9 +48,11 @@ extension Fold {
                 ? event.collection.map({ EntityKey.list(of: $0) }) : event.key.map(resolve)
         else { return }
         guard let failure = end.failure else {
-            // Of other failures the run ends, and they say nothing of what was asked for.
+            // A precondition that fails says nothing of what comes next.
+            if isWrite, end.status == 412 { return }
             return try noteAnswer(to: key, isWrite: isWrite)
         }
+        // Other failures end the run, and say nothing of what was asked for.
         guard let concern = end.concern else { return }
         var row = try failing(key) ?? FailingRow(first: position)
         let failures = min(row.gate.failures, Int(Int32.max)) + 1

@@ -239,12 +239,12 @@ import TidemarkViews
         var old = capsule(tasks, [])
         old.base = Capsule.Base(
             position: Position(9),
-            rows: [SnapshotRow(key: RowKey(.ledger, Array("zebra".utf8)), value: [1])])
+            rows: [SnapshotRow(key: RowKey(.ledger, Array("Zebra".utf8)), value: [1])])
         let error = #expect(throws: RedactionError.self) {
             try old.redacted(Redaction(), key: RedactionSupport.key)
         }
         #expect(error?.code == .unknown)
-        #expect(error?.description.contains("zebra") == true)
+        #expect(error?.description.contains("Zebra") == true)
 
         old.base.fingerprints = [1, 2, 3]
         let other = #expect(throws: RedactionError.self) {

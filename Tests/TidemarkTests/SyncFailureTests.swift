@@ -183,10 +183,9 @@ import TidemarkViews
 
             let outcome = try await device.sync()
 
-            let isAtOnce = it.endsRun || it.isForeign
-            #expect(outcome.failure == (isAtOnce ? it.failure : nil))
+            #expect(outcome.failure == (it.endsRun || it.isForeign ? it.failure : nil))
             #expect(try device.outbox() == ["tasks/t1 unknown"])
-            #expect(device.wire.count == (isAtOnce ? 1 : 3))
+            #expect(device.wire.count == (it.endsRun ? 1 : 3))
             try device.verify()
         }
     }

@@ -9,9 +9,9 @@ import TidemarkRules
 
     private mutating func fail(
         _ call: String, _ collection: CollectionName? = "tasks", isForeign: Bool = false,
-        of count: Int = 2
+        isFirst: Bool = true, of count: Int = 2
     ) -> Bool {
-        streak.failed(call, collection, isForeign: isForeign, of: count)
+        streak.failed(call, collection, isForeign: isForeign, isFirst: isFirst, of: count)
     }
 
     @Test mutating func `are each about what they asked, up to the second`() {
@@ -47,6 +47,11 @@ import TidemarkRules
 
     @Test mutating func `with a page in the place of the first answer are the last`() {
         #expect(fail("a", isForeign: true))
+    }
+
+    @Test mutating func `with a page in the place of an entity that was asked for first go on`() {
+        #expect(!fail("a", isForeign: true, isFirst: false))
+        #expect(fail("b", isForeign: true))
     }
 
     @Test mutating func `with a page later are the last when another one follows`() {
