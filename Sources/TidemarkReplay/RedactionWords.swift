@@ -7,6 +7,7 @@ enum RedactionWords {
     /// Words of our own payloads.
     static let all: Set<String> = Set(SyncTrigger.allCases.map(\.rawValue))
         .union(TransportError.Code.allCases.map(\.rawValue))
+        .union(ServerRefusal.ownMessages)
         .union([
             "=", "absent", "apiDeprecated", "backoff", "cancelled", "cleanUp", "client",
             "clientDeprecated", "conflict", "cursorExpired", "deadline", "discard", "dismiss",

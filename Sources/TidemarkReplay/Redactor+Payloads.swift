@@ -83,7 +83,7 @@ extension RedactionMember {
             "held": .text, "hidden": .text, "of": .plain, "gone": .text,
         ],
         .pushAccepted: ["serverID": .text],
-        .pushRejected: ["status": .plain, "message": .text],
+        .pushRejected: ["status": .plain, "message": .plain],
     ]
 
     /// What stands in an object of ``answer``; nil for the document of a rule.

@@ -26,7 +26,7 @@ private enum RowParts {
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
-        8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .text, 14: .plain,
+        8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .word, 14: .plain,
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
     ]
     static let mutation: [UInt32: RowPart] = [

@@ -88,6 +88,7 @@ extension AnswerRecord {
         if document.rawValue("failure") != nil { date = nil }
         status = document.value("status")?.int64Value.flatMap(Int.init(exactly:))
         uptime = document.value("uptime")?.int64Value
+        failure = document.value("failure")?.stringValue
     }
 
     /// - Parameter uptime: microseconds since the device's boot, when it was given up.

@@ -168,4 +168,24 @@ public struct ServerRefusal: Sendable, Hashable {
         self.status = status
         self.message = message
     }
+
+    /// A machine in between refuses a write, while the server answers others.
+    static func page(_ status: Int) -> ServerRefusal {
+        ServerRefusal(status: status, message: "a page in the place of an answer")
+    }
+
+    /// A write is told again and again that its precondition fails, and nothing explains it.
+    static let unexplained = ServerRefusal(
+        status: 412,
+        message: "its precondition fails, and what the server says of it agrees with it")
+
+    /// The server gives no version, so that a write could undo what others did.
+    static let unversioned = ServerRefusal(
+        status: 0,
+        message: "the server names no version of it that a write could ask for (a strong ETag)")
+
+    /// The messages that are ours alone, and say nothing of what people wrote.
+    package static var ownMessages: [String] {
+        [page(0).message, unexplained.message, unversioned.message]
+    }
 }

@@ -111,9 +111,7 @@ extension SyncMachine {
         var item = PushItem(key: key, call: call, covers: row.pending.map(\.position))
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if let met = conflicting[key], met.call == call, met.count >= Self.samesMax {
-            item.refusal = ServerRefusal(
-                status: 412,
-                message: "its precondition fails, and what the server says of it agrees with it")
+            item.refusal = .unexplained
         }
         return item
     }
@@ -133,9 +131,7 @@ extension SyncMachine {
         var item = PushItem(
             key: key, call: .delete(collection, id: key.id, revision: PushWrite.noRevision),
             covers: row.pending.map(\.position))
-        item.refusal = ServerRefusal(
-            status: 0,
-            message: "the server names no version of it that a write could ask for (a strong ETag)")
+        item.refusal = .unversioned
         return item
     }
 

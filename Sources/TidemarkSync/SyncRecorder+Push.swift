@@ -151,7 +151,7 @@ extension SyncRecorder {
             let failing = try draft.fold.failing(draft.fold.resolve(item.key)),
             failing.gate.reason == "foreign", failing.gate.failures >= 2
         else { return nil }
-        return ServerRefusal(status: status, message: "a page in the place of an answer")
+        return .page(status)
     }
 
     private func accepted(

@@ -81,6 +81,8 @@ final class ChaosTransport: Transport {
         for field in answer.fields {
             if let name = HTTPField.Name(field.name) { head.headerFields[name] = field.value }
         }
+        // The server's clock goes with the replica's, whose time passes as it is told.
+        if head.headerFields[.date] != nil { head.headerFields[.date] = fate.now.httpDate }
         if compresses, let tag = head.headerFields[.eTag] { head.headerFields[.eTag] = "W/" + tag }
         return TransportResponse(response: head, body: answer.body)
     }
@@ -211,6 +213,17 @@ final class ChaosTransport: Transport {
             default: break
             }
         } catch { CrashChild.fail("meanwhile: \(error)") }
+    }
+}
+
+extension Timestamp {
+    /// As the header field Date writes it.
+    fileprivate var httpDate: String {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date(timeIntervalSince1970: Double(rawValue) / 1_000_000))
     }
 }
 

@@ -144,18 +144,18 @@ import TidemarkViews
     }
 
     @Test(arguments: [403, 418])
-    func `for one collection is asked again only by the next trigger`(_ status: Int) async throws {
+    func `for one collection is asked again by a backoff of its own`(_ status: Int) async throws {
         let world = SyncWorld([FaultRule(.answer(status: status), pathContains: "/lists/")])
         try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
             try device.put("lists/a", "{}")
             try device.put("tasks/t1", "{}")
             await device.engine.trigger(.remoteChange)
-            try await watch.run()
+            try await watch.until { $0.waitsFor == .failures(1) }
 
-            #expect(watch.last?.activity == .idle && watch.last?.pending == 1)
+            #expect(watch.last?.refused == 1)
             #expect(watch.last?.lastOutcome?.paused["lists"]?.isTransient == false)
-            #expect(device.wire.total == 4)
-            #expect(try device.outbox() == ["lists/a pending"])
+            #expect(device.wire.total == 5)
+            #expect(try device.outbox() == ["lists/a rejected"])
         }
     }
 }

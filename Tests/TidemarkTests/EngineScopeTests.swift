@@ -98,7 +98,6 @@ import TidemarkViews
         static let all = [
             Ending(id: "SM-02", status: 401, outcome: "unauthorized", isFrozen: true),
             Ending(id: "SM-04", status: 410, outcome: "apiDeprecated", isFrozen: true),
-            Ending(id: "SM-07", status: 500, outcome: "server", isFrozen: false),
             Ending(id: "SM-08", status: 429, outcome: "tooManyRequests", isFrozen: false),
         ]
     }

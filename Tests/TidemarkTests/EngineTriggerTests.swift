@@ -170,7 +170,7 @@ import TidemarkTesting
                 #expect(await watch.wake() <= .seconds(10))
                 try await watch.until { $0.waitsFor == .timer }
 
-                #expect(device.wire.total == 5)
+                #expect(device.wire.total == 9)
                 #expect(try device.outcomes() == ["server", "server", "synced"])
             }
         }

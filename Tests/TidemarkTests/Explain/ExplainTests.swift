@@ -69,7 +69,7 @@ extension SyncDevice {
                 lists/home: synced
                   the server's word: @22  server.upserted  2026-11-18 11:06:40, run @17
                   an open issue, @22: the server won by serverWins
-                @22 serverWins/3: serverWins on title
+                @22 serverWins/4: serverWins on title
                   before  @9
                   from    @16 local.updated lists/home  {"set":{"title":"mine","colour":"red"…
                   from    @22 server.upserted lists/home  {"title":"theirs","n":2,"id":"home"…
@@ -94,7 +94,7 @@ extension SyncDevice {
                          n              1 → 2
                          last_modified  1795000000000 → 1795000000001
                          colour         "red" → nothing
-                         by serverWins/3: serverWins on title
+                         by serverWins/4: serverWins on title
                          @16 superseded
                 """)
             expect(
@@ -104,7 +104,7 @@ extension SyncDevice {
                          n  1
                 @22    11:06:40  changed on the server  (run @17)
                          n  1 → 2
-                         by serverWins/3: serverWins on title
+                         by serverWins/4: serverWins on title
                          @16 superseded
                 """)
             expect(
@@ -176,7 +176,7 @@ extension SyncDevice {
                 """
                 tasks/t: synced
                   the server's word: @30  server.upserted  2026-11-18 11:06:40, run @17
-                @24 localWins/3: localWins on title
+                @24 localWins/4: localWins on title
                   before  @12
                   from    @16 local.updated tasks/t  {"set":{"title":"mine"},"unset":[]}
                   from    @24 server.upserted tasks/t  {"title":"theirs","n":2,"id":"t","last…
@@ -282,8 +282,9 @@ extension SyncDevice {
                 try device.waits(),
                 """
                   sent at @22, and what became of it is not known
+                  a write of it failed once (timeout), last at @23; again 3 s later
                   sent once, last at @22; no answer: timeout; it may have arrived (lost  [31m…
-                  next: the next run, in 5 s, 2026-11-18T11:06:45Z: a run failed (@24), asks …
+                  next: the next run, which may begin at once, asks what became of it
                 """)
             expect(
                 try device.why("lists/a"),
@@ -291,6 +292,7 @@ extension SyncDevice {
                 lists/a: uploading
                   pending: @14 created  2026-11-18 11:06:40
                   waits: sent at @22, and what became of it is not known
+                  waits: a write of it failed once (timeout), last at @23; again 3 s later
                   no rule has decided anything about it
                 """)
         }

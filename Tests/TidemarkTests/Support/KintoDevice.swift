@@ -112,11 +112,13 @@ enum KintoEdit: Sendable {
 }
 
 extension Dependencies {
-    /// A clock that moves a millisecond with each look, ids that are numbers.
+    /// A clock that begins with the server's and moves a millisecond with each look, ids that are
+    /// numbers.
     static func counting(_ name: String) -> Dependencies {
         let counter = Counter()
+        let begun = Dependencies.live.now()
         return Dependencies(
-            now: { Timestamp(microseconds: 1_800_000_000_000_000 + counter.next() * 1000) },
+            now: { Timestamp(microseconds: begun.rawValue + counter.next() * 1000) },
             makeID: { "\(name)-\(counter.next())" },
             random: { UInt64(counter.next()) },
             uptime: { Uptime(bootID: "test", microseconds: counter.next()) },
