@@ -59,8 +59,22 @@ extension Fold {
     }
 
     /// Made and deleted here, and the server never heard of it: nothing is left to send.
-    func annihilate(_ row: inout EntityRow, _ key: EntityKey, proof: Position) throws {
+    ///
+    /// What may be there although its answer said that nothing was done (503) is asked after first.
+    ///
+    /// - Parameter isKnown: whether the server said that it is not there.
+    func annihilate(
+        _ row: inout EntityRow, _ key: EntityKey, proof: Position, isKnown: Bool = false
+    ) throws {
         guard row.baseState != .live, row.attempt == nil, row.pending.last?.kind == .delete else {
+            return
+        }
+        if !isKnown, try !namesEntities(key.collection),
+            let sent = row.pending.last(where: \.mayHaveArrived),
+            let call = try mutation(sent.position)?.call
+        {
+            row.attempt = EntityRow.Attempt(call: call, covers: sent.position)
+            put(.attempt(key), call.bigEndianBytes)
             return
         }
         for item in row.pending {

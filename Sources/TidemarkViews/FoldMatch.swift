@@ -98,7 +98,7 @@ extension Fold {
         guard let attempt = row.attempt, attempt.call <= asOf else { return }
         row.noteArrivalPossible()
         endAttempt(&row, key)
-        try annihilate(&row, key, proof: position)
+        try annihilate(&row, key, proof: position, isKnown: true)
         try refresh(&row, key)
         try put(row, key)
     }

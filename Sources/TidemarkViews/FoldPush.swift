@@ -59,7 +59,7 @@ extension Fold {
             else { return }
             row.noteArrivalPossible()
             endAttempt(&row, key)
-            if answer.isGone { try annihilate(&row, key, proof: position) }
+            if answer.isGone { try annihilate(&row, key, proof: position, isKnown: true) }
         } else {
             return
         }

@@ -57,8 +57,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities: 7
-        case .outbox: 7
+        case .entities, .outbox: 8
         case .decisions, .schedule: 6
         case .watermarks: 5
         case .issues, .syncRuns: 4

@@ -151,7 +151,7 @@ private final class NotesServer: Transport {
         _ status: Int, _ body: String, _ version: Int? = nil
     ) -> TransportResponse {
         var response = HTTPResponse(status: .init(code: status))
-        response.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
+        response.headerFields[.date] = "Wed, 18 Nov 2026 11:06:40 GMT"
         response.headerFields[.eTag] = version.map { "\($0)" }
         return TransportResponse(response: response, body: Array(body.utf8))
     }

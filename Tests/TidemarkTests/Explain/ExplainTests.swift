@@ -147,6 +147,7 @@ extension SyncDevice {
                   from    @13 local.updated notes/a  {"set":{"title":"mine"},"unset":[]}
                   from    @20 server.upserted notes/a  {"title":"theirs","n":2,"id":"a","last…
                   from    @19 rule.answered notes/a  {"rule":"both","version":7,"inputs":"fa5…
+                  gave up title "mine" of @13
                 """)
         }
     }

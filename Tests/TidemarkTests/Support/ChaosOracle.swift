@@ -135,6 +135,10 @@ struct ChaosOracle {
         if event.kind == .pushAccepted, let key = event.key, let revision = event.revision {
             makers["\(key) \(revision)"] = event.call
         }
+        if event.kind == .pullCompleted, let asOf = event.asOf {
+            // A list that was asked for later says how everything stands.
+            open = open.filter { $0.key.collection != event.collection || $0.value.call > asOf }
+        }
         guard let key = event.key, let attempt = open[key] else { return }
         switch event.kind {
         case .requestAnswered where event.call == attempt.call:
