@@ -224,6 +224,8 @@ extension KintoAdapter {
             return .deleted(record)
         case 412: return try rival(body).map { .conflict($0) } ?? .conflictUnknown
         case 404 where isAboutRecord(body): return .absent
+        // The collection or the bucket is not there: no fault of the record's.
+        case 404: throw .client(status: status, message(body))
         case 400..<500: return .refused(ServerRefusal(status: status, message: message(body)))
         default: throw .malformed("status \(status) to a write")
         }
