@@ -303,6 +303,7 @@ import TidemarkViews
         ]
         let failure = random.pick(failures)
         device.fail(after: place) { failure }
-        return try await device.run(isFull: isFull, adapter: adapter)?.failure != nil
+        let outcome = try await device.run(isFull: isFull, adapter: adapter)
+        return outcome.map { $0.failure != nil || !$0.paused.isEmpty } ?? false
     }
 }

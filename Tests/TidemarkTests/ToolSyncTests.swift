@@ -17,6 +17,9 @@ struct `the tool's sync` {
     private func withServer(
         _ world: SyncWorld = SyncWorld(), _ body: (SyncWorld, String) async throws -> Void
     ) async throws {
+        // The tool's clock is the machine's, and the server's agrees with it.
+        let now = Dependencies.live.now().rawValue
+        world.clock.advance(by: .microseconds(now - world.clock.now.rawValue))
         try await withOrigin(world) { world, store, _ in try await body(world, store) }
     }
 

@@ -95,6 +95,9 @@ struct Sync: AsyncParsableCommand {
                 pause =
                     failure.retryAfterSeconds.map(Double.init)
                     ?? min(pow(2, Double(attempt)) / 4, 15)
+            } else if outcome.isAskedAgain, !outcome.counts.hasNews, attempt < Self.attemptsMax {
+                attempt += 1
+                pause = min(pow(2, Double(attempt)) / 4, 15)
             } else {
                 // Everything was tried and something still waits: for the user, or for access.
                 guard outcome.counts.hasNews else { return outcome.with(total) }
@@ -109,6 +112,9 @@ struct Sync: AsyncParsableCommand {
         total.add(last.counts)
         return last.with(total)
     }
+
+    /// How often in a row it waits for what fails by itself.
+    private static let attemptsMax = 5
 
     /// The most sync runs of one call: a rival who writes all the time must not keep it for ever.
     private static let runsMax = 50
@@ -155,6 +161,11 @@ extension SyncProgress {
 }
 
 extension SyncOutcome {
+    /// Whether calls failed that are made again by themselves.
+    fileprivate var isAskedAgain: Bool {
+        unsettled > 0 || paused.values.contains(where: \.isTransient)
+    }
+
     /// This outcome, with what several runs did.
     fileprivate func with(_ total: SyncCounts) -> SyncOutcome {
         var outcome = self
