@@ -86,11 +86,12 @@ import TidemarkViews
 
         try fold.apply(
             .about(
-                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":1}"#,
+                asOf: call))
 
         let row = try #require(try fold.row("entries/e"))
         #expect(row.pending.count == 1 && row.pending[0].kind == .update)
-        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13}"#)
+        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13,"n":1}"#)
         #expect(fold.ledger("d") == 0)
     }
 
