@@ -6,9 +6,23 @@
 ///     Sunday, 06-Nov-94 08:49:37 GMT
 ///     Sun Nov  6 08:49:37 1994
 package enum HTTPDate {
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+
+    /// A moment, rounded down to the second, in the first of these ways: the one that servers send.
+    ///
+    /// Years before the first one have no such form and lose their sign.
+    package static func text(_ time: Timestamp) -> String {
+        let written = time.description
+        let date = written.prefix { $0 != "T" }.split(separator: "-")
+        let clock = written.drop { $0 != "T" }.dropFirst().prefix(8)
+        let month = Int(date[1]).map { months[$0 - 1] } ?? ""
+        // 1970-01-01 was a Thursday.
+        let weekday = weekdays[Int(((time.dayAndRest.day + 4) % 7 + 7) % 7)]
+        return "\(weekday), \(date[2]) \(month) \(date[0]) \(clock) GMT"
+    }
 
     package static func parse(_ text: String) -> Timestamp? {
         let parts = text.split(separator: " ").map(String.init)

@@ -42,10 +42,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
     /// The same day and time of day so many calendar months later, in UTC; the last day of a month
     /// that has no such day.
     public func adding(months: Int) -> Timestamp {
-        let microsecondsPerDay: Int64 = 86_400_000_000
-        var days = rawValue / microsecondsPerDay
-        var rest = rawValue % microsecondsPerDay
-        if rest < 0 { (days, rest) = (days - 1, rest + microsecondsPerDay) }
+        let (days, rest) = dayAndRest
         let (year, month, day) = Timestamp.civil(daysSince1970: days)
         let count = year * 12 + (month - 1) + Int64(months)
         let (newYear, newMonth) = (Int(count / 12), Int(count % 12) + 1)
@@ -57,12 +54,16 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
         return months < 0 ? Timestamp(rawValue: .min) : Timestamp(rawValue: .max)
     }
 
+    /// Whole days since 1970-01-01, rounded down, and the microseconds since that day's midnight.
+    package var dayAndRest: (day: Int64, rest: Int64) {
+        let microsecondsPerDay: Int64 = 86_400_000_000
+        let (day, rest) = rawValue.quotientAndRemainder(dividingBy: microsecondsPerDay)
+        return rest < 0 ? (day - 1, rest + microsecondsPerDay) : (day, rest)
+    }
+
     /// ISO 8601 in UTC with microseconds: `2026-11-21T11:09:00.000000Z`.
     public var description: String {
-        let microsecondsPerDay: Int64 = 86_400_000_000
-        var days = rawValue / microsecondsPerDay
-        var rest = rawValue % microsecondsPerDay
-        if rest < 0 { (days, rest) = (days - 1, rest + microsecondsPerDay) }
+        let (days, rest) = dayAndRest
         let (year, month, day) = Timestamp.civil(daysSince1970: days)
         let seconds = rest / 1_000_000
         return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(day, 2) + "T"

@@ -82,17 +82,6 @@ extension Redactor {
     func httpDate(_ text: String) -> String? {
         guard let parsed = HTTPDate.parse(text) else { return nil }
         let time = time(parsed)
-        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let written = time.description
-        guard time.rawValue >= 0, let month = Int(written.dropFirst(5).prefix(2)) else {
-            return nil
-        }
-        let day = days[Int(time.rawValue / Self.microsecondsPerDay % 7)]
-        let clock = written.dropFirst(11).prefix(8)
-        return "\(day), \(written.dropFirst(8).prefix(2)) \(months[month - 1]) "
-            + "\(written.prefix(4)) \(clock) GMT"
+        return time.rawValue < 0 ? nil : HTTPDate.text(time)
     }
 }

@@ -98,7 +98,7 @@ final class ScenarioWire: Sendable {
         var answer = try await exchange(request, body, limits, begun.fault)
         if let ahead = state.withLock(\.dateAhead) {
             let now = Timestamp(microseconds: clock.now.rawValue + ahead.wholeMicroseconds)
-            answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: now.milliseconds)
+            answer.response.headerFields[.date] = HTTPDate.text(now)
         }
         for hook in begun.hooks where !hook.isBefore { await begun.perform?(hook.steps) }
         await waitForTurn(line, process)
@@ -148,8 +148,7 @@ final class ScenarioWire: Sendable {
             throw TransportError(.connectionLost, detail: "after the server got it")
         case nil:
             var answer = server.failure(status: fault.status)
-            let date = KintoAnswer.date(milliseconds: clock.now.milliseconds)
-            answer.response.headerFields[.date] = date
+            answer.response.headerFields[.date] = HTTPDate.text(clock.now)
             answer.response.headerFields[.retryAfter] = fault.retryAfter.map(String.init)
             if let body = fault.body {
                 answer.body = body.stringValue.map { Array($0.utf8) } ?? body.encoded()

@@ -110,44 +110,6 @@ enum KintoAnswer {
         default: 999
         }
     }
-
-    /// A point in time as HTTP writes it, for example `Sat, 21 Nov 2026 11:44:37 GMT`.
-    static func date(milliseconds: Int64) -> String {
-        let seconds = milliseconds.dividedFloor(by: 1000)
-        let days = seconds.dividedFloor(by: 86_400)
-        let second = seconds - days * 86_400
-        // Days since 1 March of year 0, in eras of 400 years, so that a leap day ends a year.
-        let shifted = days + 719_468
-        let era = shifted.dividedFloor(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let weekday = ((days + 4) % 7 + 7) % 7
-        let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits)
-        return "\(weekdays[Int(weekday)]), \(twoDigits(day)) \(months[Int(month - 1)]) \(year) "
-            + clock.joined(separator: ":") + " GMT"
-    }
-
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
-}
-
-extension Int64 {
-    fileprivate func dividedFloor(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
 }
 
 extension HTTPFields {

@@ -5,6 +5,7 @@
 // `deleted`, JSON patches.
 
 public import HTTPTypes
+import TidemarkEvents
 public import TidemarkSync
 
 /// A server shaped like Kinto: give it a request and the time, get its answer.
@@ -42,7 +43,8 @@ public struct KintoServerModel: Sendable {
         } catch {
             answer = error.answer
         }
-        answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: nowMilliseconds)
+        answer.response.headerFields[.date] = HTTPDate.text(
+            Timestamp(milliseconds: nowMilliseconds))
         if request.method == .head {
             answer.response.headerFields[.contentLength] = "\(answer.body.count)"
             answer.body = []

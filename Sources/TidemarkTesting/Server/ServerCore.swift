@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import Synchronization
+import TidemarkEvents
 import TidemarkSync
 
 /// A server as a value: give it a request and the time, get its answer.
@@ -91,7 +92,7 @@ final class ServerCore<Model: ServerModel>: Sendable {
                 outcome = .dropped(isApplied: true)
             case .answer(let status, let fields, let body):
                 var answer = Model.error(status)
-                answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: now)
+                answer.response.headerFields[.date] = HTTPDate.text(Timestamp(milliseconds: now))
                 for field in fields { answer.response.headerFields[field.name] = field.value }
                 if let body { answer.body = body }
                 outcome = .answered(answer)

@@ -57,7 +57,8 @@ public struct TogglServerModel: Sendable {
         } catch {
             answer = error.answer
         }
-        answer.response.headerFields[.date] = KintoAnswer.date(milliseconds: nowMilliseconds)
+        answer.response.headerFields[.date] = HTTPDate.text(
+            Timestamp(milliseconds: nowMilliseconds))
         return answer
     }
 

@@ -90,7 +90,7 @@ final class DatedServer: Transport, Sendable {
         state.withLock { $0.inFlight -= 1 }
         if Task.isCancelled { throw TransportError(.cancelled) }
         var fields: HTTPFields = [:]
-        if tellsTime { fields[.date] = Self.date(clock.now) }
+        if tellsTime { fields[.date] = HTTPDate.text(clock.now) }
         let collection = String(path.prefix { $0 != "?" && $0 != "/" })
         if let status = state.withLock({ $0.statuses[collection] }) {
             return TransportResponse(
@@ -121,16 +121,6 @@ final class DatedServer: Transport, Sendable {
         put(key, #""body":{\#(inner)}"#)
         let parts = key.split(separator: "/").map(String.init)
         return state.withLock { $0.entities[parts[0]]?[parts[1]]?.text ?? "" }
-    }
-
-    private static func date(_ time: Timestamp) -> String {
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let text = Array(time.description)
-        let month = months[(Int(String(text[5..<7])) ?? 1) - 1]
-        return "Mon, \(String(text[8..<10])) \(month) \(String(text[0..<4])) "
-            + "\(String(text[11..<19])) GMT"
     }
 }
 
