@@ -23,6 +23,9 @@ package struct ChaosEdit: Sendable {
     /// The text of the item that the document holds; empty for one of fields.
     package let text: String
 
+    /// A record that most of the time only its maker may write, where there are permissions.
+    package static let closed = "tasks/cold-2"
+
     /// How many records of a collection everybody edits all the time.
     private static let hot = 3
 

@@ -7,7 +7,10 @@ import Tidemark
 import TidemarkEvents
 import TidemarkSync
 
-/// One bucket.
+/// A bucket of the plain client's.
+///
+/// Everybody may read it, make records, and write those that their makers let everybody write: the
+/// replicas' transports do so with all but one.
 struct ChaosKinto: ChaosServer {
     let world: KintoWorld
     let form = ChaosEdit.Form.fields
@@ -15,6 +18,8 @@ struct ChaosKinto: ChaosServer {
     /// The users' ids in the history, by name.
     private var names: [String: String] = [:]
     private var last: Int64 = 0
+    private var closed: String?
+    private static let everybody = #"["system.Authenticated"]"#
 
     init(_ world: KintoWorld, users: [String]) async throws {
         self.world = world
@@ -24,6 +29,9 @@ struct ChaosKinto: ChaosServer {
             let root = try JSONValue(parsing: try await user.sendToRoot())
             names[try #require(root["user"]?["id"]?.stringValue)] = name
         }
+        try await world.client.send(
+            .patch, "", #"{"permissions":{"read":\#(Self.everybody)}}"#)
+        for collection in world.model.collections { try await make(collection.name) }
         for name in users { try world.device(name).replica.close() }
     }
 
@@ -31,10 +39,45 @@ struct ChaosKinto: ChaosServer {
 
     func edit(_ edit: ChaosEdit) async throws {
         switch edit.action {
-        case .put: try await world.client.put(edit.key, edit.json)
-        case .patch: try await world.client.patch(edit.key, edit.json)
+        case .put: try await put(edit.key, edit.json)
+        case .patch:
+            if try await !world.client.patchIfThere(edit.key, #"{"data":\#(edit.json)}"#) {
+                try await put(edit.key, edit.json)
+            }
         case .delete: try await world.client.deleteIfThere(edit.key)
         }
+    }
+
+    /// Makes a collection.
+    private func make(_ collection: CollectionName) async throws {
+        try await world.client.send(
+            .put, "/collections/\(collection)",
+            #"{"permissions":{"record:create":\#(Self.everybody)}}"#)
+    }
+
+    /// Makes or replaces a record, which everybody may write where it is new.
+    private func put(_ key: String, _ json: String) async throws {
+        let isClosed = key == ChaosEdit.closed || closed == key
+        let writers = isClosed ? "[]" : Self.everybody
+        try await world.client.send(
+            .put, KintoClient.path(key),
+            #"{"data":\#(json),"permissions":{"write":\#(writers)}}"#)
+    }
+
+    mutating func close(_ record: String) async throws {
+        for key in [ChaosEdit.closed, record] { try await permit(key, "[]") }
+        closed = record
+    }
+
+    mutating func open() async throws {
+        for key in [ChaosEdit.closed, closed].compactMap(\.self) {
+            try await permit(key, Self.everybody)
+        }
+        closed = nil
+    }
+
+    private func permit(_ key: String, _ writers: String) async throws {
+        _ = try await world.client.patchIfThere(key, #"{"permissions":{"write":\#(writers)}}"#)
     }
 
     /// No list of changes tells, and no tombstone is left.
@@ -43,12 +86,11 @@ struct ChaosKinto: ChaosServer {
     ) async throws {
         let records = try await world.client.records(collection).sorted { $0.key < $1.key }
         try await world.client.send(.delete, "/collections/\(collection)")
-        try await world.client.send(.put, "/collections/\(collection)", "{}")
+        try await make(collection)
         for (id, json) in records where !isLost() {
             let document = try JSONDocument(parsing: Array(json.utf8))
             let data = document.applying(set: [], unset: ["id", "last_modified"])
-            try await world.client.put(
-                "\(collection)/\(id)", String(decoding: data, as: UTF8.self))
+            try await put("\(collection)/\(id)", String(decoding: data, as: UTF8.self))
         }
     }
 

@@ -36,6 +36,7 @@ struct ChaosRun<Server: ChaosServer> {
     mutating func episode(_ number: Int) async throws {
         random = SplitMix64(seed: seed &+ UInt64(number) &* 0x1_0001)
         try await editPlainly(times: random.below(3))
+        try await server.close(ChaosEdit(&random, note: "", in: server.form).key)
         let first = random.below(2)
         for index in [first, 1 - first] {
             while try await !play(index), random.once(in: 2) {}
@@ -143,6 +144,7 @@ struct ChaosRun<Server: ChaosServer> {
     // MARK: What must hold
 
     private mutating func settle(_ note: String) async throws {
+        try await server.open()
         var last: [String] = []
         for _ in 0..<12 {
             last = []

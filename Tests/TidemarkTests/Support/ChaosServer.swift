@@ -18,9 +18,23 @@ protocol ChaosServer: Sendable {
     /// Drops a collection and makes it anew from a backup that lacks a few of its records.
     func restore(_ collection: CollectionName, without isLost: () -> Bool) async throws
 
+    /// Lets nobody else write a record any more, nor ``ChaosEdit/closed``, where there are
+    /// permissions of single records.
+    ///
+    /// - Parameter record: `collection/id`.
+    mutating func close(_ record: String) async throws
+
+    /// Lets everybody write again what was closed.
+    mutating func open() async throws
+
     /// The documents as replicas are to hold them.
     func documents() async throws -> [EntityKey: String]
 
     /// Reads what is new; in order.
     mutating func readHistory() async throws -> [ChaosVersion]
+}
+
+extension ChaosServer {
+    func close(_ record: String) async throws {}
+    func open() async throws {}
 }

@@ -16,6 +16,8 @@ struct ChaosTally: Sendable {
     var readBacks = 0
     /// Answers 503, whether the server had done its work or not.
     var turnedAway = 0
+    /// Writes that were answered 403.
+    var forbidden = 0
     /// Requests without a whole answer.
     var unanswered = 0
     /// Writes that took effect after they had been given up, and their mutations settled otherwise:
@@ -36,6 +38,7 @@ struct ChaosTally: Sendable {
             if answer.status == 412 { conflicts += 1 }
             if answer.status == 503 { turnedAway += 1 }
             if event.cause != nil { readBacks += 1 }
+            if answer.status == 403, event.cause == nil, event.key != nil { forbidden += 1 }
         case .requestFailed: unanswered += 1
         case .serverDeleted where event.call != nil && event.call == listing: tombstones += 1
         default: break
@@ -86,6 +89,7 @@ struct ChaosTally: Sendable {
         sum.merges += right.merges
         sum.readBacks += right.readBacks
         sum.turnedAway += right.turnedAway
+        sum.forbidden += right.forbidden
         sum.unanswered += right.unanswered
         sum.late += right.late
         sum.events += right.events
@@ -99,7 +103,7 @@ extension ChaosTally: CustomStringConvertible {
     var description: String {
         """
           412 \(conflicts), tombstones pulled \(tombstones), merges \(merges), \
-        read-backs \(readBacks), 503 \(turnedAway), unanswered \(unanswered), \
+        read-backs \(readBacks), 503 \(turnedAway), 403 \(forbidden), unanswered \(unanswered), \
         arrived too late \(late)
           outcomes: \(Self.list(outcomes)); conflicts won by: \(Self.list(winners)); \
         events \(events)

@@ -73,8 +73,12 @@ struct KintoClient: Sendable {
 
     /// Changes fields of a record, or makes one of them.
     func patch(_ key: String, _ json: String) async throws {
-        let answer = try await answer(.patch, Self.path(key), #"{"data":\#(json)}"#)
-        if answer.response.status == .notFound { try await put(key, json) }
+        if try await !patchIfThere(key, #"{"data":\#(json)}"#) { try await put(key, json) }
+    }
+
+    /// Changes data or permissions of a record; false when there is none.
+    func patchIfThere(_ key: String, _ json: String) async throws -> Bool {
+        try await answer(.patch, Self.path(key), json).response.status != .notFound
     }
 
     func delete(_ key: String) async throws { try await send(.delete, Self.path(key)) }
@@ -96,7 +100,7 @@ struct KintoClient: Sendable {
         return records
     }
 
-    private static func path(_ key: String) -> String {
+    static func path(_ key: String) -> String {
         let parts = key.split(separator: "/", maxSplits: 1)
         return "/collections/\(parts[0])/records/\(parts[1])"
     }
