@@ -170,8 +170,8 @@ public struct KintoAdapter: ServerAdapter {
         return isShort ? "in_id=\(list)" : "deleted=true"
     }
 
-    /// Some servers take an address of no more than four thousand bytes.
-    private static let idsBytesMax = 2000
+    /// Some servers take an address of no more than four thousand bytes; fifty UUIDs have room.
+    private static let idsBytesMax = 2400
 }
 
 extension Substring {

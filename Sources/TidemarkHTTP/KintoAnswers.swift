@@ -222,7 +222,7 @@ extension KintoAdapter {
             guard case .delete = call else { return .record(record) }
             record.isDeleted = true
             return .deleted(record)
-        case 412: return try rival(body).map { .conflict($0) } ?? .conflictUnknown
+        case 412: return rival(body).map { .conflict($0) } ?? .conflictUnknown
         case 404 where isAboutRecord(body): return .absent
         // The collection or the bucket is not there: no fault of the record's.
         case 404: throw .client(status: status, message(body))
@@ -268,14 +268,15 @@ extension KintoAdapter {
         return (record, document.keys.count == 3 && document.value("deleted") == .bool(true))
     }
 
-    /// The record that a 412 names as the one that is there; nil where it names none.
-    private static func rival(_ body: [UInt8]) throws(SyncFailure) -> ServerRecord? {
+    /// The record that a 412 names as the one that is there; nil where it names none that can be
+    /// read.
+    private static func rival(_ body: [UInt8]) -> ServerRecord? {
         guard let document = try? JSONDocument(parsing: body),
             let details = document.rawValue("details"),
             let inner = try? JSONDocument(parsing: Array(details)),
             let existing = inner.rawValue("existing")
         else { return nil }
-        return try record(verbatim: Array(existing))
+        return try? record(verbatim: Array(existing))
     }
 
     /// Whether a 404 says that the record is missing, and not the collection or the bucket.

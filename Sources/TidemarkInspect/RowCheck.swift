@@ -191,24 +191,23 @@ extension RowKey {
         keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
-            keys += [.derived(position, key), .openDerived(position, key)]
+            keys += [.derived(position, key), .openDerived(position, key), .failing(key)]
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
             keys += [.watermark(name, scope: ""), .held(name), .listed(name), .owed(name)]
+            keys.append(.failing(.list(of: name)))
         }
         if event.kind == .serverUnreadable, let name = event.collection,
             let payload = UnreadablePayload(event.payload)
         {
             keys.append(.unreadable(name, payload.name))
         }
-        if event.kind == .pullPage, let name = event.collection,
-            let list = ListPayload(event.payload)
-        {
-            keys += list.state.map { [.listedPage(name, $0.page)] } ?? []
-        }
         if event.kind == .pullPage, let page = PullPagePayload(event.payload) {
             keys += page.named.indices.map { .decision(position, $0) }
+            if let name = event.collection, let state = page.list?.state {
+                keys.append(.listedPage(name, state.page))
+            }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }
         return keys + [.store("opened"), .store("model"), .gate("clock"), .gate(RequestTimes.name)]

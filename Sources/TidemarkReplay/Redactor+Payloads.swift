@@ -53,7 +53,7 @@ extension RedactionMember {
             "outcome": .plain, "detail": .detail, "requests": .plain, "pulled": .plain,
             "pushed": .plain, "conflicts": .plain, "rejected": .plain, "readBack": .plain,
             "pending": .plain, "refused": .plain, "unsettled": .plain, "held": .plain,
-            "restarted": .text, "endUptime": .plain, "answerUptime": .plain,
+            "timeInDoubt": .plain, "restarted": .text, "endUptime": .plain, "answerUptime": .plain,
             "Date": .httpDate, "Backoff": .plain, "requestTimes": .time,
         ]) { old, _ in old },
         .requestSent: bodies.merging([

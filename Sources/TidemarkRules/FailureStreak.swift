@@ -2,7 +2,9 @@
 // and when something else answers in its place.
 //
 // A call's failure concerns what it asked for. Three different calls in a row, of two collections
-// where there are two, with no answer between them, concern everything.
+// where there are two, with no answer between them, concern everything. That what failed in an
+// earlier run fails again says nothing of the server; after three in a row, the others of that kind
+// wait for the next run.
 
 package import TidemarkEvents
 
@@ -12,6 +14,8 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     private var collections: Set<CollectionName> = []
     /// Whether the last of them was answered by something else than the server.
     private var isForeign = false
+    /// How many of them failed in earlier runs already.
+    private var again = 0
     /// Whether the server answered anything in this run.
     package private(set) var hasAnswer = false
 
@@ -27,17 +31,22 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - collection: what it was about; nil for all of them.
+    ///   - isKnown: whether it failed in an earlier run, too.
     ///   - isForeign: whether something else answered in the server's place.
     ///   - isFirst: whether that ends the run where it comes before any answer: a call about one
     ///     entity says less of the server than a list does.
     ///   - count: how many collections the run is about.
     /// - Returns: whether nothing more is to be asked in this run.
     package mutating func failed(
-        _ call: Call, _ collection: CollectionName?, isForeign: Bool, isFirst: Bool = true,
-        of count: Int
+        _ call: Call, _ collection: CollectionName?, isKnown: Bool = false, isForeign: Bool,
+        isFirst: Bool = true, of count: Int
     ) -> Bool {
         // A page instead of the first answer, or of two in a row: nobody else is there to be asked.
-        let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign)
+        let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign && !isKnown)
+        guard !isKnown else {
+            again += 1
+            return isInPlace
+        }
         self.isForeign = isForeign
         calls.insert(call)
         if let collection { collections.insert(collection) }
@@ -46,6 +55,9 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
 
     private static var callsMax: Int { 3 }
 
+    /// Whether nothing more is to be asked of what failed in earlier runs.
+    package var skipsKnown: Bool { again >= Self.callsMax }
+
     /// Whether everything that was asked failed.
-    package var isAll: Bool { !hasAnswer && !calls.isEmpty }
+    package var isAll: Bool { !hasAnswer && (!calls.isEmpty || again > 0) }
 }

@@ -157,6 +157,12 @@ package struct ServerClock: Sendable, Hashable {
     /// Whether an answer said something else than what is believed, and none has settled that.
     package var isInDoubt: Bool { doubted != nil }
 
+    /// What the server says and is not believed, what was to be expected when it said so last, and
+    /// the answer since which it does.
+    package var doubt: (said: Timestamp, expected: Timestamp, since: Position)? {
+        doubted.map { ($0.time, believed?.time(at: $0.seen) ?? $0.seen.now, $0.since) }
+    }
+
     /// What is gone by where something has to be: what is believed, or the only answer.
     package var course: ClockCourse? { believed ?? doubted }
 

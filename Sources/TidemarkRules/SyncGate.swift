@@ -146,3 +146,8 @@ package struct SyncGates: Sendable, Hashable {
         return .wait(longest.0, longest.1)
     }
 }
+
+extension Int64 {
+    /// Microseconds in whole seconds, rounded up.
+    package var inWholeSeconds: Int64 { self / 1_000_000 + (self % 1_000_000 > 0 ? 1 : 0) }
+}

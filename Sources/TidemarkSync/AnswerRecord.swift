@@ -99,6 +99,7 @@ extension AnswerRecord {
         payload.add("detail", error.detail)
         payload.add("uptime", uptime)
         self.init(payload: payload.bytes)
+        self.uptime = uptime
         isFailure = true
     }
 }

@@ -32,10 +32,10 @@ extension ServerAnswer {
     /// The one entity that it is about; nil where it names none.
     private var entityID: String? {
         switch self {
-        case .record(let record), .deleted(let record), .conflict(let record?): record.id
+        case .record(let record), .deleted(let record), .conflict(let record): record.id
         case .stored(let id, _): id
-        case .description, .page, .unchanged, .cursorExpired, .records, .absent, .conflict(nil),
-            .conflictUnknown, .refused, .batch, .failure:
+        case .description, .page, .unchanged, .cursorExpired, .records, .absent, .conflictUnknown,
+            .refused, .batch, .failure:
             nil
         }
     }

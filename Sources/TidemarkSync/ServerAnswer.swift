@@ -114,9 +114,10 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case deleted(ServerRecord)
     /// There is no such entity.
     case absent
-    /// The precondition did not hold; with the entity as it is now, or nil when there is none.
-    case conflict(ServerRecord?)
-    /// The precondition did not hold, and the answer does not say how the entity is now.
+    /// The precondition did not hold; with the entity as it is now.
+    case conflict(ServerRecord)
+    /// The precondition did not hold, and the answer does not say how the entity is now, or whether
+    /// there is one: it is read.
     case conflictUnknown
     /// The server refuses this entity for what it is.
     case refused(ServerRefusal)

@@ -19,8 +19,8 @@ struct AnsweredList: Sendable {
     var answer: ServerAnswer
     /// What was sent; nil where no request could be made.
     var exchange: ReadExchange?
-    /// Whether the run's time was what limited it.
-    var isLimited = false
+    /// Whether it was cut off because the run's time was over.
+    var isCut = false
     /// In which round of the pull it was asked for, and with which credentials.
     var round = 0
     var proof = 0
@@ -159,13 +159,15 @@ extension SyncDriver {
         answered.number = run.asked
         ahead.open += 1
         let driver = limited(by: run.time)
-        answered.isLimited = driver.isLimited
-        let (proof, blank) = (run.proof.credentials, answered)
+        let (proof, blank, sent) = (run.proof.credentials, answered, run.moment)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
             var answered = blank
             let (answer, record) = await driver.host.answer(
                 question, asking, proof, driver.limits)
             answered.answer = answer
+            if case .failure(let failure) = answer {
+                answered.isCut = driver.isCut(failure, record, since: sent)
+            }
             answered.exchange = ReadExchange(
                 key: nil, collection: name, request: request, sentAt: asking.sentAt,
                 sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
@@ -209,13 +211,13 @@ extension SyncDriver {
     /// Hands an answer over at its turn.
     func take(_ answered: AnsweredList, _ step: SyncStep, _ run: inout SyncRun) async throws {
         guard var exchange = answered.exchange else {
-            run.machine.took(answered.answer, to: step, seen: nil)
+            if case .failure(let failure) = answered.answer { run.machine.unsent(failure, step) }
             return
         }
+        run.isCut = answered.isCut
         let seen = exchange.answer.sighting(begun: run.begun)
         exchange.isClockNews = run.machine.isClockNews(seen)
-        let news = try await note(
-            exchange, step, answered.answer, isLimited: answered.isLimited, &run)
+        let news = try await note(exchange, step, answered.answer, &run)
         run.machine.took(
             answered.answer, to: step, news: news, seen: seen, alert: exchange.answer.alert)
     }

@@ -73,7 +73,7 @@ extension SyncDriver {
                     try adapter.request(for: item.call)
                 }
         } catch {
-            run.machine.took(.failure(error), to: step, seen: nil)
+            run.machine.unsent(error, step)
             return true
         }
         dependencies.reach(.beforeAppend)
@@ -93,9 +93,11 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
-        if case .failure(let failure) = answer, !failure.stopsRun {
-            // Unless it is the run's time that was too short.
-            if case .timeout = failure, isLimited {} else { record.concern = .entity }
+        if case .failure(let failure) = answer {
+            run.isCut = isCut(failure, record, since: run.moment)
+            // What is refused as a whole, or for the run's time, says nothing of each write.
+            let isRefused = items.count > 1 && failure.isOfRequest
+            if !failure.stopsRun, !run.isCut, !isRefused { record.concern = .entity }
         }
         let outcome = answer
         let hasAnswer = run.machine.hasAnswer
@@ -115,7 +117,7 @@ extension SyncDriver {
     ) async throws {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            run.machine.took(.failure(error), to: step, seen: nil)
+            run.machine.unsent(error, step)
             return
         }
         run.waited = 0
@@ -130,18 +132,19 @@ extension SyncDriver {
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
         let seen = record.sighting(begun: run.begun)
         exchange.isClockNews = run.machine.isClockNews(seen)
-        let news = try await note(exchange, step, answer, isLimited: isLimited, &run)
+        if case .failure(let failure) = answer {
+            run.isCut = isCut(failure, record, since: run.moment)
+        }
+        let news = try await note(exchange, step, answer, &run)
         run.machine.took(answer, to: step, news: news, seen: seen, alert: record.alert)
     }
 
     func note(
-        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isLimited: Bool,
-        _ run: inout SyncRun
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ run: inout SyncRun
     ) async throws -> PullNews {
         var recorder = run.recorder
         defer { run.recorder = recorder }
-        let list = run.machine.list
-        if let own = exchange.failed(step, answer, list, isLimited: isLimited) {
+        if !run.isCut, let own = exchange.failed(step, answer, run.machine) {
             try await log(&recorder) { [own] in try $0.failedRead(own, $1) }
             return PullNews()
         }
@@ -151,11 +154,12 @@ extension SyncDriver {
         }
         switch (step, answer) {
         case (.list, .page(let page)):
-            guard let list else { return PullNews() }
+            guard let list = run.machine.list else { return PullNews() }
             return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
         case (.fetch(let collection, let ids), .records(let records)):
             let wanted =
-                list?.references(ids) ?? ids.map { ServerReference(id: $0, revision: nil) }
+                run.machine.list?.references(ids)
+                ?? ids.map { ServerReference(id: $0, revision: nil) }
             return try await log(&recorder) {
                 [exchange] in try $0.fetched(records, of: wanted, collection.name, exchange, $1)
             }
@@ -164,6 +168,7 @@ extension SyncDriver {
                 [exchange] in try $0.refetched(records, of: ids, collection.name, exchange, $1)
             }
         case (.readBack(let key, _, let attempt), .record),
+            (.readBack(let key, _, let attempt), .deleted),
             (.readBack(let key, _, let attempt), .absent):
             var found: ServerRecord?
             if case .record(let record) = answer { found = record }
@@ -195,17 +200,17 @@ extension ReadExchange {
     /// The exchange of a call that failed for a reason of its own, with what it concerns; nil of
     /// any other.
     fileprivate func failed(
-        _ step: SyncStep, _ answer: ServerAnswer, _ list: Listing?, isLimited: Bool
+        _ step: SyncStep, _ answer: ServerAnswer, _ machine: SyncMachine
     ) -> ReadExchange? {
         guard case .failure(let failure) = answer, !failure.stopsRun else { return nil }
-        // It is the run's time that was too short.
-        if isLimited, case .timeout = failure { return nil }
         var own = self
         switch step {
+        // It is asked for from the beginning, and tells then whether it fails.
+        case .list where machine.beginsAnew(after: failure): return nil
         case .list: own.concern = .list
         case .readBack(let key, _, let attempt):
             (own.key, own.settles) = (key, attempt?.call)
-            own.concern = attempt == nil && list?.isReadBack == true ? .absent : .entity
+            own.concern = attempt == nil && machine.list?.isReadBack == true ? .absent : .entity
         case .fetch(let collection, let ids) where ids.count == 1:
             (own.key, own.concern) = (EntityKey(collection.name, ids[0]), .entity)
         case .fetch, .refetch, .describe, .push, .complete, .cleanUp, .finish: return nil

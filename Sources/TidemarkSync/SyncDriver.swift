@@ -128,7 +128,7 @@ package struct SyncDriver: Sendable {
                 return true
             case .answered(let answered):
                 try await take(answered, step, &run)
-                try await afterwards(step, answered.isLimited, &run)
+                try await afterwards(step, &run)
                 return true
             }
         }
@@ -153,16 +153,14 @@ package struct SyncDriver: Sendable {
         let driver = limited(by: run.time)
         let isDone = try await driver.carryOut(step, &run)
         if !isDone { run.machine.replan() }
-        try await afterwards(step, driver.isLimited, &run)
+        try await afterwards(step, &run)
         return true
     }
 
     /// What an answer means for the run as a whole.
-    private func afterwards(
-        _ step: SyncStep, _ isLimited: Bool, _ run: inout SyncRun
-    ) async throws {
+    private func afterwards(_ step: SyncStep, _ run: inout SyncRun) async throws {
         run.machine.pause(run.recorder.withheld)
-        if isLimited, case .timeout? = run.machine.failedLast { run.machine.end(.deadline) }
+        if run.isCut { run.machine.end(.deadline) }
         switch run.machine.outcome.failure {
         case .unauthorized?:
             if let failure = await run.proof.renew() {
@@ -238,7 +236,7 @@ package struct SyncDriver: Sendable {
                 lists.map { run.window.pullWait(at: now, lists: $0) }
                 ?? run.window.wait(at: now)
             guard wait > 0 else { return .success(slept) }
-            let seconds = (wait + 999_999) / 1_000_000
+            let seconds = wait.inWholeSeconds
             if let left = run.time.left(at: run.moment), left < .microseconds(wait) {
                 return .failure(.deadline)
             }
@@ -252,6 +250,14 @@ package struct SyncDriver: Sendable {
             slept += wait
             run.moment = dependencies.moment
         }
+    }
+
+    /// Whether no answer came because the run's time was over, and not the request's.
+    ///
+    /// - Parameter sent: when the request began.
+    func isCut(_ failure: SyncFailure, _ record: AnswerRecord, since sent: Moment) -> Bool {
+        guard isLimited, case .timeout = failure, let uptime = record.uptime else { return false }
+        return .microseconds(uptime - sent.uptime) > limits.deadline - SyncTime.requestTimeMin
     }
 
     /// The longest that a run waits in its middle, in microseconds.
@@ -279,6 +285,8 @@ struct SyncRun {
     /// How many lists were asked for before their turn, and which of them have no answer yet.
     var asked = 0
     var open: [Int] = []
+    /// Whether the last request was cut off because the run's time was over.
+    var isCut = false
     /// How long it waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
     /// When it began.

@@ -164,7 +164,7 @@ extension SyncFailure {
         case .frozen(.clientDeprecated): self = .clientDeprecated
         case .frozen: self = .unauthorized
         case .wait(let microseconds, let reason):
-            let seconds = microseconds / 1_000_000 + (microseconds % 1_000_000 > 0 ? 1 : 0)
+            let seconds = microseconds.inWholeSeconds
             if case .failures = reason {
                 self = .backoff(seconds: seconds)
             } else {

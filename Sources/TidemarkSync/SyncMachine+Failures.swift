@@ -29,8 +29,7 @@ extension SyncMachine {
             if left == 0 {
                 late.append(collection)
             } else {
-                let seconds = left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
-                outcome.paused[collection.name] = .backoff(seconds: seconds)
+                outcome.paused[collection.name] = .backoff(seconds: left.inWholeSeconds)
             }
         }
         let names = Set(late.map(\.name)).union(outcome.paused.keys)
@@ -46,7 +45,7 @@ extension SyncMachine {
 
     /// Whether a call about an entity that failed is to be made again.
     func isDue(_ key: EntityKey, at now: Moment) -> Bool {
-        guard !failedNow.contains(key) else { return false }
+        guard !failedNow.contains(key), !(streak.skipsKnown && hasFailed(key)) else { return false }
         return failing?[key].map { wait($0, at: now) == 0 } ?? true
     }
 
@@ -61,14 +60,60 @@ extension SyncMachine {
         return model[name].map { !isVersioned($0) } ?? true
     }
 
+    /// Whether a step asks once more for what failed in an earlier run, so that it says nothing of
+    /// the server if it fails again; of lists only where the server answered something else.
+    private func isKnownToFail(_ step: SyncStep) -> Bool {
+        switch step {
+        case .list(let call): streak.hasAnswer && isFailing(call.collection?.name)
+        case .readBack(let key, _, _): hasFailed(key)
+        case .fetch(let collection, let ids):
+            ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0]))
+        case .push(let items): items.count == 1 && hasFailed(items[0].key)
+        case .describe, .refetch, .complete, .cleanUp, .finish: false
+        }
+    }
+
+    /// Leaves the lists that failed in earlier runs to the next one.
+    private mutating func skipFailingLists(_ failure: SyncFailure) {
+        for collection in unpulled where isFailing(collection.name) {
+            outcome.paused[collection.name] = outcome.paused[collection.name] ?? failure
+        }
+        unpulled = unpulled.filter { outcome.paused[$0.name] == nil }[...]
+    }
+
     // MARK: What came of a call
+
+    /// Whether the list in hand is begun anew after a failure: the server does not take the page
+    /// any more that an earlier run was to ask for next.
+    ///
+    /// What may be the server's own failure is tried for some runs.
+    package func beginsAnew(after failure: SyncFailure) -> Bool {
+        guard let listing, listing.isResuming else { return false }
+        switch failure {
+        case .client, .forbidden, .malformed: return true
+        case .server(_, nil), .timeout, .foreign:
+            let before = failing?[.list(of: listing.collection.name)]?.gate.failures ?? 0
+            return before + 1 >= FailingRow.failuresTold
+        default: return false
+        }
+    }
+
+    /// Takes note of a call of which no request could be made.
+    package mutating func unsent(_ failure: SyncFailure, _ step: SyncStep) {
+        failedLast = failure
+        if case .list = step, beginsAnew(after: failure) { return startAnew() }
+        guard !failure.stopsRun else {
+            outcome.failure = failure
+            return
+        }
+        passOver(step, failure)
+    }
 
     /// Takes note of a call that failed.
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         failedLast = failure
-        if case .list = step, case .client = failure, listing?.isResuming == true {
-            // The server does not take the page any more that an earlier run was to ask for next.
-            streak.answered()
+        if case .list = step, beginsAnew(after: failure) {
+            if !failure.isServers { streak.answered() }
             startAnew()
             return
         }
@@ -82,6 +127,22 @@ extension SyncMachine {
             outcome.failure = failure
             return
         }
+        let isKnown = isKnownToFail(step)
+        passOver(step, failure)
+        guard failure.isServers else { return streak.answered() }
+        guard let call = step.call else { return }
+        let isForeign = if case .foreign = failure { true } else { false }
+        let count = scope == .all || scope == .push ? model.collections.count : pulls.count
+        let isFirst = if case .readBack = step { false } else { true }
+        let isEnd = streak.failed(
+            call, call.collection?.name, isKnown: isKnown, isForeign: isForeign, isFirst: isFirst,
+            of: count)
+        if isEnd { outcome.failure = failure }
+        if streak.skipsKnown { skipFailingLists(failure) }
+    }
+
+    /// Leaves what a call was about to a later one.
+    private mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
         case .list: pause(failure)
         case .fetch(let collection, let ids):
@@ -92,16 +153,6 @@ extension SyncMachine {
         // What can't be asked is not known: the time of the last list of everything decides. And
         // placeholders stay what they are.
         case .describe, .refetch, .complete, .cleanUp, .finish: break
-        }
-        guard failure.isServers else { return streak.answered() }
-        guard let call = step.call else { return }
-        let isForeign = if case .foreign = failure { true } else { false }
-        let count = scope == .all || scope == .push ? model.collections.count : pulls.count
-        let isFirst = if case .readBack = step { false } else { true }
-        if streak.failed(
-            call, call.collection?.name, isForeign: isForeign, isFirst: isFirst, of: count)
-        {
-            outcome.failure = failure
         }
     }
 
@@ -123,7 +174,7 @@ extension SyncMachine {
             let row = try views.entity(call.key) ?? EntityRow()
             // A write that failed without a trace is pushed again, and not asked after.
             guard row.attempt != nil || call.row.reads > 0 || !call.row.isWrite,
-                !failedNow.contains(call.key),
+                isDue(call.key, at: now),
                 let step = try readBack(call.key, row.attempt, views, isLate: true)
             else { continue }
             return step

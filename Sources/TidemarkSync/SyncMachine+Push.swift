@@ -151,7 +151,7 @@ extension SyncMachine {
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure
         case (_, .failure): failedNow.insert(item.key)
         case (.delete, .absent): outcome.counts.pushed += 1
-        case (_, .conflictUnknown), (_, .conflict(nil)):
+        case (_, .conflictUnknown):
             asked.append(item.key)
             met(item)
         case (_, .conflict), (_, .absent): met(item)

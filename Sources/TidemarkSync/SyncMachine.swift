@@ -32,7 +32,7 @@ package struct SyncMachine: Sendable {
     /// believed.
     private(set) var heard: ClockSighting?
     private var believed: ClockSighting?
-    /// The last thing that the device's clock said in this run.
+    /// The device's clock, where the server's is not known.
     private(set) var deviceTime = Timestamp(rawValue: 0)
     private var unread: [EntityKey]?
     /// What failed in earlier runs, lists by an empty id; nil before it was read.
@@ -153,7 +153,7 @@ package struct SyncMachine: Sendable {
         while let key = unread?.popLast() {
             guard let attempt = try views.entity(key)?.attempt else { continue }
             // Asked in vain before: at the end.
-            if let failed = failing?[key], failed.reads > 0 { continue }
+            if let failed = failing?[key], failed.reads > 0 || streak.skipsKnown { continue }
             if let step = try readBack(key, attempt, views) { return step }
         }
         while let key = asked.popLast() {
@@ -234,7 +234,12 @@ package struct SyncMachine: Sendable {
         switch step {
         case .describe: epochs = nil
         case .readBack(let key, _, nil): asked.append(key)
-        case .readBack(let key, _, _?): unread?.append(key)
+        case .readBack(let key, _, _?):
+            if let row = failing?[key], row.reads > 0 {
+                late?.append(FailingCall(key: key, row: row))
+            } else {
+                unread?.append(key)
+            }
         case .push: round = nil
         case .refetch(let collection, let ids, let together):
             refetches?.append(Refetch(collection: collection, ids: ids, together: together))
@@ -277,6 +282,7 @@ package struct SyncMachine: Sendable {
         outcome.refused = counts.refused
         outcome.unsettled = try views.failingCalls().count { !$0.isList }
         outcome.held = counts.held
+        outcome.isTimeInDoubt = try views.serverClock()?.isInDoubt ?? false
     }
 }
 

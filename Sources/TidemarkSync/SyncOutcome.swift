@@ -31,6 +31,13 @@ public struct SyncOutcome: Sendable, Hashable {
     /// The outcome of a write is not known, or how they stand on the server. Each is asked again by
     /// itself.
     public var unsettled = 0
+    /// Whether what the server's clock shows is in doubt: an answer said another time than
+    /// was to be expected.
+    ///
+    /// What needs that time waits meanwhile: nothing is removed because lists do not name it,
+    /// nothing is pruned, and lists are whole. It ends with an answer that agrees with what was
+    /// known, or with three over ten minutes that agree with one another.
+    public var isTimeInDoubt = false
 
     /// An outcome to be filled in.
     public init() {}
@@ -38,7 +45,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Whether both sides are equal as far as this run could see.
     public var isSynced: Bool {
         failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
-            && unsettled == 0
+            && unsettled == 0 && !isTimeInDoubt
     }
 }
 
@@ -55,6 +62,7 @@ extension SyncOutcome: CustomStringConvertible {
         }
         let kept = held.values.reduce(0, +)
         if kept > 0 { parts.append("\(kept) held") }
+        if isTimeInDoubt { parts.append("the server's time is in doubt") }
         if parts.isEmpty { parts.append("nothing new") }
         let list = parts.joined(separator: ", ")
         if let failure { return "not synced: \(failure) (\(list))" }

@@ -64,11 +64,13 @@ extension SyncRecorder {
             && !endsSomething(list, draft)
     }
 
-    /// Whether a page names what is held: that is worth an event.
-    func namesHeld(
+    /// Whether a page names what an earlier list did not: that is worth an event.
+    func namesAbsent(
         _ named: Set<ExactString>, _ collection: CollectionName, _ draft: Draft
     ) throws -> Bool {
-        try draft.fold.held(collection)?.ids.contains { named.contains(ExactString($0)) } ?? false
+        let held = Set((try draft.fold.held(collection)?.ids ?? []).map(ExactString.init))
+        return try !named.isDisjoint(with: held)
+            || !named.isDisjoint(with: draft.fold.absentInDoubt(collection))
     }
 
     /// Whether something may still be concluded from what a list did not name, so that what a look

@@ -37,7 +37,7 @@ extension SyncRecorder {
         let isNoted =
             try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
             && list.number <= 1 && exchange.concern == nil && !exchange.isClockNews
-            && !namesHeld(news.named, collection, draft)
+            && !namesAbsent(news.named, collection, draft)
         var exchange = exchange
         let overtook = exchange.note.overtook
         exchange.note = try note(
@@ -297,9 +297,13 @@ extension SyncRecorder {
         _ reference: ServerReference, _ collection: CollectionName, _ draft: Draft
     ) throws -> Bool {
         let key = try draft.fold.resolve(EntityKey(collection, reference.id))
-        // What could not be fetched is asked for by itself.
-        if let failing = try draft.fold.failing(key), !failing.isWrite { return false }
         let row = try draft.fold.entity(key)
+        // What could not be fetched is asked for by itself, if it can be.
+        if let failing = try draft.fold.failing(key), !failing.isWrite,
+            try row.baseState != .absent || !draft.fold.namesEntities(collection)
+        {
+            return false
+        }
         switch row.baseState {
         case .live:
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision

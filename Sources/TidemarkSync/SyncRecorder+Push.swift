@@ -126,14 +126,14 @@ extension SyncRecorder {
                 Event(
                     .serverDeleted, recordedAt: draft.now, key: item.key, sync: start, call: call,
                     asOf: call), draft)
-        case .conflict(let record?):
+        case .conflict(let record):
             try say(
                 record.event(
                     item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now),
                 draft)
         case .refused(let refusal): try refused(item, refusal, call: call, draft)
         // Of a precondition that failed nothing follows: how the entity stands is asked.
-        case .conflictUnknown, .conflict(nil): break
+        case .conflictUnknown: break
         case .failure, .page, .unchanged, .description, .cursorExpired, .records, .batch:
             break
         }

@@ -174,6 +174,7 @@ package struct SyncRecorder: Sendable {
         ] where count > 0 {
             payload.add(name, Int64(count))
         }
+        if outcome.isTimeInDoubt { payload.add("timeInDoubt", true) }
         for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
             payload.add("paused \(collection)", failure.name)
         }
@@ -222,10 +223,10 @@ package struct SyncRecorder: Sendable {
     /// may not be read, is not there for us.
     mutating func failedRead(_ exchange: ReadExchange, _ draft: Draft) throws {
         let start = try begin(draft)
+        let before = try exchange.key.flatMap { try draft.fold.failing(draft.fold.resolve($0)) }
         let call = try log(exchange, start, draft)
         guard exchange.answer.status == 403, let key = exchange.key,
-            let failing = try draft.fold.failing(key), failing.isAbsent,
-            failing.gate.failures >= Self.absencesMin
+            let before, before.isAbsent, before.status == 403
         else { return }
         let row = try draft.fold.entity(key)
         guard row.baseState == .live, row.pending.isEmpty, row.attempt == nil else { return }
@@ -234,9 +235,6 @@ package struct SyncRecorder: Sendable {
                 .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
                 asOf: exchange.asOf), draft)
     }
-
-    /// How often the server says so.
-    private static let absencesMin = 2
 
     func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft

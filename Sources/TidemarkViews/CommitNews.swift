@@ -21,7 +21,9 @@ package struct CommitNews: Sendable {
     var isModelChanged = false
     /// The rows that somebody watches; none when they are too many.
     var changes: [EntityChange] = []
-    /// The collections with so many changes that they are not told one by one.
+    /// The collections of which no change is told by itself, some perhaps twice.
+    ///
+    /// There are too many, or they refer to an entity that got another id.
     var collections: [CollectionName] = []
     /// The ids that name an entity from now on, and those entities.
     var named: [EntityKey] = []

@@ -87,6 +87,11 @@ package struct FailingCall: Sendable, Hashable {
     package var key: EntityKey
     package var row: FailingRow
 
+    package init(key: EntityKey, row: FailingRow) {
+        self.key = key
+        self.row = row
+    }
+
     package var isList: Bool { key.id.isEmpty }
 
     /// What fails, and how, for a person.
@@ -113,12 +118,17 @@ extension ViewReader {
     }
 
     /// The calls that fail for reasons of their own, what failed last at the end.
+    ///
+    /// Those about collections that the model dropped are not made any more.
     package func failingCalls() throws -> [FailingCall] {
         var calls: [FailingCall] = []
         try forEachRow(Ledger.failing) { key, value in
             guard let key = EntityKey(bytes: key.dropFirst()) else { return }
             calls.append(FailingCall(key: key, row: try FailingRow(parsing: value)))
         }
-        return calls.sorted { $0.row.gate.position < $1.row.gate.position }
+        guard !calls.isEmpty else { return [] }
+        let model = try model()
+        return calls.filter { model[$0.key.collection] != nil }
+            .sorted { $0.row.gate.position < $1.row.gate.position }
     }
 }

@@ -33,6 +33,8 @@ package final class Fold {
     var knownHidden: Bool?
     /// What fails by itself, once that was asked for; see FoldFailing.swift.
     var knownFailing: Set<EntityKey>?
+    /// The server's clock, once it was read; nil inside where there is none yet.
+    var knownClock: ServerClock??
     /// Whether there may be anything that could not be read, once that was asked for.
     private var knownUnreadable: Bool?
     /// Whether with the event in hand the server's time is in doubt no more.
@@ -71,7 +73,7 @@ package final class Fold {
         isDoubtOver = false
         do { try understand(event, position) } catch is JSONError {
             forget()
-            (knownHidden, knownFailing) = (nil, nil)
+            (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
         }
         // Which write it belongs to is known of any event, also of one that nobody understands.
         if event.idempotencyKey != nil { try noteKey(event, position) }
@@ -172,11 +174,15 @@ package final class Fold {
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
         case .serverUnreadable: unreadable(event, position)
         case .pullPage:
-            try listed(event, position)
-            try seen(event)
-            try paged(event)
-            try named(event, position)
-            try page(event, position)
+            guard let name = event.collection, let page = PullPagePayload(event.payload) else {
+                return
+            }
+            try listed(page, of: name, event, position)
+            try seen(page, of: name)
+            try namedAgain(page, of: name)
+            try paged(page, of: name, event)
+            try named(page, of: name, position)
+            try follow(page, of: name, event, position)
         case .pullCompleted:
             try pulled(event, position)
             if try !isTimeInDoubt() { try settleUnanswered(event, position) }

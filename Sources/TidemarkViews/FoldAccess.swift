@@ -78,13 +78,9 @@ extension Fold {
     }
 
     /// Takes note of what a page of a list names.
-    func named(_ event: Event, _ position: Position) throws {
-        guard try hidesAny(), let name = event.collection, try collection(name).absence == .hides,
-            let document = try? JSONDocument(parsing: event.payload)
-        else { return }
-        let ids = document.value("ids")?.array ?? []
-        for (id, place) in zip(ids, document.value("at")?.array ?? []) where place == "=" {
-            guard let id = id.stringValue else { continue }
+    func named(_ page: PullPagePayload, of name: CollectionName, _ position: Position) throws {
+        guard try hidesAny(), try collection(name).absence == .hides else { return }
+        for id in page.same {
             let key = try resolve(EntityKey(name, id))
             let row = try entity(key)
             guard row.isHidden, row.baseState == .live else { continue }
@@ -109,13 +105,12 @@ extension Fold {
         guard isNew || row.isHidden || row.isPlaceholder,
             row.isFresher(event, event.asOf ?? position)
         else { return false }
-        guard try wasListed(named.collection, before: event.sync ?? event.call ?? position) else {
-            return false
-        }
-        return try model().collections.contains {
+        let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
             return try get(.watermark($0.name, scope: "")) != nil
         }
+        return try isAnyOtherListed
+            && wasListed(named.collection, before: event.sync ?? event.call ?? position)
     }
 
     /// Whether a collection was listed to its end before a run: it has a mark, or, where its lists

@@ -25,6 +25,8 @@ extension Fold {
     private func merge(
         _ other: EntityKey, into key: EntityKey, _ row: inout EntityRow, proof: Position
     ) throws -> [String] {
+        // By that id nothing is asked for any more.
+        try forgetFailing(other)
         let ids = try aliases(other)
         for id in ids { put(.binding(EntityKey(key.collection, id)), key.bytes) }
         if !ids.isEmpty { put(.aliases(other), nil) }

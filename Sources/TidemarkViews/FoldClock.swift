@@ -30,10 +30,16 @@ extension Fold {
 
     /// What the server's clock is believed to show; nil before it was ever seen.
     package func serverClock() throws -> ServerClock? {
-        try get(Self.clockRow).map { try ServerClock(parsing: $0) }
+        if let knownClock { return knownClock }
+        let clock = try get(Self.clockRow).map { try ServerClock(parsing: $0) }
+        knownClock = .some(clock)
+        return clock
     }
 
-    private func put(_ clock: ServerClock) { put(Self.clockRow, clock.encoded) }
+    private func put(_ clock: ServerClock) {
+        put(Self.clockRow, clock.encoded)
+        knownClock = clock
+    }
 
     /// Whether the server's time is in doubt, so that whoever prunes, concludes absence or writes a
     /// time has to wait.

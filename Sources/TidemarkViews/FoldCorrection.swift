@@ -54,21 +54,26 @@ extension Fold {
     }
 
     private func voidPrunings(since: Position, _ position: Position) throws {
-        var pruned: [(key: EntityKey, at: Position)] = []
+        var pruned: [(key: EntityKey, row: EntityRow)] = []
         for collection in try model().collections where collection.retention != nil {
             try forEachEntity(in: collection.name) { key, row in
                 if !row.prunedDigest.isEmpty, let at = row.prunedAt, at >= since {
-                    pruned.append((key, at))
+                    pruned.append((key, row))
                 }
                 return true
             }
         }
-        for (key, _) in pruned {
-            var row = try entity(key)
+        // The mark may be older than the time that was wrong.
+        for name in Set(pruned.map(\.key.collection)).sorted() {
+            put(.owed(name), position.bigEndianBytes)
+        }
+        for (key, var row) in pruned {
             (row.prunedDigest, row.prunedAt) = ([], nil)
             try put(row, key)
         }
-        try decide("voided", pruned.map { ($0.key, [$0.at, position]) }, position)
+        try decide(
+            "voided", pruned.map { ($0.key, [$0.row.prunedAt, position].compactMap(\.self)) },
+            position)
     }
 
     private func forgetTries() throws {
@@ -86,11 +91,11 @@ extension Fold {
     }
 
     private func moveEdits(_ correction: ServerClock.Correction) throws {
-        var keys: [EntityKey] = []
+        var keys: Set<EntityKey> = []
         for mutation in try openMutations() where mutation >= correction.since {
-            if let key = try self.mutation(mutation)?.key, !keys.contains(key) { keys.append(key) }
+            if let key = try self.mutation(mutation)?.key { keys.insert(key) }
         }
-        for key in keys {
+        for key in keys.sorted() {
             var row = try entity(key)
             for index in row.pending.indices
             where row.pending[index].position >= correction.since {
@@ -115,7 +120,7 @@ extension Fold {
         _ position: Position
     ) throws {
         let first = try freeDecision(at: position)
-        for (index, decision) in zip(first...Self.decisionsMax, decisions) {
+        for (index, decision) in zip(first..<Self.decisionsMax, decisions) {
             let row = DecisionRow(
                 key: decision.key, rule: Self.timeRule, ruleVersion: Self.version, result: result,
                 inputs: decision.inputs, fields: [])
@@ -123,6 +128,7 @@ extension Fold {
         }
     }
 
-    /// The last place of an event's decisions.
+    /// How many decisions of one kind are told of an event; the last place of its decisions is
+    /// left for what follows.
     private static let decisionsMax = Int(UInt16.max)
 }

@@ -62,10 +62,10 @@ extension Fold {
         put(.decision(position, try freeDecision(at: position)), decision.encoded)
     }
 
-    /// The first place of an event's decisions that is not taken.
+    /// The first place of an event's decisions that is not taken; where all are, the last one.
     func freeDecision(at position: Position) throws -> Int {
         var index = 0
-        while try get(.decision(position, index)) != nil { index += 1 }
+        while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
         return index
     }
 

@@ -38,6 +38,11 @@ extension Fold {
         put(.failing(key), row?.encoded)
     }
 
+    /// Forgets that calls about an entity fail, or about a collection's list.
+    func forgetFailing(_ key: EntityKey) throws {
+        if try failing().contains(key) { try set(nil, key) }
+    }
+
     /// Takes note of how a call ended.
     ///
     /// - Parameter isWrite: whether it was one.
@@ -94,12 +99,37 @@ extension Fold {
             let row = try entity(at: place)
             let isSaid = row.basePosition == position
             let isDone = row.attempt == nil && row.pending.allSatisfy(\.isRefused)
-            if failing.isWrite ? isDone : isSaid {
+            // Who names entities can't be asked for one that is not there.
+            let isGone =
+                try isDone && row.baseState == .absent && namesEntities(key.collection)
+            if failing.isWrite ? isDone : isSaid || isGone {
                 try set(nil, key)
             } else if isSaid, failing.reads > 0 {
                 failing.reads = 0
                 try set(failing, key)
             }
+        }
+    }
+
+    /// The entities of a collection that a list of everything did not name and that can't be asked
+    /// after.
+    package func absentInDoubt(_ collection: CollectionName) throws -> Set<ExactString> {
+        let keys = try failing().filter { key in
+            guard key.collection == collection, let row = try failing(key) else { return false }
+            return row.isAbsent
+        }
+        return Set(keys.map { ExactString($0.id) })
+    }
+
+    /// Takes note that a page names entities that are here as it says: they are not absent.
+    func namedAgain(_ page: PullPagePayload, of collection: CollectionName) throws {
+        guard try !failing().isEmpty else { return }
+        for id in page.same + (page.list?.same ?? []) {
+            let key = try resolve(EntityKey(collection, id))
+            guard var row = try failing(key), row.isAbsent else { continue }
+            row.isAbsent = false
+            let isAnswered = try !row.isWrite && entity(key).attempt == nil
+            try set(isAnswered ? nil : row, key)
         }
     }
 

@@ -110,8 +110,9 @@ extension Fold {
             put(place, row.encoded)
             return
         }
-        // What is to be read again has to be listed again, and only a whole list does.
+        // What is to be read again has to be listed again, and only a list that begins anew does.
         put(place, nil)
+        try endList(collection)
         put(.owed(collection), position.bigEndianBytes)
     }
 }

@@ -7,11 +7,10 @@ extension Fold {
     // MARK: In the making
 
     /// Takes note of how far a list of everything is, and of what the page names.
-    func listed(_ event: Event, _ position: Position) throws {
-        guard let name = event.collection, let document = try? JSONDocument(parsing: event.payload),
-            let object = document.value("list")?.object
-        else { return }
-        let list = ListPayload(object)
+    func listed(
+        _ page: PullPagePayload, of name: CollectionName, _ event: Event, _ position: Position
+    ) throws {
+        guard let list = page.list else { return }
         let before = try listed(name)
         guard let state = list.state else { return try endList(name) }
         if state.page == 1 { try endList(name) }
@@ -22,15 +21,11 @@ extension Fold {
         }
         row.state = state
         put(.listed(name), row.encoded)
-        var page = ListedPageRow(position: position)
-        let places = document.value("at")?.array ?? []
-        for (id, place) in zip(document.value("ids")?.array ?? [], places) where place == "=" {
-            if let id = id.stringValue { page.same.append(id) }
-        }
-        page.same += list.same
-        page.references = list.references
-        page.unreadable = list.unreadable
-        if !page.isEmpty { put(.listedPage(name, state.page), page.encoded) }
+        var listed = ListedPageRow(position: position)
+        listed.same = page.same + list.same
+        listed.references = list.references
+        listed.unreadable = list.unreadable
+        if !listed.isEmpty { put(.listedPage(name, state.page), listed.encoded) }
     }
 
     package func listed(_ collection: CollectionName) throws -> ListedRow? {
@@ -88,14 +83,13 @@ extension Fold {
 
     /// Takes note of what a page names that is held: it was there later than the list that did not
     /// name it.
-    func seen(_ event: Event) throws {
-        guard let name = event.collection, let held = try held(name),
-            let document = try? JSONDocument(parsing: event.payload)
-        else { return }
-        let places = document.value("at")?.array ?? []
-        for (id, place) in zip(document.value("ids")?.array ?? [], places) where place == "=" {
-            guard let id = id.stringValue else { continue }
+    func seen(_ page: PullPagePayload, of name: CollectionName) throws {
+        let same = page.same + (page.list?.same ?? [])
+        guard !same.isEmpty, let held = try held(name) else { return }
+        let ids = Set(held.ids.map(ExactString.init))
+        for id in same {
             let key = try resolve(EntityKey(name, id))
+            guard ids.contains(ExactString(key.id)) else { continue }
             var row = try entity(key)
             guard row.baseState == .live, let known = row.asOf, known < held.position else {
                 continue

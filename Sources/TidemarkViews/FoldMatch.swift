@@ -67,7 +67,7 @@ extension Fold {
     }
 
     /// Whether the server names the entities of a collection.
-    func namesEntities(_ collection: CollectionName) throws -> Bool {
+    package func namesEntities(_ collection: CollectionName) throws -> Bool {
         let ids = try knownCollection(collection)?.ids ?? .client
         return ids != .client
     }
@@ -152,22 +152,36 @@ extension Fold {
         let collection = try collection(key.collection)
         let changes = try row.changes(sent, in: collection)
         let differing = try fieldsNotIn(event.payload, of: changes, collection)
-        for (index, isOvertaken) in PendingChange.overtaken(changes).enumerated() {
-            let item = sent[index]
+        var later: Set<ExactString> = []
+        let overtaken = PendingChange.overtaken(changes)
+        var fates:
+            [(item: EntityRow.Pending, isOvertaken: Bool, fields: [String], lost: [String])] =
+                []
+        for index in sent.indices.reversed() {
             let fields = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
-            let lost = fields.filter { differing.contains(ExactString($0)) }
+            // What a later change overwrote was not lost.
+            let lost = fields.filter {
+                differing.contains(ExactString($0)) && !later.contains(ExactString($0))
+            }
+            later.formUnion(fields.map(ExactString.init))
+            fates.append((sent[index], overtaken[index], fields, lost))
+        }
+        for (item, isOvertaken, fields, lost) in fates.reversed() {
+            // An entity that was made is there, whatever became of its fields.
+            let isAllLost = !lost.isEmpty && lost.count == fields.count && item.kind != .create
             if !isOvertaken, !lost.isEmpty {
                 var decision = DecisionRow(
-                    key: key, rule: "match", ruleVersion: 1, result: "merged",
+                    key: key, rule: "match", ruleVersion: 1,
+                    result: isAllLost ? "superseded" : "merged",
                     inputs: [item.position, position], fields: lost)
                 decision.superseded = lost
                 decision.kept = fields.filter { !differing.contains(ExactString($0)) }
                 try note(decision, position)
                 try lose(lost, of: item, key)
             }
-            try settle(
-                item, of: key, isOvertaken ? .coalesced : .accepted, proof: position,
-                revision: event.revision)
+            let outcome: MutationOutcome =
+                isOvertaken ? .coalesced : isAllLost ? .superseded : .accepted
+            try settle(item, of: key, outcome, proof: position, revision: event.revision)
         }
         row.pending.removeFirst(count)
         // What comes after was made on top of it, and was not refused for what it is.

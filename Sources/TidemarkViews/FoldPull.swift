@@ -45,11 +45,11 @@ extension Fold {
     }
 
     /// What follows from the entities of a page, all of which were taken in before.
-    func page(_ event: Event, _ position: Position) throws {
-        // Few models ask for more than the page's entities, and pages are long.
-        guard let name = event.collection, let collection = try knownCollection(name),
-            collection.makesPlaceholders || collection.placeholder != nil,
-            let page = PullPagePayload(event.payload)
+    func follow(
+        _ page: PullPagePayload, of name: CollectionName, _ event: Event, _ position: Position
+    ) throws {
+        guard let collection = try knownCollection(name),
+            collection.makesPlaceholders || collection.placeholder != nil
         else { return }
         try noteTried(page, collection, event)
         try makePlaceholders(page, collection, event, position)
@@ -106,26 +106,35 @@ package struct PullPagePayload: Sendable, Hashable {
     package static let refetchScope = "refetch"
     /// What stands in the place of an entity that was asked for and is not there.
     package static let absentWord = "absent"
+    /// What stands in the place of an entity that was here as the page says.
+    package static let sameWord = "="
 
     package var scope: String
     /// The entities that the page names.
     package var named: [String] = []
+    /// Those of them that were here as the page says.
+    package var same: [String] = []
     /// The entities that were asked for and are not there.
     package var absent: [String] = []
     /// The last changes of those of which no row tells.
     package var times: [ExactString: Timestamp] = [:]
+    /// What it says of the list of everything that it is part of; nil where it says nothing.
+    package var list: ListPayload?
 
     package init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let ids = document.value("ids")?.array
-        else { return nil }
+        guard let document = try? JSONDocument(parsing: payload) else { return nil }
         scope = document.value("scope")?.stringValue ?? ""
+        list = document.value("list")?.object.map(ListPayload.init)
         let places = document.value("at")?.array ?? []
-        for (index, id) in ids.enumerated() {
+        for (index, id) in (document.value("ids")?.array ?? []).enumerated() {
             guard let id = id.stringValue else { continue }
-            let isAbsent =
-                index < places.count && places[index].stringValue == Self.absentWord
-            if isAbsent { absent.append(id) } else { named.append(id) }
+            let place = index < places.count ? places[index].stringValue : nil
+            if place == Self.absentWord {
+                absent.append(id)
+            } else {
+                named.append(id)
+                if place == Self.sameWord { same.append(id) }
+            }
         }
         for (id, time) in document.value("times")?.object ?? [:] {
             times[ExactString(id)] = time.int64Value.map { Timestamp(rawValue: $0) }

@@ -34,7 +34,8 @@ extension Fold {
         }
         let key = try resolve(named)
         var row = try entity(key)
-        try noteEnd(of: event, end, isWrite: row.attempt?.call == event.call, position)
+        let isWrite = row.attempt != nil && row.attempt?.call == event.call
+        try noteEnd(of: event, end, isWrite: isWrite, position)
         guard let attempt = row.attempt else { return }
         if attempt.call == event.call {
             // A success is settled by the event that says what was accepted.

@@ -61,8 +61,10 @@ extension Fold {
         // Without rules only what followed from earlier ones has any to meet.
         let hasRules = try !rules().isEmpty
         guard hasRules || hasWrittenDerived else { return }
-        let places = writtenPlaces
-        for (index, place) in places.enumerated() where !places[(index + 1)...].contains(place) {
+        // Each once, where it was written last.
+        var seen: Set<RowKey> = []
+        let places = writtenPlaces.reversed().filter { seen.insert($0).inserted }
+        for place in places.reversed() {
             let row = try entity(at: place)
             let hasDerived = row.pending.contains(where: \.isDerived)
             guard hasRules || hasDerived, let key = EntityKey(bytes: place.bytes) else { continue }
@@ -116,10 +118,11 @@ extension Fold {
     /// Decides what follows for other entities.
     func follow(_ event: Event, _ position: Position) throws {
         let model = try model()
-        // A loser's stop is a time.
-        let isInDoubt = try isTimeInDoubt()
-        for collection in model.collections where !isInDoubt {
-            if let rule = collection.rivals, try isAboutRivals(event, collection, rule) {
+        for collection in model.collections {
+            // A loser's stop is a time.
+            if let rule = collection.rivals, try !isTimeInDoubt(),
+                try isAboutRivals(event, collection, rule)
+            {
                 try judgeRivals(collection, rule, event, position)
             }
         }

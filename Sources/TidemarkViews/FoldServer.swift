@@ -7,10 +7,10 @@ extension Fold {
     func serverSays(_ event: Event, _ position: Position, isDeletion: Bool) throws {
         guard let named = event.key, isDeletion || event.isObject else { return }
         let key = try resolve(named)
-        if !isDeletion, try claim(key, event, position) { return }
-        let place = RowKey.entity(key)
         let asOf = event.asOf ?? position
         try wasRead(named, asOf: asOf)
+        if !isDeletion, try claim(key, event, position) { return }
+        let place = RowKey.entity(key)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let isGain = try isGain(event, at: position)
         var wasPlaceholder = false

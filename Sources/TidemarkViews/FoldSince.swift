@@ -7,11 +7,8 @@ extension Fold {
     /// Takes note of the last change that a page names.
     ///
     /// It counts only once the list was noted as complete.
-    func paged(_ event: Event) throws {
-        guard let collection = event.collection,
-            try knownCollection(collection)?.since != nil
-        else { return }
-        guard let page = PullPagePayload(event.payload),
+    func paged(_ page: PullPagePayload, of collection: CollectionName, _ event: Event) throws {
+        guard try knownCollection(collection)?.since != nil,
             page.scope != PullPagePayload.refetchScope
         else { return }
         var latest: Timestamp?
@@ -37,7 +34,6 @@ extension Fold {
         row.since = before?.since
         row.checkedAt = try believed(payload.asked, of: event) ?? before?.checkedAt
         guard let listed = try listed(collection) else { return }
-        try endList(collection)
         guard listed.state != nil || listed.sync == event.sync, var latest = listed.latest else {
             return
         }

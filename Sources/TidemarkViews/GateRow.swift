@@ -107,9 +107,7 @@ extension ViewReader {
         for name in SyncGate.Name.allCases {
             gates[name] = try row(.gate(name)).map { try SyncGate(parsing: $0) }
         }
-        let model = try model()
-        let calls = try failingCalls().filter { model[$0.key.collection] != nil }
-        gates.failing = calls.map(\.row.gate)
+        gates.failing = try failingCalls().map(\.row.gate)
         return gates
     }
 }

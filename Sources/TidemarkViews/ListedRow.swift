@@ -96,7 +96,7 @@ package struct ListPayload: Sendable, Hashable {
         guard let page = object["page"]?.int64Value.flatMap(Int.init(exactly:)), page > 0,
             let asOf = object["asOf"]?.int64Value.flatMap(UInt64.init(exactly:))
         else { return }
-        let count = object["of"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+        let count = max(0, object["of"]?.int64Value.flatMap(Int.init(exactly:)) ?? 0)
         var state = ListState(page: page, asOf: Position(asOf), knownCount: count)
         state.after = revision("after")
         state.next = object["next"]?.stringValue

@@ -60,10 +60,9 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .entities, .outbox: 8
         case .decisions, .schedule: 6
         case .watermarks: 5
-        case .issues, .syncRuns: 4
-        case .bindings: 3
-        case .placeholders, .rivals: 2
-        case .store, .idempotencyKeys, .access: 1
+        case .bindings, .issues, .syncRuns: 4
+        case .access, .placeholders, .rivals: 2
+        case .store, .idempotencyKeys: 1
         }
     }
 }

@@ -35,7 +35,7 @@ import TidemarkSync
         _ call: ServerCall
     ) {
         let silent: [ServerAnswer] = [
-            .absent, .conflict(nil), .conflictUnknown, .failure(.forbidden),
+            .absent, .conflictUnknown, .failure(.forbidden),
             .refused(ServerRefusal(status: 400, message: "no")),
         ]
         for answer in Self.answers(Self.one) + silent { #expect(answer.about(call) == answer) }

@@ -78,6 +78,21 @@ private final class LimitedWire: Transport {
         }
     }
 
+    @Test(arguments: [TransportError.Code.connectionLost, .timeout])
+    func `is not over when a request fails at once`(_ code: TransportError.Code) async throws {
+        try await scene { world, device, wire, engine async throws in
+            device.wire.tap { request, _, pass in
+                request.path?.contains("/lists/records?") == true
+                    ? .failure(TransportError(code)) : await pass()
+            }
+
+            let outcome = try await engine.sync(.background, deadline: .seconds(25))
+
+            #expect(outcome.failure == nil && outcome.pending == 0)
+            #expect(outcome.paused["lists"]?.name == "timeout")
+        }
+    }
+
     @Test func `that it does not need makes no difference`() async throws {
         try await scene { world, device, wire, engine async throws in
             let outcome = try await engine.sync(.background, deadline: .seconds(81))
@@ -104,7 +119,9 @@ private final class LimitedWire: Transport {
                 return await pass()
             }
 
-            #expect(try await engine.sync(.background, deadline: .seconds(20)).isSynced)
+            let outcome = try await engine.sync(.background, deadline: .seconds(20))
+
+            #expect(outcome.failure == nil && outcome.pending == 0)
         }
     }
 

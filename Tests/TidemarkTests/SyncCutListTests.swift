@@ -16,6 +16,20 @@ import TidemarkViews
         }
     }
 
+    /// How many pages were asked for that had been asked for before.
+    private func repeats(_ world: SyncWorld) -> Int {
+        let asked = pages(world)
+        return asked.count - Set(asked).count
+    }
+
+    /// The repeats of a list that is whole, and held because most tasks were absent from it; the
+    /// next run looks at the server anew, with a list of its own.
+    private func repeatsOfHeldList(_ device: SyncDevice, _ world: SyncWorld) throws -> Int {
+        guard try device.replica.journal.read({ try $0.held("tasks") }) != nil else { return 0 }
+        defer { world.server.clearRequestLog() }
+        return repeats(world)
+    }
+
     private func world(_ count: Int, pageSize: Int) -> SyncWorld {
         let world = SyncWorld.paging(pageSize)
         for number in 0..<count { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
@@ -112,7 +126,7 @@ import TidemarkViews
         }
     }
 
-    @Test(arguments: [400, 404, 410])
+    @Test(arguments: [400, 403, 404, 410])
     func `begins anew and says so where its next page is refused`(_ status: Int) async throws {
         let world = world(10, pageSize: 2)
         let adapter = HookedAdapter()
@@ -141,7 +155,57 @@ import TidemarkViews
                 String(decoding: end.event.payload, as: UTF8.self)
                     .contains(#""restarted":["tasks"]"#))
             #expect(try device.document("tasks/t0") == #"{"n":0}"#)
+            #expect(try device.replica.journal.read { try $0.failingCalls() } == [])
             #expect(try await device.sync().restarted == [])
+            try device.verify()
+        }
+    }
+
+    @Test func `begins anew where its next page fails in three runs`() async throws {
+        let world = world(10, pageSize: 2)
+        try await SyncDevice.with(world) { device async throws in
+            _ = try await device.run(dyingAfter: 5)
+            device.wire.tap { request, _, pass in
+                guard request.path?.contains("_token") == true,
+                    try! device.replica.journal.read({ try $0.listing("tasks") }) != nil,
+                    world.server.requestLog.last?.path.contains("/tasks/") == false
+                else { return await pass() }
+                return .success(
+                    TransportResponse(response: HTTPResponse(status: .init(code: 500)), body: []))
+            }
+            for _ in 1...2 {
+                #expect(try await device.sync().paused["tasks"]?.name == "server")
+            }
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.isSynced && outcome.restarted == ["tasks"])
+            #expect(try device.replica.journal.read { try $0.failingCalls() } == [])
+            #expect(try device.document("tasks/t0") == #"{"n":0}"#)
+            try device.verify()
+        }
+    }
+
+    @Test func `begins anew where what could not be read of it is to be read again`() async throws {
+        let world = world(6, pageSize: 2)
+        try await SyncDevice.with(world) { device async throws in
+            device.wire.tap { request, number, pass in
+                // The lists, and two pages of the tasks.
+                guard number < 4 else { return .failure(TransportError(.offline)) }
+                // Pages come from the newest on.
+                return await pass().map {
+                    $0.with(body: $0.text.replacing(#""n":5,"id""#, with: #""id":0,"was""#))
+                }
+            }
+            try await device.sync()
+            #expect(try device.replica.journal.read { try $0.listing("tasks") } != nil)
+            let issue = try #require(try device.replica.issues().first)
+            device.wire.tap(nil)
+            try device.replica.answer(issue.id, .retry)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try device.document("tasks/t5") == #"{"n":5}"#)
             try device.verify()
         }
     }
@@ -229,17 +293,19 @@ import TidemarkViews
                 let before = try device.position()
                 // Who was asked once to list everything remembers it.
                 var isToAsk = !isFirst
-                var cuts = 0
-                while cuts < 4, try await cut(device, random, adapter, isFull: isToAsk) {
+                var (cuts, twice) = (0, 0)
+                while cuts < 4 {
+                    twice += try repeatsOfHeldList(device, world)
+                    guard try await cut(device, random, adapter, isFull: isToAsk) else { break }
                     cuts += 1
                     if try device.kinds(after: before).contains("sync.started") { isToAsk = false }
                 }
                 if cuts < 4 { isToAsk = false }
                 device.wire.tap(nil)
+                twice += try repeatsOfHeldList(device, world)
                 let last = try await device.engine.sync(full: isToAsk)
                 #expect(last.failure == nil && last.paused.isEmpty, "seed \(seed)")
-                let asked = pages(world)
-                let twice = asked.count - Set(asked).count
+                twice += repeats(world)
                 #expect(twice <= cuts, "seed \(seed): \(twice) pages came twice, \(cuts) cuts")
 
                 _ = try await twin.engine.sync(full: !isFirst)

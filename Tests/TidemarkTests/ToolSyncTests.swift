@@ -108,6 +108,40 @@ struct `the tool's sync` {
         }
     }
 
+    @Test func `ends with 1 while the server's time is in doubt, and status says what is expected`()
+        async throws
+    {
+        try await withServer { world, store in
+            world.rivalPuts("tasks/t1", "{}")
+            #expect(try await SyncTool.run("sync", store, environment: me).code == 0)
+            world.clock.advance(by: .seconds(3650 * 86_400))
+
+            for _ in 0..<2 {
+                let result = try await SyncTool.run("sync", store, environment: me)
+                #expect(result.code == 1)
+                #expect(
+                    result.lines == [
+                        "not synced: the server's time is in doubt",
+                        "  nothing is removed until the server's time is known: see tidemark status",
+                    ])
+            }
+
+            let said = world.clock.now.description.prefix(10)
+            let status = try await SyncTool.run("status", store).lines
+            #expect(status.contains { $0.hasPrefix("last run  incomplete (@") })
+            let line = try #require(status.firstIndex { $0.hasPrefix("clock     in doubt: ") })
+            #expect(status[line].contains("the server says \(said)T"))
+            #expect(status[line + 1].hasSuffix("Z was expected; nothing is removed meanwhile"))
+            let json = try await SyncTool.run("status", store, "-o", "json").out
+            let doubt = try JSONValue(parsing: Array(json.utf8.dropLast()))["timeInDoubt"]
+            #expect(doubt?["said"]?.stringValue?.hasPrefix(said) == true)
+
+            world.clock.advance(by: .seconds(-3650 * 86_400))
+            let result = try await SyncTool.run("sync", store, environment: me)
+            #expect(result.code == 0 && result.out == "synced: nothing new\n")
+        }
+    }
+
     @Test func `says where a list goes on, and that it began anew`() async throws {
         try await withServer(SyncWorld.paging(1)) { world, store in
             for number in 0..<6 { world.rivalPuts("tasks/t\(number)", "{}") }

@@ -61,6 +61,15 @@ struct NumberedFold {
                 asOf: Position(asOf), revision: Revision("1"), json: Array("{}".utf8)))
     }
 
+    /// Takes note that asking for an entity failed.
+    func failRead(_ key: String) throws {
+        let call = try apply(.about(.requestSent, key, "{}"))
+        try apply(
+            .about(
+                .requestAnswered, key, #"{"status":500,"failure":"server","concerns":"entity"}"#,
+                call: call))
+    }
+
     /// The ledger's rows under a letter.
     func ledger(_ letter: String) -> Int {
         memory.rows.keys.count { $0.tree == .ledger && $0.bytes.first == Array(letter.utf8)[0] }
@@ -127,6 +136,20 @@ extension String {
         try fold.apply(
             .about(.serverUpserted, "projects/13", #"{"id":13,"name":"p"}"#, mutation: 2, asOf: 3))
         #expect(try fold.row("projects/p") == row)
+    }
+
+    @Test func `are asked for by the one id only`() throws {
+        let fold = try NumberedFold()
+        try fold.apply(.about(.serverUpserted, "entries/20", #"{"id":20,"name":"a"}"#))
+        try fold.failRead("entries/20")
+        #expect(fold.ledger("z") == 1)
+        let made = try fold.apply(.about(.localCreated, "entries/e", #"{"name":"b"}"#))
+        let call = try fold.send("entries/e", made)
+
+        try fold.accept("entries/e", made, call: call, id: "20")
+
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        #expect(fold.ledger("z") == 0)
     }
 
     @Test func `keep what is pending on either, in order`() throws {

@@ -79,20 +79,28 @@ import TidemarkViews
         #expect(try fold.row("entries/e")?.attempt != nil)
     }
 
-    @Test func `keeps what was done since, and an edit is no conflict`() throws {
-        let (fold, _, call) = try sent()
+    @Test(arguments: [#""m":2"#, #""n":1"#])
+    func `keeps what was done since, and an edit is no conflict`(_ rest: String) throws {
+        let (fold, made, call) = try sent()
         try fold.apply(
             .about(.localUpdated, "entries/e", #"{"set":{"name":"milk"},"unset":[]}"#))
 
         try fold.apply(
             .about(
-                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":1}"#,
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,\#(rest)}"#,
                 asOf: call))
 
         let row = try #require(try fold.row("entries/e"))
         #expect(row.pending.count == 1 && row.pending[0].kind == .update)
-        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13,"n":1}"#)
-        #expect(fold.ledger("d") == 0)
+        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13,\#(rest)}"#)
+        // The only thing to be decided is what the creation lost, by the rule that recognised it.
+        let lost = rest.hasPrefix(#""n""#) ? [] : ["n"]
+        #expect(try fold.memory.mutation(made)?.lost == lost)
+        #expect(fold.ledger("d") == lost.count)
+        let decision = try fold.memory.rows[.decision(fold.memory.last, 0)].map(
+            DecisionRow.init(parsing:))
+        #expect(decision?.rule == (lost.isEmpty ? nil : "match"))
+        #expect(decision?.superseded == (lost.isEmpty ? nil : lost))
     }
 
     @Test func `is not there when a list ends without it, and is recognised later all the same`()
@@ -113,6 +121,25 @@ import TidemarkViews
         #expect(try fold.row("entries/e")?.pending == [])
         #expect(try fold.ids("entries/20") == ["e", "20"])
         #expect(fold.ledger("e") == 0)
+    }
+
+    @Test func `has an edit that went along and lost all its fields superseded`() throws {
+        let (fold, made, _) = try sent()
+        let edit = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"n":2},"unset":[]}"#))
+        let call = try fold.send("entries/e", edit)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":7}"#,
+                asOf: call))
+
+        #expect(try fold.row("entries/e")?.pending == [])
+        // The creation lost nothing that its own maker had not changed since.
+        let creation = try fold.memory.mutation(made)
+        #expect(creation?.outcome == .accepted && creation?.lost == [])
+        let update = try fold.memory.mutation(edit)
+        #expect(update?.outcome == .superseded && update?.lost == ["n"])
     }
 
     @Test func `that was deleted since is nothing when a list ends without it`() throws {

@@ -43,13 +43,17 @@ import TidemarkRules
     }
 
     @Test(arguments: ConflictPolicy.changewise)
-    func `the same change on both sides has arrived`(_ policy: ConflictPolicy) {
-        let rebase = Rebase(
-            [.update(1, #"{"a":2.0}"#, unset: ["b"])], from: .live(#"{"a":1,"b":1}"#),
-            to: .live(#"{"a":2,"c":1}"#), policy)
+    func `the same change on both sides is there, and arrived only if it was sent`(
+        _ policy: ConflictPolicy
+    ) {
+        for (isSent, verdict) in [(false, Verdict.present), (true, .arrived)] {
+            let rebase = Rebase(
+                [.update(1, #"{"a":2.0}"#, unset: ["b"], sent: isSent)],
+                from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":2,"c":1}"#), policy)
 
-        #expect(rebase.verdicts == [.arrived])
-        #expect(rebase.conflicts.isEmpty)
+            #expect(rebase.verdicts == [verdict])
+            #expect(rebase.conflicts.isEmpty)
+        }
     }
 
     @Test func `fields that only the server sets are in no conflict`() {
@@ -58,7 +62,8 @@ import TidemarkRules
         let rebase = Rebase(
             [create], from: .absent, to: .live(#"{"id":"7","last_modified":9,"a":1}"#))
 
-        #expect(rebase.verdicts == [.arrived])
+        #expect(rebase.verdicts == [.present])
+        #expect(rebase.conflicts.isEmpty)
     }
 
     @Test func `an edit that is taken back stays until it is sent`() {
@@ -121,14 +126,20 @@ import TidemarkRules
     }
 
     @Test(arguments: ConflictPolicy.examples)
-    func `both sides deleted: it has arrived`(_ policy: ConflictPolicy) {
-        #expect(
-            Rebase([.delete(1)], from: Self.old, to: .deleted(last: nil), policy).verdicts
-                == [.arrived])
-        let editAndDelete: [PendingChange] = [.update(1, #"{"a":2}"#), .delete(2)]
-        #expect(
-            Rebase(editAndDelete, from: Self.old, to: .deleted(last: nil), policy).verdicts
-                == [.coalesced, .arrived])
+    func `both sides deleted: it is gone, and arrived only if it was sent`(
+        _ policy: ConflictPolicy
+    ) {
+        for (isSent, verdict) in [(false, Verdict.present), (true, .arrived)] {
+            let delete = PendingChange.delete(2, sent: isSent)
+            #expect(
+                Rebase([delete], from: Self.old, to: .deleted(last: nil), policy).verdicts
+                    == [verdict])
+            #expect(
+                Rebase(
+                    [.update(1, #"{"a":2}"#, sent: isSent), delete], from: Self.old,
+                    to: .deleted(last: nil), policy
+                ).verdicts == [.coalesced, verdict])
+        }
     }
 
     @Test(arguments: ConflictPolicy.examples)
@@ -141,7 +152,7 @@ import TidemarkRules
 
         let rebase = Rebase(anew, from: Self.old, to: .deleted(last: nil), policy)
 
-        #expect(rebase.verdicts == [.coalesced, .arrived, .stays, .stays])
+        #expect(rebase.verdicts == [.coalesced, .present, .stays, .stays])
         #expect(rebase.conflicts.isEmpty)
     }
 

@@ -162,7 +162,10 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
         #expect(memory.rows[.listed("plain")] == nil)
     }
 
-    @Test(arguments: ["", "[]", #"{"ids":7}"#, #"{"ids":[1,null,""],"times":[]}"#])
+    @Test(arguments: [
+        "", "[]", #"{"ids":7}"#, #"{"ids":[1,null,""],"times":[]}"#,
+        #"{"ids":[],"at":[],"list":{"page":1,"asOf":0,"of":-1}}"#,
+    ])
     func `understand no page that makes no sense`(_ payload: String) throws {
         try memory.apply([event(.pullPage, payload)])
         try complete()

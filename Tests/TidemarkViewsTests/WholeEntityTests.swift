@@ -81,13 +81,19 @@ import TidemarkViews
     }
 
     @Test(arguments: policies)
-    func `that is equal on both sides has arrived`(_ policy: ConflictPolicy) {
-        let pending: [PendingChange] = [.update(1, #"{"b":9}"#), .update(2, #"{"c":9}"#)]
+    func `that is equal on both sides is there, and arrived only if it was sent`(
+        _ policy: ConflictPolicy
+    ) {
+        for (isSent, verdict) in [(false, Verdict.present), (true, .arrived)] {
+            let pending: [PendingChange] = [
+                .update(1, #"{"b":9}"#, sent: isSent), .update(2, #"{"c":9}"#, sent: isSent),
+            ]
 
-        let rebase = Rebase(pending, from: old, to: .live(new), policy)
+            let rebase = Rebase(pending, from: old, to: .live(new), policy)
 
-        #expect(rebase.verdicts == [.arrived, .arrived])
-        #expect(rebase.conflicts == [])
+            #expect(rebase.verdicts == [verdict, verdict])
+            #expect(rebase.conflicts == [])
+        }
     }
 
     @Test(arguments: policies)

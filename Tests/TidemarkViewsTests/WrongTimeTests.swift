@@ -17,22 +17,12 @@ extension ReachStore {
         let uptime = minutes * 60_000_000 + 1
         let start = Position(try last + 1)
         var answer = Event(.requestAnswered, recordedAt: time, sync: start)
-        let date = Self.httpDate(time.adding(seconds: days * 86_400))
+        let date = HTTPDate.text(time.adding(seconds: days * 86_400))
         answer.payload = Array(#"{"status":200,"Date":"\#(date)","uptime":\#(uptime)}"#.utf8)
         answer.payloadType = .json
         let begun = #"{"begunAt":\#(time.rawValue),"bootID":"a","uptime":\#(uptime)}"#
         try store.write(Event(.syncStarted, recordedAt: time, json: Array(begun.utf8)))
         for event in [answer] + more(start) { try store.write(event) }
-    }
-
-    private static func httpDate(_ time: Timestamp) -> String {
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let text = Array(time.description)
-        let month = months[(Int(String(text[5..<7])) ?? 1) - 1]
-        return "Mon, \(String(text[8..<10])) \(month) \(String(text[0..<4])) "
-            + "\(String(text[11..<19])) GMT"
     }
 
     /// A clean-up by the server's time, so many days ahead.
@@ -118,6 +108,18 @@ extension ReachStore {
         try reach.entry(1, in: 1, daysAgo: 1)
         #expect(try reach.seen("entries") == ["1"])
         #expect(try reach.why("entries/1").contains("serverTime/1: voided"))
+        try reach.check()
+    }
+
+    @Test func `has what it pruned listed again, though the mark is older`() throws {
+        try reach.hears(minutes: 0) { [reach.lists(0, in: $0, at: 0)] }
+        for minutes in [1, 7] as [Int64] { try reach.hears(3000, minutes: minutes) }
+        try reach.hears(3000, minutes: 13) { [reach.cleansUp(aheadBy: 3000, in: $0)] }
+        #expect(try reach.kept("entries") == [])
+
+        try reach.hears(minutes: 15)
+
+        #expect(try reach.store.journal.read { try $0.isOwed("entries") })
         try reach.check()
     }
 

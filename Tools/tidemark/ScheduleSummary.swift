@@ -25,7 +25,7 @@ struct ScheduleSummary {
         switch hold {
         case nil: "at once"
         case .frozen: "when the user asks, or gives other credentials"
-        case .wait(let left, _): "in \(Self.seconds(left)) s"
+        case .wait(let left, _): "in \(left.inWholeSeconds) s"
         }
     }
 
@@ -45,13 +45,13 @@ struct ScheduleSummary {
             object["reason"] = gate.reason.isEmpty ? nil : .string(gate.reason)
             object["failures"] = gate.failures > 0 ? .number(JSONNumber(gate.failures)) : nil
             object["secondsLeft"] =
-                name == .frozen ? nil : .number(JSONNumber(Int(Self.seconds(left))))
+                name == .frozen ? nil : .number(JSONNumber(Int(left.inWholeSeconds)))
             return .object(object)
         }
     }
 
     private func sentence(_ name: SyncGate.Name, _ gate: SyncGate, _ left: Int64) -> String {
-        let until = "until \(now.now.adding(seconds: Self.seconds(left)).description.prefix(19))Z"
+        let until = "until \(now.now.adding(seconds: left.inWholeSeconds).description.prefix(19))Z"
         return switch name {
         case .server: "the server asked for a pause \(until) (\(gate.position))"
         case .backoff:
@@ -59,9 +59,5 @@ struct ScheduleSummary {
         case .busy: "the server is busy \(until) (\(gate.position))"
         case .frozen: "the server said \(gate.reason) (\(gate.position))"
         }
-    }
-
-    private static func seconds(_ microseconds: Int64) -> Int64 {
-        microseconds / 1_000_000 + (microseconds % 1_000_000 > 0 ? 1 : 0)
     }
 }

@@ -24,6 +24,7 @@ struct StoreSummary {
     }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
+    private let clock: ServerClock?
     /// The calls that fail for reasons of their own, each with the seconds until it is made again.
     private var failing: [(call: FailingCall, seconds: Int64)] = []
     /// How many of them are told one by one.
@@ -32,8 +33,9 @@ struct StoreSummary {
     init(_ views: ViewReader, at now: Moment) throws {
         position = views.last
         schedule = ScheduleSummary(try views.gates(), at: now)
+        clock = try views.serverClock()
         failing = try views.failingCalls().map {
-            ($0, ($0.row.gate.left(at: now) + 999_999) / 1_000_000)
+            ($0, $0.row.gate.left(at: now).inWholeSeconds)
         }
         let registration = try views.registration()
         origin = registration?.remote?.origin
@@ -91,6 +93,12 @@ struct StoreSummary {
         for (collection, count) in waiting.held.sorted(by: { $0.key < $1.key }) {
             lines.append("held      \(count) of \(collection), see tidemark issues")
         }
+        if let doubt = clock?.doubt {
+            lines.append(
+                "clock     in doubt: the server says \(doubt.said.seconds) (\(doubt.since)),")
+            lines.append(
+                "          \(doubt.expected.seconds) was expected; nothing is removed meanwhile")
+        }
         for (call, seconds) in failing.prefix(Self.failingShown) {
             let name = call.isList ? "\(call.key.collection)" : "\(call.key)"
             let next = seconds > 0 ? "again in \(seconds) s" : "again with the next run"
@@ -140,6 +148,12 @@ struct StoreSummary {
                 entry["secondsLeft"] = .number(JSONNumber(Int(seconds)))
                 return .object(entry)
             })
+        if let doubt = clock?.doubt {
+            object["timeInDoubt"] = [
+                "said": .string(doubt.said.seconds), "expected": .string(doubt.expected.seconds),
+                "position": .number(JSONNumber(doubt.since.rawValue)),
+            ]
+        }
         object["automatic"] = .string(schedule.automatic)
         object["gates"] = .array(schedule.json)
         var list: [JSONValue] = []
@@ -158,4 +172,9 @@ struct StoreSummary {
         object["collections"] = .array(list)
         return JSONValue.object(object).encoded()
     }
+}
+
+extension Timestamp {
+    /// `2026-11-21T11:09:00Z`.
+    fileprivate var seconds: String { description.prefix(19) + "Z" }
 }

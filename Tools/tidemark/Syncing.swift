@@ -56,6 +56,10 @@ struct Sync: AsyncParsableCommand {
                 "  \(collection): the server did not name \(count), more than half; they are kept:"
                     + " see tidemark issues")
         }
+        if outcome.isTimeInDoubt {
+            Terminal.write(
+                "  nothing is removed until the server's time is known: see tidemark status")
+        }
         for collection in outcome.restarted.sorted() {
             Terminal.write(
                 "  \(collection): the server did not take the next page of the list that was cut"
@@ -163,7 +167,7 @@ extension SyncProgress {
 extension SyncOutcome {
     /// Whether calls failed that are made again by themselves.
     fileprivate var isAskedAgain: Bool {
-        unsettled > 0 || paused.values.contains(where: \.isTransient)
+        unsettled > 0 || isTimeInDoubt || paused.values.contains(where: \.isTransient)
     }
 
     /// This outcome, with what several runs did.

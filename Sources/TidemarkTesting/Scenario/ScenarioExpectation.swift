@@ -42,7 +42,7 @@ struct ScenarioExpectation: Sendable {
     private static let rowMembers = ["document", "status", "error", "placeholder", "hidden"]
     private static let outcomeMembers = [
         "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
-        "rejected", "readBack", "requests", "unsettled",
+        "rejected", "readBack", "requests", "unsettled", "timeInDoubt",
     ]
 
     init(_ value: JSONValue, at path: String, _ model: SyncModel) throws(ScenarioError) {

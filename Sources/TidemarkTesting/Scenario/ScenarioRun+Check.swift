@@ -244,7 +244,7 @@ extension SyncOutcome {
             "pulled": number(counts.pulled), "pushed": number(counts.pushed),
             "conflicts": number(counts.conflicts), "rejected": number(counts.rejected),
             "readBack": number(counts.readBack), "requests": number(counts.requests),
-            "unsettled": number(unsettled),
+            "unsettled": number(unsettled), "timeInDoubt": .bool(isTimeInDoubt),
         ]
     }
 }

@@ -16,6 +16,8 @@ struct HookedAdapter: ServerAdapter {
     var hidesCursor = false
     /// Whether answers to writes say not how the entity is now.
     var hidesStored = false
+    /// Whether of what is not there it is said to be deleted.
+    var tellsDeleted = false
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
     /// Which lists are said to begin where the server knows nothing of.
@@ -47,6 +49,9 @@ struct HookedAdapter: ServerAdapter {
         }
         if forgets(call) { return .cursorExpired }
         let answer = kinto.answer(to: call, response, body: body)
+        if tellsDeleted, case .read(_, let id) = call, case .absent = answer {
+            return .deleted(ServerRecord(id: id, revision: nil, document: nil))
+        }
         if hidesStored, call.isWriteOfOne, case .record(let record) = answer {
             return .stored(id: record.id, record.revision)
         }
