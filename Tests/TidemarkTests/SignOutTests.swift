@@ -175,7 +175,7 @@ import TidemarkTesting
 
 @Suite(.timeLimit(.minutes(1))) struct `two engines of one store` {
     @Test func `don't run at the same time, whichever replica they have`() async throws {
-        let world = SyncWorld()
+        let world = SyncWorld.live()
         try await SyncDevice.with(world) { device in
             let other = try Replica.open(existing: device.replica.directory)
             let second = SyncDevice.engine(

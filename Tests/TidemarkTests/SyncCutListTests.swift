@@ -165,17 +165,19 @@ import TidemarkViews
         let world = world(10, pageSize: 2)
         try await SyncDevice.with(world) { device async throws in
             _ = try await device.run(dyingAfter: 5)
+            let next = SyncBox<String>()
             device.wire.tap { request, _, pass in
-                guard request.path?.contains("_token") == true,
-                    try! device.replica.journal.read({ try $0.listing("tasks") }) != nil,
-                    world.server.requestLog.last?.path.contains("/tasks/") == false
-                else { return await pass() }
+                guard let path = request.path, path.contains("_token") else { return await pass() }
+                // The page after the last one that was kept.
+                next.value = next.value ?? path
+                guard path == next.value else { return await pass() }
                 return .success(
                     TransportResponse(response: HTTPResponse(status: .init(code: 500)), body: []))
             }
             for _ in 1...2 {
                 #expect(try await device.sync().paused["tasks"]?.name == "server")
             }
+            world.rivalPuts("tasks/new", "{}")
 
             let outcome = try await device.sync()
 

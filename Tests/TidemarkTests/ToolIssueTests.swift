@@ -18,7 +18,7 @@ struct `the tool's issues` {
 
     /// A store whose edit of a list lost, and whose task the server refused.
     private func withIssues(_ body: (SyncWorld, String) async throws -> Void) async throws {
-        let world = SyncWorld()
+        let world = SyncWorld.live()
         let listener = try await Task(priority: .high) {
             try await LoopbackServer.start(world.server)
         }.value

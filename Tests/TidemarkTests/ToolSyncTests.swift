@@ -17,10 +17,7 @@ struct `the tool's sync` {
     private func withServer(
         _ world: SyncWorld = SyncWorld(), _ body: (SyncWorld, String) async throws -> Void
     ) async throws {
-        // The tool's clock is the machine's, and the server's agrees with it.
-        let now = Dependencies.live.now().rawValue
-        world.clock.advance(by: .microseconds(now - world.clock.now.rawValue))
-        try await withOrigin(world) { world, store, _ in try await body(world, store) }
+        try await withOrigin(.live(world)) { world, store, _ in try await body(world, store) }
     }
 
     private func withOrigin(
@@ -122,7 +119,8 @@ struct `the tool's sync` {
                 #expect(
                     result.lines == [
                         "not synced: the server's time is in doubt",
-                        "  nothing is removed until the server's time is known: see tidemark status",
+                        "  nothing is removed until the server's time is known: see "
+                            + "tidemark status",
                     ])
             }
 

@@ -26,18 +26,22 @@ public final class InMemoryServer: Transport, Sendable {
         bucket = nil
     }
 
-    /// A server with a bucket and its collections, on a test's clock.
+    /// A server with a bucket and its collections.
     ///
     /// - Parameters:
     ///   - bucket: the bucket that ``put(_:_:)``, ``delete(_:)`` and ``record(_:)`` are about.
     ///   - model: whose collections it has.
     ///   - faults: what goes wrong.
-    ///   - clock: the server's clock.
+    ///   - clock: the server's clock, which is to be that of the replicas; nil for the machine's,
+    ///     as theirs is unless they are given another one.
     public init(
         bucket: String, model: SyncModel, faults: FaultPlan = FaultPlan(),
-        clock: ManualClock = ManualClock()
+        clock: ManualClock? = nil
     ) {
-        core = ServerCore(KintoServerModel(), faults: faults, now: { clock.now.milliseconds })
+        let live = Dependencies.live
+        core = ServerCore(
+            KintoServerModel(), faults: faults,
+            now: { (clock?.now ?? live.now()).milliseconds })
         self.bucket = bucket
         request(.put, "/v1/buckets/\(bucket)")
         for collection in model.collections {

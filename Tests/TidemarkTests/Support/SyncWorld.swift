@@ -37,6 +37,13 @@ struct SyncWorld: Sendable {
         server.faults = FaultPlan(faults)
     }
 
+    /// A world whose clock shows what the machine's does, as that of tools and apps does.
+    static func live(_ world: SyncWorld = SyncWorld()) -> SyncWorld {
+        world.clock.advance(
+            by: .microseconds(Dependencies.live.now().rawValue - world.clock.now.rawValue))
+        return world
+    }
+
     /// A world with small pages.
     static func paging(_ pageSize: Int) -> SyncWorld {
         var model = usualModel
