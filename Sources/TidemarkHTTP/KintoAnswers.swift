@@ -95,13 +95,17 @@ extension KintoAdapter {
         }
         var answers: [BatchedAnswer] = []
         for (call, range) in zip(calls, ranges) {
-            guard let part = try? JSONDocument(parsing: Array(body[range])),
-                let status = part.value("status")?.int64Value.flatMap(Int.init(exactly:))
+            // A record in it that can't be read is no word on the others.
+            let part = Array(body[range])
+            guard
+                let status = JSON.member("status", of: part)
+                    .flatMap({ try? JSONValue(parsing: part[$0]) })?
+                    .int64Value.flatMap(Int.init(exactly:))
             else { throw .malformed("an answer of a batch without a status") }
             if status == 409 || (500...599).contains(status) {
                 return .failure(.server(status: status, retryAfterSeconds: nil))
             }
-            let own = Array(part.rawValue("body") ?? [])
+            let own = JSON.member("body", of: part).map { Array(part[$0]) } ?? []
             let answer: ServerAnswer
             if let failure = failure(call, status, [:]) {
                 answer = .failure(failure)
@@ -180,7 +184,7 @@ extension KintoAdapter {
     }
 
     private static func id(in record: [UInt8]) -> String? {
-        (try? JSONDocument(parsing: record))?.value("id")?.stringValue
+        JSON.member("id", of: record).flatMap { try? JSONValue(parsing: record[$0]) }?.stringValue
     }
 
     /// Those of some records that are there; all that the list names are.

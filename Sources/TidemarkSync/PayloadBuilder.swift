@@ -44,7 +44,7 @@ struct PayloadBuilder {
     mutating func body(_ bytes: [UInt8]?) {
         guard let bytes, !bytes.isEmpty else { return }
         do {
-            try JSON.validate(bytes)
+            try JSON.validate(bytes, within: 1)
             raw("body", bytes)
         } catch {
             if let text = String(validating: bytes, as: UTF8.self) {

@@ -219,7 +219,8 @@ extension ViewReader {
             var issue = IssueRow(
                 kind: .unreadable, position: row.position, collection: place.collection)
             issue.name = place.id
-            issue.message = row.problem
+            issue.message =
+                row.problem.contains(place.id) ? row.problem : "\(place.id): \(row.problem)"
             issues.append(issue)
         }
         return issues

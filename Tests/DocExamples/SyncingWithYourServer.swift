@@ -64,19 +64,26 @@ package struct NotesAdapter: ServerAdapter {
     /// `{"items":[{"id":…,"etag":…,"data":{…}},…],"next":…,"cursor":…}`; without data it is
     /// deleted.
     private func page(_ body: [UInt8]) -> ServerAnswer {
-        guard let list = try? JSONDocument(parsing: body),
-            let items = try? JSON.arrayElements(of: body, at: "items")
-        else { return .failure(.malformed("a list is no JSON object with items")) }
+        // By brackets and strings alone: an item that is no JSON must not hide the others.
+        guard let items = try? JSON.arrayElements(of: body, at: "items") else {
+            return .failure(.malformed("a list is no JSON object with items"))
+        }
+        func text(_ name: String, of object: [UInt8]) -> String? {
+            let value = JSON.member(name, of: object).map { object[$0] }
+            return value.flatMap { try? JSONValue(parsing: $0) }?.stringValue
+        }
         var page = ListPage(
-            records: [], next: list.value("next")?.stringValue,
-            cursor: list.value("cursor")?.stringValue.map { Revision($0) })
+            records: [], next: text("next", of: body),
+            cursor: text("cursor", of: body).map { Revision($0) })
         for range in items {
             let bytes = Array(body[range])
             guard let item = try? JSONDocument(parsing: bytes),
                 let id = item.value("id")?.stringValue
             else {
                 page.unreadable.append(
-                    UnreadableRecord(id: nil, bytes: bytes, problem: "it has no id"))
+                    UnreadableRecord(
+                        id: text("id", of: bytes), bytes: bytes,
+                        problem: "no JSON, or without an id"))
                 continue
             }
             page.records.append(

@@ -125,13 +125,28 @@ import TidemarkEvents
         #expect(try elements(#"{"data":null}"#, at: "data") == nil)
     }
 
-    @Test func `the whole text is checked`() {
+    @Test func `elements are whatever stands between matching brackets and commas`() throws {
+        let text = #"[01, "\ud800" ,[1,,{"a":"]"}], nul x]"#
+
+        #expect(try elements(text) == ["01", #""\ud800""#, #"[1,,{"a":"]"}]"#, "nul x"])
+        let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(try elements("[\(deep)]") == [deep])
+    }
+
+    @Test func `the structure of the whole text is checked`() {
         #expect(throws: JSONError(.notAnObject, at: 0)) { try elements("[1]", at: "data") }
         #expect(throws: JSONError(.trailingBytes, at: 13)) {
             try elements(#"{"data":[1]} x"#, at: "data")
         }
-        #expect(throws: JSONError(.unexpectedByte, at: 18, detail: #"0x7d "}""#)) {
+        #expect(throws: JSONError(.unexpectedByte, at: 18)) {
             try elements(#"{"data":[1],"b":[1}"#, at: "data")
         }
+        #expect(throws: JSONError(.unexpectedByte, at: 3)) { try elements("[1,,2]") }
+        #expect(throws: JSONError(.unexpectedByte, at: 3)) { try elements("[1,]") }
+        #expect(throws: JSONError(.unexpectedEnd, at: 4)) { try elements(#"["a]"#) }
+        #expect(throws: JSONError(.duplicateKey, at: 12)) {
+            try elements(#"{"data":[1],"data":[2]}"#, at: "data")
+        }
+        #expect(throws: JSONError(.empty, at: 1)) { try elements(" ") }
     }
 }

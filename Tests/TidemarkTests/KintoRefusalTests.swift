@@ -119,6 +119,36 @@ extension `with a real Kinto server` {
             }
         }
 
+        @Test func `a record that is nested too deep hides no other, and stops no write`()
+            async throws
+        {
+            try await KintoWorld.run { world in
+                let a = try world.device("a")
+                func issues(_ device: KintoDevice) throws -> [String] {
+                    try device.replica.issues().map { String($0.message.prefix(39)) }
+                }
+                let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+                try await world.client.put("tasks/good", #"{"title":"g"}"#)
+                try await world.client.put("tasks/deep", #"{"x":\#(deep)}"#)
+                try a.put("tasks/mine", #"{"title":"m"}"#)
+
+                let outcome = try await a.sync()
+
+                #expect(outcome.failure == nil && outcome.paused.isEmpty && outcome.pending == 0)
+                #expect(try a.documents("tasks").keys.sorted() == ["good", "mine"])
+                #expect(try issues(a) == ["deep: a record: nested too deep at byte"])
+                try world.expectWhole(a)
+
+                // A list of everything does not take it for deleted, nor for news.
+                #expect(try await a.engine.sync(full: true).held == [:])
+                #expect(try issues(a) == ["deep: a record: nested too deep at byte"])
+                try await world.client.put("tasks/deep", #"{"x":[]}"#)
+                try await world.settle(a)
+                #expect(try a.replica.issues() == [])
+                try await world.expectEqual(a)
+            }
+        }
+
         @Test func `a collection that is not there stops no other`() async throws {
             try await KintoWorld.run { world in
                 let a = try world.device("a")

@@ -1,4 +1,4 @@
-// JSONReading.swift — the doors for bytes: check them, make a value of them, or cut them up.
+// JSONReading.swift — the doors for bytes: check them, or make a value of them.
 //
 // One set of rules holds at every door: RFC 8259 and no more, at most JSONLimits.depthMax deep,
 // UTF-8 without a byte order mark, no lone surrogates, unique keys. Numbers may be of any size.
@@ -45,37 +45,6 @@ public enum JSON {
     package static func isObject(_ bytes: [UInt8]) -> Bool {
         bytes.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 } == UInt8(ascii: "{")
     }
-
-    /// Where the elements of an array stand, verbatim, without white space around them.
-    ///
-    /// - Parameters:
-    ///   - bytes: one JSON text; all of it is checked.
-    ///   - key: the member of the top-level object that holds the array, or nil when the text
-    ///     itself is the array.
-    /// - Returns: byte ranges of `bytes` in order, or nil when there is no such member or it is
-    ///   no array.
-    /// - Throws: ``JSONError`` when the bytes are not valid, or when a key is given and the text
-    ///   is no object.
-    public static func arrayElements(
-        of bytes: [UInt8], at key: String? = nil
-    ) throws(JSONError) -> [Range<Int>]? {
-        try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
-            guard let key else { return try scanner.elementRanges(bytes) }
-            guard try scanner.peek(bytes) == UInt8(ascii: "{") else {
-                throw JSONError(.notAnObject, at: scanner.at)
-            }
-            let wanted = ExactString(key)
-            var found: [Range<Int>]?
-            try scanner.members(bytes) { (scanner, bytes, key) throws(JSONError) in
-                if ExactString(scanner.text(key)) == wanted {
-                    found = try scanner.elementRanges(bytes)
-                } else {
-                    try scanner.skipValue(bytes)
-                }
-            }
-            return found
-        }
-    }
 }
 
 extension JSONValue {
@@ -93,24 +62,5 @@ extension JSONValue {
         self = try JSONScanner.whole(bytes) { (scanner, bytes) throws(JSONError) in
             try scanner.parseValue(bytes)
         }
-    }
-}
-
-extension JSONScanner {
-    /// Walks over one value: the ranges of its elements, or nil when it is no array.
-    fileprivate mutating func elementRanges(
-        _ bytes: Span<UInt8>
-    ) throws(JSONError) -> [Range<Int>]? {
-        guard try peek(bytes) == UInt8(ascii: "[") else {
-            try skipValue(bytes)
-            return nil
-        }
-        var ranges: [Range<Int>] = []
-        try elements(bytes) { (scanner, bytes) throws(JSONError) in
-            let start = scanner.at
-            try scanner.skipValue(bytes)
-            ranges.append(start..<scanner.at)
-        }
-        return ranges
     }
 }

@@ -108,10 +108,11 @@ extension TogglAdapter {
         for element in elements {
             let bytes = Array(body[element])
             do throws(SyncFailure) { page.records.append(try record(collection, bytes)) } catch {
-                let document = try? JSONDocument(parsing: bytes)
+                let id = JSON.member(collection.idField, of: bytes)
+                    .flatMap { try? JSONValue(parsing: bytes[$0]) }
                 page.unreadable.append(
                     UnreadableRecord(
-                        id: document?.value(collection.idField)?.idText, bytes: bytes,
+                        id: id?.idText, bytes: bytes,
                         problem: error.detail))
             }
         }

@@ -1,0 +1,190 @@
+// JSONSplitting.swift — where the parts of a JSON text stand, by its structure alone.
+//
+// A server's list is cut up before any of its records is judged, so that one that is no JSON hides
+// no other. Strings end and brackets match; what stands between them is whatever it is.
+
+extension JSON {
+    /// Where the elements of an array stand, verbatim, without white space around them.
+    ///
+    /// Strings and brackets are looked at, and nothing else: whether an element is JSON is for
+    /// whoever reads it, so that one that is not does not hide the others.
+    ///
+    /// - Parameters:
+    ///   - bytes: one JSON text, but for what is in the elements.
+    ///   - key: the member of the top-level object that holds the array, or nil when the text
+    ///     itself is the array.
+    /// - Returns: byte ranges of `bytes` in order, or nil when there is no such member or it is
+    ///   no array.
+    /// - Throws: ``JSONError`` where strings or brackets do not match, an element is missing, the
+    ///   member is there twice, or when a key is given and the text is no object.
+    public static func arrayElements(
+        of bytes: [UInt8], at key: String? = nil
+    ) throws(JSONError) -> [Range<Int>]? {
+        var splitter = JSONSplitter(bytes[...])
+        guard let first = splitter.first else { throw JSONError(.empty, at: bytes.count) }
+        guard let key else {
+            guard first == UInt8(ascii: "[") else { return nil }
+            let elements = try splitter.elements()
+            try splitter.end()
+            return elements
+        }
+        let found = try splitter.member(key)
+        try splitter.end()
+        guard let found, bytes[found.lowerBound] == UInt8(ascii: "[") else { return nil }
+        var inner = JSONSplitter(bytes[found])
+        let elements = try inner.elements()
+        try inner.end()
+        return elements
+    }
+
+    /// Where the value of a member of an object stands, verbatim, without white space around it.
+    ///
+    /// As in ``arrayElements(of:at:)`` only strings and brackets are looked at.
+    ///
+    /// - Returns: a byte range of `bytes`; nil when there is no such member, or more than one, or
+    ///   when the text is no object.
+    public static func member(_ key: String, of bytes: [UInt8]) -> Range<Int>? {
+        var splitter = JSONSplitter(bytes[...])
+        guard let found = try? splitter.member(key), (try? splitter.end()) != nil else {
+            return nil
+        }
+        return found
+    }
+}
+
+/// Goes through a text once, without recursion.
+private struct JSONSplitter {
+    private let bytes: ArraySlice<UInt8>
+    private var at: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        at = bytes.startIndex
+    }
+
+    /// The first byte that is no white space.
+    var first: UInt8? { bytes.first { !Self.isSpace($0) } }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    private var next: UInt8? { at < bytes.endIndex ? bytes[at] : nil }
+
+    private func wrong(_ code: JSONError.Code) -> JSONError {
+        JSONError(at < bytes.endIndex ? code : .unexpectedEnd, at: at)
+    }
+
+    private mutating func skipSpace() {
+        while at < bytes.endIndex, Self.isSpace(bytes[at]) { at += 1 }
+    }
+
+    private mutating func take(_ byte: Unicode.Scalar) throws(JSONError) {
+        guard next == UInt8(ascii: byte) else { throw wrong(.unexpectedByte) }
+        at += 1
+    }
+
+    /// Makes sure that nothing follows but white space.
+    mutating func end() throws(JSONError) {
+        skipSpace()
+        guard at == bytes.endIndex else { throw wrong(.trailingBytes) }
+    }
+
+    /// Passes over a string, from its first quotation mark to behind its last one.
+    private mutating func skipString() throws(JSONError) {
+        try take("\"")
+        while let byte = next {
+            at += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return }
+        }
+        at = bytes.endIndex
+        throw wrong(.unexpectedEnd)
+    }
+
+    /// Passes over what stands up to the comma or bracket that ends it; its range, without the
+    /// white space behind it.
+    private mutating func part() throws(JSONError) -> Range<Int> {
+        let start = at
+        var closers: [UInt8] = []
+        scan: while let byte = next {
+            switch byte {
+            case UInt8(ascii: "\""):
+                try skipString()
+                continue
+            case UInt8(ascii: "["): closers.append(UInt8(ascii: "]"))
+            case UInt8(ascii: "{"): closers.append(UInt8(ascii: "}"))
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                guard let closer = closers.last else { break scan }
+                guard closer == byte else { throw wrong(.unexpectedByte) }
+                closers.removeLast()
+            case UInt8(ascii: ",") where closers.isEmpty: break scan
+            default: break
+            }
+            at += 1
+        }
+        guard at < bytes.endIndex, closers.isEmpty else { throw wrong(.unexpectedEnd) }
+        var end = at
+        while end > start, Self.isSpace(bytes[end - 1]) { end -= 1 }
+        guard end > start else { throw wrong(.unexpectedByte) }
+        return start..<end
+    }
+
+    /// The elements of the array that begins here.
+    mutating func elements() throws(JSONError) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        try list("[", "]") { (splitter) throws(JSONError) in ranges.append(try splitter.part()) }
+        return ranges
+    }
+
+    /// The value of a member of the object that begins here.
+    mutating func member(_ key: String) throws(JSONError) -> Range<Int>? {
+        guard first == UInt8(ascii: "{") else {
+            throw JSONError(.notAnObject, at: bytes.startIndex)
+        }
+        var found: Range<Int>?
+        try list("{", "}") { (splitter) throws(JSONError) in
+            let start = splitter.at
+            try splitter.skipString()
+            let isIt = Self.isKey(splitter.bytes[start..<splitter.at], key)
+            splitter.skipSpace()
+            try splitter.take(":")
+            splitter.skipSpace()
+            let value = try splitter.part()
+            guard isIt else { return }
+            guard found == nil else { throw JSONError(.duplicateKey, at: start) }
+            found = value
+        }
+        return found
+    }
+
+    private static func isKey(_ written: ArraySlice<UInt8>, _ key: String) -> Bool {
+        guard written.contains(UInt8(ascii: "\\")) else {
+            return written.dropFirst().dropLast().elementsEqual(key.utf8)
+        }
+        let text = (try? JSONValue(parsing: written))?.stringValue
+        return text.map { ExactString($0) == ExactString(key) } ?? false
+    }
+
+    /// Goes through what stands between two brackets, separated by commas.
+    private mutating func list(
+        _ opening: Unicode.Scalar, _ closing: Unicode.Scalar,
+        _ body: (inout JSONSplitter) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        skipSpace()
+        try take(opening)
+        skipSpace()
+        guard next != UInt8(ascii: closing) else {
+            at += 1
+            return
+        }
+        while true {
+            skipSpace()
+            try body(&self)
+            if next == UInt8(ascii: ",") {
+                at += 1
+                continue
+            }
+            return try take(closing)
+        }
+    }
+}
