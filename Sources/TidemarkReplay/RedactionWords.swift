@@ -25,11 +25,14 @@ enum RedactionWords {
     static let paths: Set<String> = [
         ".", "..", ".well-known", "_before", "_fields", "_limit", "_since", "_sort", "_token",
         "api", "batch", "buckets", "caldav", "carddav", "clients", "collections", "dav",
-        "default", "deleted", "end_date", "in_id",
-        "features", "me", "page", "preferences", "projects", "reports", "search", "tags", "tasks",
+        "end_date", "features", "me", "page", "preferences", "projects", "reports", "search",
+        "tags", "tasks",
         "v3", "workspace", "workspaces",
         "per_page", "records", "since", "start_date", "sync-token", "v0", "v1", "v2", "v9",
     ]
+
+    /// Names in queries that are no segments of paths.
+    static let queries: Set<String> = ["deleted", "in_id"]
 
     /// Names in queries whose numbers say how much is asked for.
     static let counts: Set<String> = ["_limit", "page", "per_page"]

@@ -8,6 +8,8 @@ import TidemarkLog
 enum RedactionMember {
     /// Numbers and words of ours; any other text is replaced.
     case plain
+    /// A word of ours, or any other text.
+    case word
     /// An id, a message, a name: one text, or several.
     case text
     /// A version, a cursor or an epoch.
@@ -83,7 +85,7 @@ extension RedactionMember {
             "held": .text, "hidden": .text, "of": .plain, "gone": .text,
         ],
         .pushAccepted: ["serverID": .text],
-        .pushRejected: ["status": .plain, "message": .plain],
+        .pushRejected: ["status": .plain, "message": .word],
     ]
 
     /// What stands in an object of ``answer``; nil for the document of a rule.
@@ -152,6 +154,7 @@ extension Redactor {
     ) -> JSONValue {
         switch (member, value) {
         case (.plain, _): plain(value)
+        case (.word, .string(let text)): .string(word(text))
         case (.text, .string(let text)): .string(self.text(text))
         case (.detail, .string(let text)): .string(detail(text))
         case (.token, .string(let text)): .string(token(text))

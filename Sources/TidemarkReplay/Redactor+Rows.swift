@@ -71,7 +71,7 @@ private enum RowParts {
         9: .token, 10: .token, 11: .time, 12: .time, 13: .time, 14: .time, 15: .plain,
     ]
     static let listedPage: [UInt32: RowPart] = [
-        1: .plain, 2: .text, 3: .message([1: .text, 2: .token]), 4: .text,
+        1: .plain, 2: .text, 3: .message([1: .text, 2: .token, 3: .time]), 4: .text,
     ]
     static let held: [UInt32: RowPart] = [1: .plain, 2: .text]
     static let ids: [UInt32: RowPart] = [1: .text]

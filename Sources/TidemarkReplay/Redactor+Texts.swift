@@ -14,8 +14,13 @@ extension Redactor {
             return "https://redacted.invalid" + url(path)
         }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
-            .map { segment($0) }.joined(separator: "/")
+        let segments = (parts.first ?? "").split(
+            separator: "/", omittingEmptySubsequences: false)
+        // The user's own bucket; elsewhere it is an id like any other.
+        let path = segments.indices.map { index in
+            let isOwn = index > 0 && segments[index - 1] == "buckets"
+            return isOwn && segments[index] == "default" ? "default" : segment(segments[index])
+        }.joined(separator: "/")
         guard parts.count == 2 else { return path }
         let query = parts[1].split(separator: "&", omittingEmptySubsequences: false)
             .map { parameter($0) }
@@ -39,7 +44,8 @@ extension Redactor {
         guard parts.count == 2 else { return escaped(parameter) { self.text($0) } }
         if RedactionWords.counts.contains(name), Int64(parts[1]) != nil { return String(parameter) }
         if name == "deleted", parts[1] == "true" { return String(parameter) }
-        let isKnown = RedactionWords.paths.contains(name)
+        let isKnown =
+            RedactionWords.paths.contains(name) || RedactionWords.queries.contains(name)
         let newName = isKnown ? name : escaped(parts[0]) { self.text($0) }
         return newName + "="
             + escaped(parts[1]) { bytes in
@@ -56,7 +62,13 @@ extension Redactor {
     private func ids(_ bytes: [UInt8]) -> [UInt8] {
         let comma = UInt8(ascii: ",")
         let ids = bytes.split(separator: comma, omittingEmptySubsequences: false)
-        return Array(ids.map { token(Array($0)) }.joined(separator: [comma]))
+        let quote = UInt8(ascii: "\"")
+        let replaced = ids.map { id in
+            // An id is a text wherever it stands, whatever it looks like.
+            guard id.count > 1, id.first == quote, id.last == quote else { return text(Array(id)) }
+            return [quote] + text(Array(id.dropFirst().dropLast())) + [quote]
+        }
+        return Array(replaced.joined(separator: [comma]))
     }
 
     /// Replaces what a percent-encoded text stands for, and writes it in the same way.

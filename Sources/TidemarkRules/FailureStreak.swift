@@ -10,12 +10,15 @@ package import TidemarkEvents
 
 /// The calls of a run that failed since the server answered last.
 package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
+    /// What kind of call failed in an earlier run.
+    package enum Kind: Sendable { case list, read, write }
+
     private var calls: Set<Call> = []
     private var collections: Set<CollectionName> = []
     /// Whether the last of them was answered by something else than the server.
     private var isForeign = false
-    /// How many of them failed in earlier runs already.
-    private var again = 0
+    /// How many failed in earlier runs already.
+    private var again: [Kind: Int] = [:]
     /// Whether the server answered anything in this run.
     package private(set) var hasAnswer = false
 
@@ -31,20 +34,20 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - collection: what it was about; nil for all of them.
-    ///   - isKnown: whether it failed in an earlier run, too.
+    ///   - known: of which kind it is, if it failed in an earlier run, too.
     ///   - isForeign: whether something else answered in the server's place.
     ///   - isFirst: whether that ends the run where it comes before any answer: a call about one
     ///     entity says less of the server than a list does.
     ///   - count: how many collections the run is about.
     /// - Returns: whether nothing more is to be asked in this run.
     package mutating func failed(
-        _ call: Call, _ collection: CollectionName?, isKnown: Bool = false, isForeign: Bool,
+        _ call: Call, _ collection: CollectionName?, known: Kind? = nil, isForeign: Bool,
         isFirst: Bool = true, of count: Int
     ) -> Bool {
         // A page instead of the first answer, or of two in a row: nobody else is there to be asked.
-        let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign && !isKnown)
-        guard !isKnown else {
-            again += 1
+        let isInPlace = isForeign && (!hasAnswer && isFirst || self.isForeign && known == nil)
+        if let known {
+            again[known, default: 0] += 1
             return isInPlace
         }
         self.isForeign = isForeign
@@ -55,9 +58,9 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
 
     private static var callsMax: Int { 3 }
 
-    /// Whether nothing more is to be asked of what failed in earlier runs.
-    package var skipsKnown: Bool { again >= Self.callsMax }
+    /// Whether nothing more of a kind is to be asked that failed in earlier runs.
+    package func skips(_ kind: Kind) -> Bool { again[kind, default: 0] >= Self.callsMax }
 
     /// Whether everything that was asked failed.
-    package var isAll: Bool { !hasAnswer && (!calls.isEmpty || again > 0) }
+    package var isAll: Bool { !hasAnswer && (!calls.isEmpty || !again.isEmpty) }
 }

@@ -44,8 +44,12 @@ extension SyncMachine {
     }
 
     /// Whether a call about an entity that failed is to be made again.
-    func isDue(_ key: EntityKey, at now: Moment) -> Bool {
-        guard !failedNow.contains(key), !(streak.skipsKnown && hasFailed(key)) else { return false }
+    func isDue(
+        _ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind, at now: Moment
+    ) -> Bool {
+        guard !failedNow.contains(key), !(streak.skips(kind) && hasFailed(key)) else {
+            return false
+        }
         return failing?[key].map { wait($0, at: now) == 0 } ?? true
     }
 
@@ -60,16 +64,17 @@ extension SyncMachine {
         return model[name].map { !isVersioned($0) } ?? true
     }
 
-    /// Whether a step asks once more for what failed in an earlier run, so that it says nothing of
-    /// the server if it fails again; of lists only where the server answered something else.
-    private func isKnownToFail(_ step: SyncStep) -> Bool {
+    /// What a step asks for that failed in an earlier run, so that it says nothing of the server if
+    /// it fails again; lists only where the server answered something else.
+    private func knownToFail(_ step: SyncStep) -> FailureStreak<ServerCall>.Kind? {
         switch step {
-        case .list(let call): streak.hasAnswer && isFailing(call.collection?.name)
-        case .readBack(let key, _, _): hasFailed(key)
+        case .list(let call):
+            streak.hasAnswer && isFailing(call.collection?.name) ? .list : nil
+        case .readBack(let key, _, _): hasFailed(key) ? .read : nil
         case .fetch(let collection, let ids):
-            ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0]))
-        case .push(let items): items.count == 1 && hasFailed(items[0].key)
-        case .describe, .refetch, .complete, .cleanUp, .finish: false
+            ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
+        case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
+        case .describe, .refetch, .complete, .cleanUp, .finish: nil
         }
     }
 
@@ -102,6 +107,11 @@ extension SyncMachine {
     package mutating func unsent(_ failure: SyncFailure, _ step: SyncStep) {
         failedLast = failure
         if case .list = step, beginsAnew(after: failure) { return startAnew() }
+        if case .push(let items) = step, items.count > 1, failure.isOfRequest {
+            // One of them, perhaps, of which no request can be made by itself either.
+            sendsAlone = true
+            return
+        }
         guard !failure.stopsRun else {
             outcome.failure = failure
             return
@@ -127,7 +137,7 @@ extension SyncMachine {
             outcome.failure = failure
             return
         }
-        let isKnown = isKnownToFail(step)
+        let known = knownToFail(step)
         passOver(step, failure)
         guard failure.isServers else { return streak.answered() }
         guard let call = step.call else { return }
@@ -135,10 +145,10 @@ extension SyncMachine {
         let count = scope == .all || scope == .push ? model.collections.count : pulls.count
         let isFirst = if case .readBack = step { false } else { true }
         let isEnd = streak.failed(
-            call, call.collection?.name, isKnown: isKnown, isForeign: isForeign, isFirst: isFirst,
+            call, call.collection?.name, known: known, isForeign: isForeign, isFirst: isFirst,
             of: count)
         if isEnd { outcome.failure = failure }
-        if streak.skipsKnown { skipFailingLists(failure) }
+        if known == .list, streak.skips(.list) { skipFailingLists(failure) }
     }
 
     /// Leaves what a call was about to a later one.
@@ -167,14 +177,16 @@ extension SyncMachine {
     /// that is due.
     mutating func nextFailing(_ views: ViewReader, at now: Moment) throws -> SyncStep? {
         if late == nil {
-            let calls = try views.failingCalls().filter { !$0.isList && isDue($0.key, at: now) }
+            let calls = try views.failingCalls().filter {
+                !$0.isList && isDue($0.key, .read, at: now)
+            }
             late = calls.reversed()
         }
         while let call = late?.popLast() {
             let row = try views.entity(call.key) ?? EntityRow()
             // A write that failed without a trace is pushed again, and not asked after.
             guard row.attempt != nil || call.row.reads > 0 || !call.row.isWrite,
-                isDue(call.key, at: now),
+                isDue(call.key, .read, at: now),
                 let step = try readBack(call.key, row.attempt, views, isLate: true)
             else { continue }
             return step

@@ -213,6 +213,9 @@ extension SyncMachine {
             pause(failure)
             return
         }
+        if let name = listing?.collection.name, begunAnew.remove(name) != nil {
+            outcome.restarted.insert(name)
+        }
         if news.isComplete { listing = nil }
     }
 
@@ -230,7 +233,7 @@ extension SyncMachine {
         }
         restarts[current.collection.name] = count + 1
         if current.isWhole { discarded.insert(current.collection.name) }
-        if current.isResuming { outcome.restarted.insert(current.collection.name) }
+        if current.isResuming { begunAnew.insert(current.collection.name) }
         unpulled = [current.collection] + unpulled
         listing = nil
     }

@@ -71,7 +71,7 @@ extension SyncMachine {
     }
 
     private func isReady(_ key: EntityKey, _ row: EntityRow, at now: Moment) -> Bool {
-        !isBlocked(key.collection) && isDue(key, at: now)
+        !isBlocked(key.collection) && isDue(key, .write, at: now)
             && conflicts[key, default: 0] < Self.conflictsPerEntityMax
             && row.attempt == nil && !row.isPlaceholder && !row.isHidden && row.status != .error
     }

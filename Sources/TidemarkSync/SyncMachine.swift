@@ -54,6 +54,8 @@ package struct SyncMachine: Sendable {
     var epochs: [CollectionName: Revision]?
     /// How often a collection's list was begun anew because the server did not know its cursor.
     var restarts: [CollectionName: Int] = [:]
+    /// Collections whose list could not go on, and was not answered from the beginning yet.
+    var begunAnew: Set<CollectionName> = []
     /// Collections of which an earlier run's list of everything is of no use any more.
     var discarded: Set<CollectionName> = []
     var unpulled: ArraySlice<CollectionModel>
@@ -153,7 +155,7 @@ package struct SyncMachine: Sendable {
         while let key = unread?.popLast() {
             guard let attempt = try views.entity(key)?.attempt else { continue }
             // Asked in vain before: at the end.
-            if let failed = failing?[key], failed.reads > 0 || streak.skipsKnown { continue }
+            if let failed = failing?[key], failed.reads > 0 || streak.skips(.read) { continue }
             if let step = try readBack(key, attempt, views) { return step }
         }
         while let key = asked.popLast() {
@@ -169,13 +171,12 @@ package struct SyncMachine: Sendable {
             return nil
         }
         if collection.ids != .client {
-            // Who names entities can't be asked for one that it has not named. Of the others the
-            // list tells, where there is one.
+            // Who names entities can't be asked for one that it has not named; what a list named
+            // and could not be fetched it has. Of the others the list tells, where there is one.
             let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
             let state = try views.entity(key)?.baseState ?? .absent
-            guard attempt == nil ? state != .absent : state == .live && !isListed else {
-                return nil
-            }
+            let isNamed = state != .absent || failing?[key].map { !$0.isWrite } ?? false
+            guard attempt == nil ? isNamed : state == .live && !isListed else { return nil }
         }
         let id = try views.serverID(of: key)
         return .readBack(key, .read(collection, id: id), attempt: attempt)

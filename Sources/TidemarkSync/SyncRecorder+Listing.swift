@@ -20,7 +20,9 @@ extension SyncRecorder {
                 ? nil : ListPayload(nil)
         }
         var payload = ListPayload(state)
-        payload.references = news.wanted.map { ListedReference(id: $0.id, revision: $0.revision) }
+        payload.references = news.wanted.map {
+            ListedReference(id: $0.id, revision: $0.revision, serverTime: $0.serverTime)
+        }
         let wanted = Set(news.wanted.map { ExactString($0.id) })
         payload.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
         payload.unreadable = page.unreadable.map(\.name)

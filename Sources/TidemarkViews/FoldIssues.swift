@@ -220,7 +220,8 @@ extension ViewReader {
                 kind: .unreadable, position: row.position, collection: place.collection)
             issue.name = place.id
             issue.message =
-                row.problem.contains(place.id) ? row.problem : "\(place.id): \(row.problem)"
+                row.problem.hasPrefix("record \(place.id) ")
+                ? row.problem : "\(place.id): \(row.problem)"
             issues.append(issue)
         }
         return issues

@@ -158,12 +158,11 @@ extension Fold {
             [(item: EntityRow.Pending, isOvertaken: Bool, fields: [String], lost: [String])] =
                 []
         for index in sent.indices.reversed() {
-            let fields = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
-            // What a later change overwrote was not lost.
-            let lost = fields.filter {
-                differing.contains(ExactString($0)) && !later.contains(ExactString($0))
-            }
-            later.formUnion(fields.map(ExactString.init))
+            let all = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
+            // What a later change overwrote was neither lost nor kept.
+            let fields = all.filter { !later.contains(ExactString($0)) }
+            let lost = fields.filter { differing.contains(ExactString($0)) }
+            later.formUnion(all.map(ExactString.init))
             fates.append((sent[index], overtaken[index], fields, lost))
         }
         for (item, isOvertaken, fields, lost) in fates.reversed() {

@@ -48,10 +48,27 @@ package struct ListState: Sendable, Hashable {
 package struct ListedReference: Sendable, Hashable {
     package var id: String
     package var revision: Revision?
+    /// When it was changed last, or deleted, where the page says so.
+    package var serverTime: Timestamp?
 
-    package init(id: String, revision: Revision?) {
+    package init(id: String, revision: Revision?, serverTime: Timestamp? = nil) {
         self.id = id
         self.revision = revision
+        self.serverTime = serverTime
+    }
+
+    /// Reads `[id, version or null, time]`; the time may be missing.
+    fileprivate init?(_ items: [JSONValue]?) {
+        guard let items, let id = items.first?.stringValue else { return nil }
+        self.init(
+            id: id, revision: items.dropFirst().first?.stringValue.map { Revision($0) },
+            serverTime: items.dropFirst(2).first?.int64Value.map { Timestamp(rawValue: $0) })
+    }
+
+    fileprivate var json: JSONValue {
+        .array(
+            [.string(id), revision.map { .string($0.description) } ?? .null]
+                + (serverTime.map { [.number(JSONNumber($0.rawValue))] } ?? []))
     }
 }
 
@@ -86,11 +103,7 @@ package struct ListPayload: Sendable, Hashable {
         func texts(_ name: String) -> [String] {
             (object[name]?.array ?? []).compactMap(\.stringValue)
         }
-        for pair in object["refs"]?.array ?? [] {
-            guard let id = pair.array?.first?.stringValue else { continue }
-            let revision = pair.array?.last?.stringValue.map { Revision($0) }
-            references.append(ListedReference(id: id, revision: revision))
-        }
+        references = (object["refs"]?.array ?? []).compactMap { ListedReference($0.array) }
         same = texts("same")
         unreadable = texts("unreadable")
         guard let page = object["page"]?.int64Value.flatMap(Int.init(exactly:)), page > 0,
@@ -136,12 +149,7 @@ package struct ListPayload: Sendable, Hashable {
             if state.isDoubtful { object["doubtful"] = true }
         }
         if !references.isEmpty {
-            object["refs"] = .array(
-                references.map {
-                    .array([
-                        .string($0.id), $0.revision.map { .string($0.description) } ?? .null,
-                    ])
-                })
+            object["refs"] = .array(references.map(\.json))
         }
         add("same", same)
         add("unreadable", unreadable)
@@ -236,6 +244,7 @@ package struct ListedPageRow: Sendable, Hashable {
             var inner = ProtoWriter()
             inner.string(1, reference.id)
             inner.bytes(2, reference.revision?.rawValue ?? [])
+            inner.signed(3, reference.serverTime?.rawValue ?? 0)
             writer.message(3, inner.bytes)
         }
         for name in unreadable { writer.message(4, name.utf8) }
@@ -265,6 +274,7 @@ extension ListedReference {
             switch field.number {
             case 1: id = try field.string()
             case 2: revision = Revision(rawValue: try field.bytes())
+            case 3: serverTime = Timestamp(rawValue: try field.signed())
             default: continue
             }
         }

@@ -54,6 +54,7 @@ struct ScenarioExpectation: Sendable {
                 + List.allCases.map(\.rawValue))
         for (name, path, value) in try members.members("rows") {
             let key = try ScenarioMembers.key(name, at: path)
+            try words.check(key.collection, at: path)
             if value != .null {
                 _ = try ScenarioMembers(value, at: path, Self.rowMembers)
                 try ScenarioMatch.check(value, at: path)
@@ -67,18 +68,23 @@ struct ScenarioExpectation: Sendable {
                 guard let id = item.idText else { throw ScenarioError(path, "an id is needed") }
                 ids.append(id)
             }
+            try words.check(CollectionName(name), at: path)
             collections.append((CollectionName(name), ids))
         }
         for (name, path, value) in try members.members("server") {
             try ScenarioMatch.check(value, at: path)
-            server.append((try ScenarioMembers.key(name, at: path), value))
+            let key = try ScenarioMembers.key(name, at: path)
+            try words.check(key.collection, at: path)
+            server.append((key, value))
         }
         for (name, path, value) in try members.members("watermarks") {
             try ScenarioMatch.check(value, at: path)
+            try words.check(CollectionName(name), at: path)
             watermarks.append((CollectionName(name), value))
         }
         for (name, path, value) in try members.members("bindings") {
             let alias = try ScenarioMembers.key(name, at: path)
+            try words.check(alias.collection, at: path)
             guard value != .null else {
                 bindings.append((alias, nil))
                 continue
@@ -92,6 +98,14 @@ struct ScenarioExpectation: Sendable {
             _ = try ScenarioMembers(whole, at: path, Self.outcomeMembers)
             try ScenarioMatch.check(whole, at: path)
             try words.check(whole["result"], words.endings, at: path)
+            for name in ["paused", "held"] {
+                for (key, _) in whole[name]?.object ?? [:] {
+                    let names = key == "$exactly" ? whole[name]?[key]?.object : nil
+                    for collection in names.map({ $0.map(\.key) }) ?? [key] {
+                        try words.check(CollectionName(collection), at: "\(path).\(name)")
+                    }
+                }
+            }
             outcome = whole
         }
         for list in List.allCases {

@@ -248,7 +248,7 @@ actor ScenarioRun {
             }
         }
         progress += await phases() + outcomes.map { .string($0.word) }
-        outcome = outcomes.last ?? outcome
+        outcome = outcomes.last
         return true
     }
 

@@ -95,7 +95,13 @@ final class ScenarioWire: Sendable {
         }
         for hook in begun.hooks where hook.isBefore { await begun.perform?(hook.steps) }
         try checkLife(of: process)
-        var answer = try await exchange(request, body, limits, begun.fault)
+        var answer: TransportResponse
+        do { answer = try await exchange(request, body, limits, begun.fault) } catch {
+            // What happens meanwhile happens also where no answer comes.
+            for hook in begun.hooks where !hook.isBefore { await begun.perform?(hook.steps) }
+            try checkLife(of: process)
+            throw error
+        }
         if let ahead = state.withLock(\.dateAhead) {
             let now = Timestamp(microseconds: clock.now.rawValue + ahead.wholeMicroseconds)
             answer.response.headerFields[.date] = HTTPDate.text(now)

@@ -2,6 +2,7 @@
 // never said would be missed by nobody.
 
 import TidemarkEvents
+import TidemarkRules
 import TidemarkViews
 
 /// The words that can be said in a scenario.
@@ -32,7 +33,10 @@ struct ScenarioWords: Sendable {
         collections = model.collections.map(\.name.rawValue)
         rules =
             model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
-            + ["placeholder", "removedField", "retention", "unreferenced", "access", "serverTime"]
+            + [
+                "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
+                "match", OtherWriting.name,
+            ]
     }
 
     /// What the engine may say that it is doing, and how runs end.
@@ -48,6 +52,11 @@ struct ScenarioWords: Sendable {
             [("kind", IssueKind.allCases.map(\.rawValue)), ("collection", collections)]
         case .requests, .log, .waits, .progress: []
         }
+    }
+
+    /// Checks that the model has a collection.
+    func check(_ collection: CollectionName, at path: String) throws(ScenarioError) {
+        try check(.string(collection.rawValue), collections, at: path)
     }
 
     /// Checks that a value fits at least one of some words.
