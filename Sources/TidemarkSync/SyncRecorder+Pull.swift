@@ -68,12 +68,6 @@ extension SyncRecorder {
         for record in unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        // What an earlier list did not name is told also where this one only names it.
-        for reference in page.references
-        where try namesAbsent([ExactString(reference.id)], collection, draft) {
-            seen.append(.string(reference.id))
-            places.append("=")
-        }
         let progress = news.isComplete ? nil : try progress(of: list, page, news, failure, draft)
         if !seen.isEmpty || progress != nil {
             var payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
@@ -304,8 +298,11 @@ extension SyncRecorder {
     ) throws -> Bool {
         let key = try draft.fold.resolve(EntityKey(collection, reference.id))
         let row = try draft.fold.entity(key)
-        // What could not be fetched is asked for by itself.
-        if let failing = try draft.fold.failing(key), !failing.isWrite { return false }
+        // What could not be fetched is asked for by itself; what an earlier list did not name is
+        // there again.
+        if let failing = try draft.fold.failing(key), !failing.isWrite, !failing.isAbsent {
+            return false
+        }
         switch row.baseState {
         case .live:
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision

@@ -2,7 +2,6 @@
 // never said would be missed by nobody.
 
 import TidemarkEvents
-import TidemarkRules
 import TidemarkViews
 
 /// The words that can be said in a scenario.
@@ -35,7 +34,7 @@ struct ScenarioWords: Sendable {
             model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
             + [
                 "placeholder", "removedField", "retention", "unreferenced", "access", "serverTime",
-                "match", OtherWriting.name,
+                "match", "writing",
             ]
     }
 
