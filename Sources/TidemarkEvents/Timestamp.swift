@@ -71,6 +71,9 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable,
             + pad(seconds % 60, 2) + "." + pad(rest % 1_000_000, 6) + "Z"
     }
 
+    /// The same to the second, rounded down: `2026-11-21T11:09:00Z`.
+    package var toTheSecond: String { description.dropLast(8) + "Z" }
+
     /// The civil date of a day number, by the proleptic Gregorian calendar.
     private static func civil(daysSince1970 days: Int64) -> (Int64, Int64, Int64) {
         let shifted = days + 719_468

@@ -98,9 +98,8 @@ extension KintoAdapter {
             // A record in it that can't be read is no word on the others.
             let part = Array(body[range])
             guard
-                let status = JSON.member("status", of: part)
-                    .flatMap({ try? JSONValue(parsing: part[$0]) })?
-                    .int64Value.flatMap(Int.init(exactly:))
+                let status = JSON.value("status", of: part)?.int64Value
+                    .flatMap(Int.init(exactly:))
             else { throw .malformed("an answer of a batch without a status") }
             if status == 409 || (500...599).contains(status) {
                 return .failure(.server(status: status, retryAfterSeconds: nil))
@@ -184,7 +183,7 @@ extension KintoAdapter {
     }
 
     private static func id(in record: [UInt8]) -> String? {
-        JSON.member("id", of: record).flatMap { try? JSONValue(parsing: record[$0]) }?.stringValue
+        JSON.value("id", of: record)?.stringValue
     }
 
     /// Those of some records that are there; all that the list names are.
@@ -259,10 +258,7 @@ extension KintoAdapter {
         let document: JSONDocument
         do {
             // Answers about one record have it two levels down.
-            if bytes.count(where: { $0 == 0x5B || $0 == 0x7B }) > JSONLimits.depthMax - 2 {
-                try JSON.validateObject(bytes, within: 2)
-            }
-            document = try JSONDocument(parsing: bytes)
+            document = try JSONDocument(parsing: bytes, within: 2)
         } catch { throw .malformed("a record: \(error)") }
         guard let id = document.value("id")?.stringValue, !id.isEmpty,
             EntityKey("c", id).isValid

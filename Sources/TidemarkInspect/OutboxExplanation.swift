@@ -84,7 +84,7 @@ package struct NextRun: Sendable, Hashable {
             return "a run that the user asks for; others wait: \(reason.rawValue)" + proof
         case .wait(let left, let reason):
             let until = now.now.adding(seconds: secondsLeft ?? left / 1_000_000)
-            return "the next run, in \(secondsLeft ?? 0) s, \(until.description.prefix(19))Z: "
+            return "the next run, in \(secondsLeft ?? 0) s, \(until.toTheSecond): "
                 + reason.words + proof
         }
     }

@@ -46,14 +46,7 @@ package struct AnswerNote: Sendable, Hashable {
         payload.add("cursor", cursor?.description)
         if movesCursor { payload.add("moves", true) }
         if !references.isEmpty {
-            payload.add(
-                "refs",
-                .array(
-                    references.map {
-                        .array(
-                            [.string($0.id), $0.revision.map { .string($0.description) } ?? .null]
-                                + ($0.serverTime.map { [.number(JSONNumber($0.rawValue))] } ?? []))
-                    }))
+            payload.add("refs", .array(references.map { ListedReference($0).json }))
         }
         payload.add("same", same.map { .array($0.map(JSONValue.string)) })
         for (name, ids) in [("unreadable", unreadable), ("stale", stale), ("missing", missing)]
@@ -74,11 +67,8 @@ package struct AnswerNote: Sendable, Hashable {
         next = object["next"]?.stringValue
         cursor = object["cursor"]?.stringValue.map { Revision($0) }
         movesCursor = object["moves"] == .bool(true)
-        for items in object["refs"]?.array?.compactMap(\.array) ?? [] {
-            guard let id = items.first?.stringValue else { continue }
-            let revision = items.dropFirst().first?.stringValue.map { Revision($0) }
-            let time = items.dropFirst(2).first?.int64Value.map { Timestamp(rawValue: $0) }
-            references.append(ServerReference(id: id, revision: revision, serverTime: time))
+        references = (object["refs"]?.array ?? []).compactMap {
+            ListedReference($0.array).map(ServerReference.init)
         }
         same = texts("same")
         unreadable = texts("unreadable") ?? []
@@ -155,5 +145,18 @@ extension SyncRecorder {
             return row.revision != record.revision
         }
         .map(\.id)
+    }
+}
+
+extension ListedReference {
+    init(_ reference: ServerReference) {
+        self.init(
+            id: reference.id, revision: reference.revision, serverTime: reference.serverTime)
+    }
+}
+
+extension ServerReference {
+    init(_ listed: ListedReference) {
+        self.init(id: listed.id, revision: listed.revision, serverTime: listed.serverTime)
     }
 }

@@ -88,10 +88,7 @@ package struct CutListing: Sendable, Hashable {
                     row?.baseState == .live && row?.isAssumed == false
                     && reference.revision != nil && row?.revision == reference.revision
                 guard !isFetched, !isSame else { continue }
-                wanted.append(
-                    ServerReference(
-                        id: reference.id, revision: reference.revision,
-                        serverTime: reference.serverTime))
+                wanted.append(ServerReference(reference))
             }
         }
         return wanted

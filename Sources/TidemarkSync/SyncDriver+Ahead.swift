@@ -165,9 +165,7 @@ extension SyncDriver {
             let (answer, record) = await driver.host.answer(
                 question, asking, proof, driver.limits)
             answered.answer = answer
-            if case .failure(let failure) = answer {
-                answered.isCut = driver.isCut(failure, record, since: sent)
-            }
+            answered.isCut = driver.isCut(answer, record, since: sent)
             answered.exchange = ReadExchange(
                 key: nil, collection: name, request: request, sentAt: asking.sentAt,
                 sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)

@@ -93,8 +93,8 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
+        run.isCut = isCut(answer, record, since: run.moment)
         if case .failure(let failure) = answer {
-            run.isCut = isCut(failure, record, since: run.moment)
             // What is refused as a whole, or for the run's time, says nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
             if !failure.stopsRun, !run.isCut, !isRefused { record.concern = .entity }
@@ -132,9 +132,7 @@ extension SyncDriver {
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
         let seen = record.sighting(begun: run.begun)
         exchange.isClockNews = run.machine.isClockNews(seen)
-        if case .failure(let failure) = answer {
-            run.isCut = isCut(failure, record, since: run.moment)
-        }
+        run.isCut = isCut(answer, record, since: run.moment)
         let news = try await note(exchange, step, answer, &run)
         run.machine.took(answer, to: step, news: news, seen: seen, alert: record.alert)
     }

@@ -255,8 +255,10 @@ package struct SyncDriver: Sendable {
     /// Whether no answer came because the run's time was over, and not the request's.
     ///
     /// - Parameter sent: when the request began.
-    func isCut(_ failure: SyncFailure, _ record: AnswerRecord, since sent: Moment) -> Bool {
-        guard isLimited, case .timeout = failure, let uptime = record.uptime else { return false }
+    func isCut(_ answer: ServerAnswer, _ record: AnswerRecord, since sent: Moment) -> Bool {
+        guard isLimited, case .failure(.timeout) = answer, let uptime = record.uptime else {
+            return false
+        }
         return .microseconds(uptime - sent.uptime) > limits.deadline - SyncTime.requestTimeMin
     }
 

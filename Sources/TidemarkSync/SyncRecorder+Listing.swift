@@ -20,9 +20,7 @@ extension SyncRecorder {
                 ? nil : ListPayload(nil)
         }
         var payload = ListPayload(state)
-        payload.references = news.wanted.map {
-            ListedReference(id: $0.id, revision: $0.revision, serverTime: $0.serverTime)
-        }
+        payload.references = news.wanted.map(ListedReference.init)
         let wanted = Set(news.wanted.map { ExactString($0.id) })
         payload.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
         payload.unreadable = page.unreadable.map(\.name)

@@ -58,14 +58,14 @@ package struct ListedReference: Sendable, Hashable {
     }
 
     /// Reads `[id, version or null, time]`; the time may be missing.
-    fileprivate init?(_ items: [JSONValue]?) {
+    package init?(_ items: [JSONValue]?) {
         guard let items, let id = items.first?.stringValue else { return nil }
         self.init(
             id: id, revision: items.dropFirst().first?.stringValue.map { Revision($0) },
             serverTime: items.dropFirst(2).first?.int64Value.map { Timestamp(rawValue: $0) })
     }
 
-    fileprivate var json: JSONValue {
+    package var json: JSONValue {
         .array(
             [.string(id), revision.map { .string($0.description) } ?? .null]
                 + (serverTime.map { [.number(JSONNumber($0.rawValue))] } ?? []))

@@ -68,13 +68,9 @@ package struct NotesAdapter: ServerAdapter {
         guard let items = try? JSON.arrayElements(of: body, at: "items") else {
             return .failure(.malformed("a list is no JSON object with items"))
         }
-        func text(_ name: String, of object: [UInt8]) -> String? {
-            let value = JSON.member(name, of: object).map { object[$0] }
-            return value.flatMap { try? JSONValue(parsing: $0) }?.stringValue
-        }
         var page = ListPage(
-            records: [], next: text("next", of: body),
-            cursor: text("cursor", of: body).map { Revision($0) })
+            records: [], next: JSON.value("next", of: body)?.stringValue,
+            cursor: JSON.value("cursor", of: body)?.stringValue.map { Revision($0) })
         for range in items {
             let bytes = Array(body[range])
             guard let item = try? JSONDocument(parsing: bytes),
@@ -82,7 +78,7 @@ package struct NotesAdapter: ServerAdapter {
             else {
                 page.unreadable.append(
                     UnreadableRecord(
-                        id: text("id", of: bytes), bytes: bytes,
+                        id: JSON.value("id", of: bytes)?.stringValue, bytes: bytes,
                         problem: "no JSON, or without an id"))
                 continue
             }

@@ -31,4 +31,20 @@ import TidemarkViews
             } catch { Issue.record("\(name): \(error)") }
         }
     }
+
+    @Test func `are refused where a value's writing decides, but for a field that is kept`()
+        async throws
+    {
+        try await RedactionSupport.capsules(RedactionSupport.onlyKept) { name, capsule in
+            let kept = Redaction(keep: ["tasks.mail"])
+            #expect(throws: Never.self, "\(name)") {
+                try capsule.redacted(kept, key: RedactionSupport.key)
+            }
+            guard capsule.base.rows.isEmpty else { return }
+            let error = #expect(throws: RedactionError.self, "\(name)") {
+                try capsule.redacted(Redaction(), key: RedactionSupport.key)
+            }
+            #expect(error?.description.hasSuffix("keep tasks.mail") == true)
+        }
+    }
 }

@@ -14,8 +14,11 @@ enum RedactionSupport {
 
     static let scenarios: [String] = {
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: scenarioFolder)) ?? []
-        return all.filter { $0.hasSuffix(".json") }.sorted()
+        return all.filter { $0.hasSuffix(".json") && $0 != onlyKept }.sorted()
     }()
+
+    /// The scenario in which a value's writing decides, which no other text can stand for.
+    static let onlyKept = "kinto/writing.json"
 
     private static let scenarioFolder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Scenarios").path

@@ -104,6 +104,28 @@ import TidemarkViews
         #expect(error?.description == "task.done: there is no such collection, but tasks")
     }
 
+    @Test func `an id is another one in every address, whatever it looks like`() throws {
+        let records = "/v1/buckets/default/collections/tasks/records"
+        let old = capsule(
+            tasks,
+            [
+                (
+                    .requestSent,
+                    #"{"method":"GET","path":"\#(records)?in_id=%221795262744805%22,%22a%22"}"#, nil
+                ),
+                (.requestSent, #"{"method":"GET","path":"\#(records)/default"}"#, "tasks/default"),
+            ])
+
+        let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+
+        let sent = new.events.filter { $0.kind == .requestSent }
+        let paths = try sent.map { try JSONValue(parsing: $0.payload)["path"]?.stringValue ?? "" }
+        #expect(paths.allSatisfy { $0.hasPrefix("/v1/buckets/default/collections/") })
+        #expect(paths[0].contains("?in_id=%22") && !paths[0].contains("1795262744805"))
+        let id = try #require(sent[1].key?.id)
+        #expect(id != "default" && paths[1].hasSuffix("/records/\(id)"))
+    }
+
     @Test func `what a rule of the app was asked is hashed anew`() throws {
         let model = #"{"name":"m","collections":[{"name":"tasks","conflict":{"custom":"mine"}}]}"#
         var old = capsule(

@@ -110,6 +110,34 @@ import TidemarkTesting
         (#""expect":{"waits":["1s"]}"#, "expect.waits[0]: a number of seconds is needed"),
         (#""expect":{"outcome":{"word":"synced"}}"#, "expect.outcome.word: not known here"),
         (#""expect":{"bindings":{"tasks/1":2}}"#, "expect.bindings.tasks/1: an entity is needed"),
+        (
+            #""expect":{"rows":{"taks/1":null}}"#,
+            #"expect.rows.taks/1: "taks" is never said"#
+        ),
+        (
+            #""expect":{"collections":{"taks":[]}}"#,
+            #"expect.collections.taks: "taks" is never said"#
+        ),
+        (
+            #""expect":{"server":{"taks/1":null}}"#,
+            #"expect.server.taks/1: "taks" is never said"#
+        ),
+        (
+            #""expect":{"watermarks":{"taks":null}}"#,
+            #"expect.watermarks.taks: "taks" is never said"#
+        ),
+        (
+            #""expect":{"bindings":{"taks/1":null}}"#,
+            #"expect.bindings.taks/1: "taks" is never said"#
+        ),
+        (
+            #""expect":{"outcome":{"paused":{"taks":"x"}}}"#,
+            #"expect.outcome.paused: "taks" is never said"#
+        ),
+        (
+            #""expect":{"outcome":{"held":{"taks":"x"}}}"#,
+            #"expect.outcome.held: "taks" is never said"#
+        ),
     ])
     func `the error names the file, the member and what is needed`(
         members: String, expected: String

@@ -142,6 +142,27 @@ import TidemarkViews
         #expect(update?.outcome == .superseded && update?.lost == ["n"])
     }
 
+    @Test func `has an edit that a later one overwrote in part judged by the rest`() throws {
+        let (fold, _, _) = try sent()
+        let first = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"n":2,"m":3},"unset":[]}"#))
+        let second = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"m":4},"unset":[]}"#))
+        let call = try fold.send("entries/e", second)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":7,"m":4}"#,
+                asOf: call))
+
+        #expect(try fold.memory.mutation(first)?.outcome == .superseded)
+        #expect(try fold.memory.mutation(first)?.lost == ["n"])
+        #expect(try fold.memory.mutation(second)?.outcome == .accepted)
+        let decision = try fold.memory.rows[.decision(fold.memory.last, 0)].map(
+            DecisionRow.init(parsing:))
+        #expect(decision?.superseded == ["n"] && decision?.kept == [])
+    }
+
     @Test func `that was deleted since is nothing when a list ends without it`() throws {
         let (fold, made, call) = try sent()
         try fold.apply(.about(.localDeleted, "entries/e"))

@@ -51,7 +51,7 @@ struct ScheduleSummary {
     }
 
     private func sentence(_ name: SyncGate.Name, _ gate: SyncGate, _ left: Int64) -> String {
-        let until = "until \(now.now.adding(seconds: left.inWholeSeconds).description.prefix(19))Z"
+        let until = "until \(now.now.adding(seconds: left.inWholeSeconds).toTheSecond)"
         return switch name {
         case .server: "the server asked for a pause \(until) (\(gate.position))"
         case .backoff:

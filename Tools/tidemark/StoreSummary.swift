@@ -95,9 +95,10 @@ struct StoreSummary {
         }
         if let doubt = clock?.doubt {
             lines.append(
-                "clock     in doubt: the server says \(doubt.said.seconds) (\(doubt.since)),")
+                "clock     in doubt: the server says \(doubt.said.toTheSecond) (\(doubt.since)),")
             lines.append(
-                "          \(doubt.expected.seconds) was expected; nothing is removed meanwhile")
+                "          \(doubt.expected.toTheSecond) was expected; nothing is removed meanwhile"
+            )
         }
         for (call, seconds) in failing.prefix(Self.failingShown) {
             let name = call.isList ? "\(call.key.collection)" : "\(call.key)"
@@ -150,7 +151,8 @@ struct StoreSummary {
             })
         if let doubt = clock?.doubt {
             object["timeInDoubt"] = [
-                "said": .string(doubt.said.seconds), "expected": .string(doubt.expected.seconds),
+                "said": .string(doubt.said.toTheSecond),
+                "expected": .string(doubt.expected.toTheSecond),
                 "position": .number(JSONNumber(doubt.since.rawValue)),
             ]
         }
@@ -172,9 +174,4 @@ struct StoreSummary {
         object["collections"] = .array(list)
         return JSONValue.object(object).encoded()
     }
-}
-
-extension Timestamp {
-    /// `2026-11-21T11:09:00Z`.
-    fileprivate var seconds: String { description.prefix(19) + "Z" }
 }

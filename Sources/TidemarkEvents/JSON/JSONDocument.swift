@@ -24,11 +24,17 @@ public struct JSONDocument: Sendable, Hashable {
     /// - Throws: ``JSONError`` by the rules of ``JSONValue/init(parsing:)-([UInt8])``, and
     ///   `notAnObject` when the first byte that is no white space is not `{`.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
+        try self.init(parsing: bytes, within: 0)
+    }
+
+    /// Reads an object that may stand `within` so many levels of others.
+    package init(parsing bytes: [UInt8], within levels: Int) throws(JSONError) {
         self.bytes = bytes
         members = try JSONScanner.whole(bytes[...]) { (scanner, bytes) throws(JSONError) in
             guard try scanner.peek(bytes) == UInt8(ascii: "{") else {
                 throw JSONError(.notAnObject, at: scanner.at)
             }
+            scanner.depth = levels
             var members: [Member] = []
             try scanner.members(bytes) { (scanner, bytes, key) throws(JSONError) in
                 let start = scanner.at

@@ -28,13 +28,17 @@ extension JSON {
             try splitter.end()
             return elements
         }
-        let found = try splitter.member(key)
+        let found = try splitter.member(key) { (splitter) throws(JSONError) -> [Range<Int>]? in
+            guard splitter.next == UInt8(ascii: "[") else {
+                _ = try splitter.part()
+                return nil
+            }
+            let elements = try splitter.elements()
+            splitter.skipSpace()
+            return elements
+        }
         try splitter.end()
-        guard let found, bytes[found.lowerBound] == UInt8(ascii: "[") else { return nil }
-        var inner = JSONSplitter(bytes[found])
-        let elements = try inner.elements()
-        try inner.end()
-        return elements
+        return found ?? nil
     }
 
     /// Where the value of a member of an object stands, verbatim, without white space around it.
@@ -45,10 +49,18 @@ extension JSON {
     ///   when the text is no object.
     public static func member(_ key: String, of bytes: [UInt8]) -> Range<Int>? {
         var splitter = JSONSplitter(bytes[...])
-        guard let found = try? splitter.member(key), (try? splitter.end()) != nil else {
-            return nil
+        let found = try? splitter.member(key) { (splitter) throws(JSONError) in
+            try splitter.part()
         }
+        guard let found, (try? splitter.end()) != nil else { return nil }
         return found
+    }
+
+    /// The value of a member of an object, of which nothing else has to be JSON.
+    ///
+    /// - Returns: nil where ``member(_:of:)`` finds none, or one that is no JSON.
+    public static func value(_ key: String, of bytes: [UInt8]) -> JSONValue? {
+        member(key, of: bytes).flatMap { try? JSONValue(parsing: bytes[$0]) }
     }
 }
 
@@ -69,13 +81,13 @@ private struct JSONSplitter {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    private var next: UInt8? { at < bytes.endIndex ? bytes[at] : nil }
+    var next: UInt8? { at < bytes.endIndex ? bytes[at] : nil }
 
     private func wrong(_ code: JSONError.Code) -> JSONError {
         JSONError(at < bytes.endIndex ? code : .unexpectedEnd, at: at)
     }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while at < bytes.endIndex, Self.isSpace(bytes[at]) { at += 1 }
     }
 
@@ -103,7 +115,7 @@ private struct JSONSplitter {
 
     /// Passes over what stands up to the comma or bracket that ends it; its range, without the
     /// white space behind it.
-    private mutating func part() throws(JSONError) -> Range<Int> {
+    mutating func part() throws(JSONError) -> Range<Int> {
         let start = at
         var closers: [UInt8] = []
         scan: while let byte = next {
@@ -136,12 +148,14 @@ private struct JSONSplitter {
         return ranges
     }
 
-    /// The value of a member of the object that begins here.
-    mutating func member(_ key: String) throws(JSONError) -> Range<Int>? {
+    /// What is read of a member of the object that begins here; nil where there is none.
+    mutating func member<Value>(
+        _ key: String, _ read: (inout JSONSplitter) throws(JSONError) -> Value
+    ) throws(JSONError) -> Value? {
         guard first == UInt8(ascii: "{") else {
             throw JSONError(.notAnObject, at: bytes.startIndex)
         }
-        var found: Range<Int>?
+        var found: Value?
         try list("{", "}") { (splitter) throws(JSONError) in
             let start = splitter.at
             try splitter.skipString()
@@ -149,10 +163,12 @@ private struct JSONSplitter {
             splitter.skipSpace()
             try splitter.take(":")
             splitter.skipSpace()
-            let value = try splitter.part()
-            guard isIt else { return }
+            guard isIt else {
+                _ = try splitter.part()
+                return
+            }
             guard found == nil else { throw JSONError(.duplicateKey, at: start) }
-            found = value
+            found = try read(&splitter)
         }
         return found
     }

@@ -108,11 +108,9 @@ extension TogglAdapter {
         for element in elements {
             let bytes = Array(body[element])
             do throws(SyncFailure) { page.records.append(try record(collection, bytes)) } catch {
-                let id = JSON.member(collection.idField, of: bytes)
-                    .flatMap { try? JSONValue(parsing: bytes[$0]) }
                 page.unreadable.append(
                     UnreadableRecord(
-                        id: id?.idText, bytes: bytes,
+                        id: JSON.value(collection.idField, of: bytes)?.idText, bytes: bytes,
                         problem: error.detail))
             }
         }

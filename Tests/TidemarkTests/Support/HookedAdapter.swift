@@ -20,6 +20,8 @@ struct HookedAdapter: ServerAdapter {
     var tellsDeleted = false
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
+    /// Of which calls no request can be made.
+    var cannotSend: @Sendable (ServerCall) -> Bool = { _ in false }
     /// Which lists are said to begin where the server knows nothing of.
     var forgets: @Sendable (ServerCall) -> Bool = { _ in false }
 
@@ -32,6 +34,10 @@ struct HookedAdapter: ServerAdapter {
     func refusal(of call: ServerCall) -> ServerRefusal? { refusal(call) }
 
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        let calls = if case .batch(let calls) = call { calls } else { [call] }
+        guard !calls.contains(where: cannotSend) else {
+            throw .client(status: 0, "no such call")
+        }
         guard case .fetch(let collection, let ids) = call else {
             return try kinto.request(for: call)
         }
