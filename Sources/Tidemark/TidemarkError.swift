@@ -152,7 +152,7 @@ extension TidemarkError.Code {
             case .otherAccount: .otherAccount
             case .unfitIdentity: .unfitIdentity
             case .interrupted: .interrupted
-            case .damaged: .damaged
+            case .damaged, .damagedTable: .damaged
             case .newerFormat: .newerFormat
             case .storeFull, .mapFull: .storeFull
             case .diskFull: .diskFull

@@ -3,7 +3,7 @@
 import Tidemark
 package import TidemarkEvents
 package import TidemarkLog
-import TidemarkStore
+package import TidemarkStore
 package import TidemarkViews
 
 /// How much is looked at.
@@ -21,6 +21,8 @@ package enum VerifyLevel: String, Sendable, CaseIterable {
 /// The result of a verification.
 package struct StoreVerification: Sendable {
     package var level: VerifyLevel
+    /// The pages of the data file, where it was looked at as a file.
+    package var pages: PageAudit.Result?
     package var log = LogVerification()
     /// How many rows were looked at.
     package var rows: UInt64 = 0
@@ -38,12 +40,19 @@ package struct StoreVerification: Sendable {
     /// What is wrong, a line each, with the position.
     package var findings: [String] { problems.map { "\($0)" } }
 
+    /// How many pages are in use, the two meta pages among them, and how many are free.
+    package var pageCounts: (used: UInt64, free: UInt64) {
+        pages.map { ($0.used + 2, $0.free) } ?? (0, 0)
+    }
+
     /// The Merkle root over all events, as hexadecimal digits.
     package var root: String { Hexadecimal.encode(log.root) }
 }
 
 /// How far a verification has come.
 package enum VerifyProgress: Sendable, Hashable {
+    /// Pages of the data file were looked at, of so many at most.
+    case pages(done: UInt64, of: UInt64)
     /// Events up to `done` were looked at.
     case events(done: Position, last: Position)
     /// The rows of the views are looked at.
@@ -83,27 +92,46 @@ extension Journal {
         return result
     }
 
-    /// Opens the store in a directory, read-only, and verifies it; damage that keeps it from being
-    /// opened is a finding like others.
+    /// Looks at the pages of the store in a directory and, where they are whole, opens it read-only
+    /// and verifies it; damage that keeps it from being opened is a finding like others.
+    ///
+    /// - Parameter level: nil for the pages alone.
     package static func verifyStore(
-        at directory: String, _ level: VerifyLevel = .full,
+        at directory: String, _ level: VerifyLevel? = .full,
         against checkpoints: [LogCheckpoint] = [],
-        scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
+        scratch: String? = nil, progress: @escaping (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
+        var result = StoreVerification(level: level ?? .quick)
         do {
             // Read first: what it says, the log has held ever since.
             let found = try StoreIdentity.find(in: directory)
+            if let identity = found.identity, identity.isInitialised,
+                case .missing = try StoreFiles.data(directory)
+            {
+                throw StoreIdentity.lost(identity, in: directory)
+            }
+            // LMDB believes what it reads: it is to read nothing that is not in order.
+            let pages = try PageAudit.run(at: directory) {
+                try progress(.pages(done: $0, of: $1))
+            }
+            result.pages = pages
+            result.problems = pages.findings.map { LogError(.corruptTable, at: .start, "\($0)") }
+            guard result.isFine, let level else { return result }
             let journal = try Journal.open(at: directory, readOnly: true)
             defer { try? journal.close() }
-            var result = try journal.verify(
+            result = try journal.verify(
                 level, against: checkpoints, scratch: scratch, progress: progress)
+            result.pages = pages
+            if pages.lost > 0 {
+                result.notes.append(
+                    "\(pages.lost) pages of data.mdb are neither in use nor free: space, no data, "
+                        + "is lost")
+            }
             try journal.meet(found, &result)
-            return result
         } catch {
-            var result = StoreVerification(level: level)
-            result.problems = [try LogError(damageIn: error)]
-            return result
+            result.problems.append(try LogError(damageIn: error))
         }
+        return result
     }
 
     /// Opens the store in a directory, read-only, folds its log again beside it, and compares.
@@ -221,6 +249,8 @@ extension LogError {
             self.init(.rolledBack, at: .start, error.detail)
         case let error as StoreError where error.code == .otherStore:
             self.init(.otherStore, at: .start, error.detail)
+        case let error as StoreError where error.code == .damagedTable:
+            self.init(.corruptRow, at: .start, "\(error.detail); `tidemark rebuild` mends it")
         case let error as StoreError where [.damaged, .lost, .io, .badKey].contains(error.code):
             self.init(.corruptTable, at: .start, "\(error)")
         default: throw error

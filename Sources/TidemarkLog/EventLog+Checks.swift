@@ -103,6 +103,30 @@ extension EventLog {
         }
     }
 
+    /// The right edge, to go on from: that of the log's last commit.
+    ///
+    /// - Throws: ``LogError`` `corruptEdge`, `rootMismatch`, `corruptCommit`, where a commit after
+    ///   it would prove nothing.
+    package func checkedEdge(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> MerkleEdge {
+        let edge = try edge(transaction)
+        let last = try lastPosition(transaction)
+        guard edge.size == last.rawValue else {
+            throw LogError(
+                .corruptEdge, at: last,
+                "the log ends at \(last), and \(edge.size) events were appended")
+        }
+        guard last != .start else { return edge }
+        guard let commit = try commit(endingAt: last, transaction) else {
+            throw LogError(.corruptCommit, at: last, "no commit ends with the log")
+        }
+        guard commit.root == edge.root else {
+            throw LogError(.rootMismatch, at: last, "the last commit's root is not the edge's")
+        }
+        return edge
+    }
+
     /// How many events at the end of the log are looked at when it is opened.
     package static let tailEvents: UInt64 = 1_000
 
@@ -113,8 +137,8 @@ extension EventLog {
     package func checkTail(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
-        let edge = try edge(transaction)
         let last = try lastPosition(transaction)
+        let edge = try edge(transaction)
         guard edge.size == last.rawValue else {
             throw LogError(
                 .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
@@ -126,12 +150,7 @@ extension EventLog {
                 "the log ends at \(last), and holds \(try transaction.count(log)) events")
         }
         guard last != .start else { return }
-        guard let commit = try commit(endingAt: last, transaction) else {
-            throw LogError(.corruptCommit, at: last, "no commit ends with the log")
-        }
-        guard commit.root == edge.root else {
-            throw LogError(.rootMismatch, at: last, "the last commit's root is not the edge's")
-        }
+        _ = try checkedEdge(transaction)
         var expected = Position(last.rawValue - min(last.rawValue, Self.tailEvents) + 1)
         try forEach(from: expected, transaction) { position, _ in
             guard position == expected else {

@@ -67,8 +67,7 @@ extension Capsule {
     /// For reading only; what is before its base is not in it.
     package func unpacked(in directory: String) throws -> Journal {
         let journal = Journal(
-            try Environment.open(
-                at: directory, Environment.Options(tables: Journal.tableNames)))
+            try Environment.open(at: directory, Journal.options()))
         do {
             try journal.environment.write { transaction in
                 try fill(journal, transaction)

@@ -19,6 +19,15 @@ package struct CRC32C: Sendable {
 
     package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
+    @inline(__always)
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard Self.isInProcessor else {
+            return unsafe updateByTables(bytes.bindMemory(to: UInt8.self).span)
+        }
+        guard let start = bytes.baseAddress else { return }
+        state = unsafe tidemark_crc32c(state, start, bytes.count)
+    }
+
     package mutating func update(_ bytes: Span<UInt8>) {
         guard Self.isInProcessor else { return updateByTables(bytes) }
         state = unsafe bytes.withUnsafeBufferPointer { buffer in

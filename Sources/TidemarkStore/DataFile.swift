@@ -8,8 +8,8 @@
 //       16      4  magic            0xBEEFC0DE
 //       20      4  version          1
 //       40      4  page size        a power of two, 512 … 65,536
-//       80      8  root of the tree of free pages, all ones when empty
-//      128      8  root of the tree of tables, all ones when empty
+//       40     48  the tree of free pages; its first four bytes are the page size
+//       88     48  the tree of tables
 //      136      8  last page
 //      144      8  transaction
 //
@@ -23,13 +23,57 @@ struct DataFile {
         static let noRoot = UInt64.max
 
         var pageBytes: Int
-        var freeRoot: UInt64
-        var mainRoot: UInt64
+        /// The tree of free pages.
+        var free: Tree
+        /// The tree of tables.
+        var main: Tree
         var lastPage: UInt64
         var transaction: UInt64
     }
 
+    /// What is known of a tree, in a meta page or in the list of tables: 48 bytes.
+    ///
+    ///     offset  width  field
+    ///          4      2  flags
+    ///          6      2  depth
+    ///          8      8  branch pages
+    ///         16      8  leaf pages
+    ///         24      8  overflow pages
+    ///         32      8  records
+    ///         40      8  root, all ones when it is empty
+    struct Tree {
+        static let bytes = 48
+
+        var flags: UInt64
+        var depth: Int
+        var branches: UInt64
+        var leaves: UInt64
+        var overflows: UInt64
+        var records: UInt64
+        var root: UInt64
+
+        init(_ bytes: [UInt8], at offset: Int) {
+            func number(_ place: Int) -> UInt64 { bytes.integer(at: offset + place, bytes: 8) }
+            flags = bytes.integer(at: offset + 4, bytes: 2)
+            depth = Int(bytes.integer(at: offset + 6, bytes: 2))
+            branches = number(8)
+            leaves = number(16)
+            overflows = number(24)
+            records = number(32)
+            root = number(40)
+        }
+    }
+
     private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The meta pages that are whole, the one that counts last.
+    func metas() throws(SystemNumber) -> [Meta] {
+        guard let first = try meta(at: 0) else { return [] }
+        guard let second = try meta(at: first.pageBytes) else { return [first] }
+        return second.transaction > first.transaction ? [first, second] : [second, first]
+    }
 
     /// Throws `lost` when the file is empty, `damaged` when it isn't a whole store.
     static func check(_ path: String) throws(StoreError) {
@@ -67,7 +111,7 @@ struct DataFile {
         // After the meta pages: a writer extends the file before it says so.
         let wholePages = UInt64(try Platform.status(of: descriptor).sizeBytes / first.pageBytes)
         guard wholePages >= 2 else { return (.damaged, "is smaller than its two meta pages") }
-        for root in [newest.freeRoot, newest.mainRoot] where root != Meta.noRoot {
+        for root in [newest.free.root, newest.main.root] where root != Meta.noRoot {
             guard root >= 2, root <= newest.lastPage, root < wholePages else {
                 return (.damaged, "has a root page outside of the file")
             }
@@ -88,7 +132,7 @@ struct DataFile {
         var list = FreePages(
             descriptor: descriptor, pageBytes: meta.pageBytes, wholePages: wholePages,
             lastPage: meta.lastPage)
-        guard try list.collect(root: meta.freeRoot), UInt64(list.beyondEnd.count) == missing else {
+        guard try list.collect(root: meta.free.root), UInt64(list.beyondEnd.count) == missing else {
             return (.damaged, text)
         }
         return (nil, "")
@@ -107,8 +151,8 @@ struct DataFile {
         let lastPage = bytes.integer(at: 136, bytes: 8)
         guard lastPage >= 1, lastPage < 1 << 47 else { return nil }
         return Meta(
-            pageBytes: pageBytes, freeRoot: bytes.integer(at: 80, bytes: 8),
-            mainRoot: bytes.integer(at: 128, bytes: 8), lastPage: lastPage,
+            pageBytes: pageBytes, free: Tree(bytes, at: 40), main: Tree(bytes, at: 88),
+            lastPage: lastPage,
             transaction: bytes.integer(at: 144, bytes: 8))
     }
 }

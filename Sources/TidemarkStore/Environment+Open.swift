@@ -15,6 +15,9 @@ extension Environment {
     package struct Options: Sendable, Hashable {
         /// The names of all tables, at least one and each once; made when they don't exist yet.
         package var tables: [String]
+        /// Those of them whose records carry a checksum over key and value, which is checked by
+        /// every read; must be the same whenever the store is opened.
+        package var checkedTables: Set<String>
         /// The address space to reserve, in bytes; costs no memory, and grows when full.
         package var mapBytes: Int
         /// How large the map may grow, in bytes; then writes throw `mapFull`.
@@ -32,11 +35,12 @@ extension Environment {
         /// 64 GiB of map that may grow to 1 TiB, of which nine tenths may be used, and 126 readers,
         /// unless said otherwise.
         package init(
-            tables: [String], mapBytes: Int = 64 << 30, mapBytesMax: Int = 1 << 40,
-            quotaBytes: Int? = nil, readersMax: Int = 126, readOnly: Bool = false,
-            create: Bool = true
+            tables: [String], checkedTables: Set<String> = [], mapBytes: Int = 64 << 30,
+            mapBytesMax: Int = 1 << 40, quotaBytes: Int? = nil, readersMax: Int = 126,
+            readOnly: Bool = false, create: Bool = true
         ) {
             self.tables = tables
+            self.checkedTables = checkedTables
             self.mapBytes = mapBytes
             self.mapBytesMax = mapBytesMax
             self.quotaBytes = quotaBytes ?? max(mapBytesMax, mapBytes) / 10 * 9
@@ -113,12 +117,12 @@ extension Environment {
         _ handle: Handle, _ options: Options
     ) throws(StoreError) -> Environment {
         guard !options.readOnly else {
-            let tables = try handle.openTables(options.tables)
+            let tables = try handle.openTables(options)
             return Environment(handle: handle, writer: nil, tables: tables)
         }
         let writer = try WriterThread(handle)
         do throws(StoreError) {
-            let tables = try writer.openTables(options.tables)
+            let tables = try writer.openTables(options)
             return Environment(handle: handle, writer: writer, tables: tables)
         } catch {
             // Closed before anybody else may open the file again.

@@ -10,6 +10,9 @@ import CLMDB
 
     init(_ raw: OpaquePointer) { unsafe reader = TreeReader(raw: raw, state: nil) }
 
+    /// The number of the commit that it sees.
+    var number: UInt64 { unsafe UInt64(mdb_txn_id(reader.raw)) }
+
     /// The value of `key`, copied out; nil when there is none.
     package borrowing func get(
         _ table: Table, _ key: [UInt8]

@@ -37,10 +37,10 @@ import CLMDB
         let cursor = unsafe try opened()
         let code = unsafe key.withUnsafeBytes { keyBytes in
             unsafe value.withUnsafeBytes { valueBytes in
-                var name = unsafe MDB_val(keyBytes)
-                var stored = unsafe MDB_val(valueBytes)
                 let flags = isBeyond ? UInt32(MDB_APPEND) : 0
-                return unsafe mdb_cursor_put(cursor, &name, &stored, flags)
+                return unsafe CheckedRecord.store(table, keyBytes, valueBytes, flags) {
+                    unsafe mdb_cursor_put(cursor, $0, $1, $2)
+                }
             }
         }
         guard code == 0 else { throw reader.failure(code, during: "put") }

@@ -10,6 +10,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case lost
         /// The data file is not whole or not a store.
         case damaged
+        /// A record of a table that can be made again is not what was written, or a walk over
+        /// the table does not lead from one key to the next.
+        case damagedTable
         /// Another process has the store open for writing.
         case busy
         /// The log ends before, or differs from, what is known to have been written.
@@ -92,6 +95,7 @@ extension StoreError.Code {
         case .missing: "Check the path, or open with `create` to make a new store."
         case .lost: "Do not write; restore the directory or let the server fill a new store."
         case .damaged: "Keep the file as it is and salvage it, or restore the directory."
+        case .damagedTable: "`tidemark rebuild` makes the table anew from the log."
         case .busy: "Wait until it has closed the store, or read the store meanwhile."
         case .rolledBack, .otherDevice, .unfitIdentity:
             "Check it with `tidemark verify`, then accept it as it is with `tidemark adopt`."

@@ -8,6 +8,8 @@ package struct Table: Hashable, Sendable {
     package let name: String
     /// Its place in the options the environment was opened with.
     package let index: Int
+    /// Whether each record carries a checksum over its key and value (CheckedRecord.swift).
+    package let isChecked: Bool
     /// LMDB's handle; 0 for a table that a read-only store doesn't have, which reads as empty.
     let handle: UInt32
 }

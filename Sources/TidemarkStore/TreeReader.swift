@@ -44,7 +44,8 @@ enum Bounds {
         guard table.handle != 0 else { return nil }
         var cursor = try Cursor(self, table)
         guard try cursor.move(operation) else { return nil }
-        return (unsafe [UInt8](cursor.key), unsafe [UInt8](cursor.value))
+        let value = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+        return (unsafe [UInt8](cursor.key), unsafe [UInt8](value))
     }
 
     func scan(
@@ -64,10 +65,36 @@ enum Bounds {
             : cursor.seekUp(from: start ?? [], prefix: prefix)
         state?.lend()
         defer { state?.takeBack() }
+        var walked = 0
+        var before = unsafe cursor.key
         while found, cursor.keyHasPrefix(prefix) {
-            guard try body(unsafe cursor.key.span, unsafe cursor.value.span) else { return }
+            let key = unsafe cursor.key
+            let value = unsafe try checked(table, UnsafeRawBufferPointer(key), cursor.value)
+            // Else a walk through damaged pages might never end.
+            if walked > 0, unsafe !Self.ascends(reversed ? key : before, reversed ? before : key) {
+                throw damaged(table, "a key does not follow on the one before it")
+            }
+            guard try body(unsafe key.span, unsafe value.span) else { return }
+            walked += 1
+            unsafe before = key
             found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
         }
+        guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
+        let count = try count(table)
+        if walked != count {
+            throw damaged(table, "\(count) records are counted, and a walk finds \(walked)")
+        }
+    }
+
+    /// Whether one key stands before another.
+    @inline(__always)
+    private static func ascends(
+        _ key: UnsafeBufferPointer<UInt8>, _ next: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let order = unsafe Platform.order(
+            UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(next),
+            count: min(key.count, next.count))
+        return order == 0 ? key.count < next.count : order < 0
     }
 
     /// Removes `key`, in a writing transaction; false when it wasn't there.
@@ -123,7 +150,13 @@ enum Bounds {
             return unsafe mdb_get(raw, table.handle, &name, &value)
         }
         switch code {
-        case 0: return unsafe value.bytes
+        case 0:
+            guard table.isChecked else { return unsafe value.bytes }
+            let found = unsafe key.withUnsafeBytes {
+                unsafe CheckedRecord.value(of: value.bytes, $0)
+            }
+            guard let found = unsafe found else { throw damaged(table, record: key) }
+            return unsafe found
         case MDB_NOTFOUND: return nil
         default: throw failure(code, during: "get")
         }

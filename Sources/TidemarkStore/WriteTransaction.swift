@@ -95,9 +95,9 @@ import CLMDB
         try reader.checkWrite(key, value, during: during)
         let code = unsafe key.withUnsafeBytes { keyBytes in
             unsafe value.withUnsafeBytes { valueBytes in
-                var name = unsafe MDB_val(keyBytes)
-                var stored = unsafe MDB_val(valueBytes)
-                return unsafe mdb_put(reader.raw, table.handle, &name, &stored, flags)
+                unsafe CheckedRecord.store(table, keyBytes, valueBytes, flags) {
+                    unsafe mdb_put(reader.raw, table.handle, $0, $1, $2)
+                }
             }
         }
         guard code == 0 else { throw reader.failure(code, during: during) }

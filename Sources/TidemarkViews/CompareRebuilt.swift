@@ -150,7 +150,9 @@ private final class Refold {
     init(_ journal: Journal, in directory: String) throws {
         self.journal = journal
         scratch = try Environment.open(
-            at: directory, Environment.Options(tables: ["meta"] + ViewTables.tableNames))
+            at: directory,
+            Environment.Options(
+                tables: ["meta"] + ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
         views = ViewTables(scratch)
     }
 

@@ -28,6 +28,14 @@ extension Journal {
         while !waiting.isEmpty { waiting = waiting.dropFirst(commitSome(waiting, writer)) }
     }
 
+    /// Makes the tables anew where that is why a commit could not be stored.
+    ///
+    /// - Returns: whether it can be tried again.
+    private func mend(_ error: any Error, _ writer: borrowing Writer) -> Bool {
+        guard let error = error as? StoreError, error.code == .damagedTable else { return false }
+        return (try? rebuild(insteadOf: error, writer)) != nil
+    }
+
     /// Takes a request back that could not be handed to the writer thread.
     ///
     /// - Returns: true when it was stored with others all the same, just before the store closed.
@@ -45,7 +53,7 @@ extension Journal {
     ///
     /// - Returns: how many were finished, at least one.
     private func commitSome(
-        _ waiting: ArraySlice<CommitRequest>, _ writer: borrowing Writer
+        _ waiting: ArraySlice<CommitRequest>, _ writer: borrowing Writer, mayMend: Bool = true
     ) -> Int {
         var failures: [(any Error)?] = []
         do {
@@ -70,6 +78,9 @@ extension Journal {
             for (request, failure) in zip(waiting, failures) { request.finish(failure) }
             return failures.count
         } catch {
+            if mayMend, mend(error, writer) {
+                return commitSome(waiting, writer, mayMend: false)
+            }
             guard failures.count > 1, waiting.count > 1 else {
                 waiting.first?.finish(error)
                 return 1
@@ -106,8 +117,11 @@ private struct GroupCommit {
 
     init(_ journal: Journal, _ transaction: borrowing WriteTransaction) throws {
         self.journal = journal
-        edge = try journal.log.edge(transaction)
+        edge = try journal.log.checkedEdge(transaction)
         stored = try journal.views.state(transaction)
+        let found = try journal.views.state(Position(edge.size), transaction)
+        if found.isDamaged { throw found.problem }
+        if let doubt = journal.shared.doubt(of: found) { throw doubt }
         if let stored, !stored.isCurrent {
             throw LogError(
                 .newerFormat, at: .start,

@@ -19,7 +19,7 @@ extension Journal {
         at directory: String, readOnly: Bool = false, create: Bool = false,
         opening: StoreOpening = StoreOpening(), progress: (RebuildProgress) -> Void = { _ in }
     ) throws -> Journal {
-        var options = Environment.Options(tables: tableNames, readOnly: readOnly, create: create)
+        var options = options(readOnly: readOnly, create: create)
         if readOnly {
             options.create = false
             return try openReadOnly(directory, options)
@@ -27,14 +27,28 @@ extension Journal {
         let opened = try StoreGuard.open(directory, options, opening)
         let journal = Journal(opened.environment, guardian: opened.guardian)
         do {
-            let state = try journal.environment.read { try journal.views.state($0) }
-            if let state, !state.isCurrent { try journal.rebuild(progress: progress) }
-            try journal.settleIndexes()
+            try journal.settleRows(progress)
         } catch {
             try? journal.close()
             throw error
         }
         return journal
+    }
+
+    /// Makes rows and indexes anew where other rules made them, or where they are damaged as far
+    /// as this needs to read them.
+    private func settleRows(_ progress: (RebuildProgress) -> Void) throws {
+        let state = try environment.read { transaction in
+            try views.state(try log.lastPosition(transaction), transaction)
+        }
+        if state.isDamaged {
+            try rebuild(insteadOf: state.problem, progress: progress)
+        } else if !state.isCurrent {
+            try rebuild(progress: progress)
+        }
+        do { try settleIndexes() } catch let error as StoreError where error.code == .damagedTable {
+            try rebuild(insteadOf: error, progress: progress)
+        }
     }
 
     private static func openReadOnly(

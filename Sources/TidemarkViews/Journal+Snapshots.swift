@@ -133,7 +133,7 @@ private struct SnapshotPiece {
         start = found.0
         generation = state.generation
         packer = SnapshotPacker(
-            SnapshotManifest(position: start, fingerprints: state.fingerprints),
+            SnapshotManifest(position: start, fingerprints: View.allFingerprints),
             chunkBytes: chunkBytes)
     }
 

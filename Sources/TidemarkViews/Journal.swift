@@ -28,6 +28,15 @@ package final class Journal: Sendable {
     package static let tableNames =
         EventLog.tableNames + ViewTables.tableNames + Snapshots.tableNames
 
+    /// How to open a store: its tables, and which of them are checked.
+    package static func options(
+        mapBytes: Int = 64 << 30, readOnly: Bool = false, create: Bool = true
+    ) -> Environment.Options {
+        Environment.Options(
+            tables: tableNames, checkedTables: ViewTables.checkedTables, mapBytes: mapBytes,
+            readOnly: readOnly, create: create)
+    }
+
     /// A journal over an open environment; see ``open(at:readOnly:create:opening:progress:)``.
     package init(_ environment: Environment, guardian: StoreGuard? = nil) {
         self.environment = environment

@@ -29,7 +29,9 @@ package final class PastViews {
     ) throws {
         self.journal = journal
         scratch = try Environment.open(
-            at: directory, Environment.Options(tables: ["meta"] + ViewTables.tableNames))
+            at: directory,
+            Environment.Options(
+                tables: ["meta"] + ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
         views = ViewTables(scratch)
         self.position = .start
         hasBindings = false
@@ -118,7 +120,7 @@ package final class PastViews {
         return try journal.environment.read { transaction in
             try scratch.read { target in
                 try ViewReader.with(
-                    views, state, models, last: position, target,
+                    views, state, models, last: position, nil, target,
                     event: {
                         $0 <= position ? try journal.log.event(at: $0, transaction) : nil
                     }, body)

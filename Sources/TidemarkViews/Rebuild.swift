@@ -24,10 +24,36 @@ extension Journal {
     ///   - eventsPerStep: how many events a step folds at most.
     ///   - progress: called again and again; what it throws cuts the rebuild short.
     package func rebuild(
-        rowsPerStep: Int = 150_000, eventsPerStep: Int = .max,
+        rowsPerStep: Int = Journal.rowsPerStep, eventsPerStep: Int = .max,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
-        let target = try environment.write { transaction in
+        try rebuild(rowsPerStep, eventsPerStep, insteadOf: nil, progress) { step in
+            try environment.write(step)
+        }
+    }
+
+    /// The same because of what was found in the tables, which is counted.
+    func rebuild(
+        insteadOf damage: StoreError, progress: (RebuildProgress) throws -> Void = { _ in }
+    ) throws {
+        try rebuild(Self.rowsPerStep, .max, insteadOf: damage, progress) { step in
+            try environment.write(step)
+        }
+    }
+
+    /// The same on the writer thread, which no other write comes between.
+    func rebuild(insteadOf damage: StoreError, _ writer: borrowing Writer) throws {
+        func run(_ step: Step) throws -> RebuildStep { try writer.transaction(step) }
+        try rebuild(Self.rowsPerStep, .max, insteadOf: damage, { _ in }, run)
+    }
+
+    private typealias Step = (borrowing WriteTransaction) throws -> RebuildStep
+
+    private func rebuild(
+        _ rowsMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
+        _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
+    ) throws {
+        var step = try run { transaction in
             let live = (try self.views.state(transaction) ?? ViewTables.State()).generation
             for tree in Tree.allCases {
                 try transaction.clear(self.views.table(tree, live.other))
@@ -35,18 +61,22 @@ extension Journal {
             try transaction.clear(self.views.indexTable(live.other))
             // Made of rows that are doubted, or of those of other rules.
             try transaction.clear(self.snapshots.table)
-            return live.other
+            return RebuildStep(done: .start, last: .start, hasBindings: false, into: live.other)
         }
-        var step = RebuildStep(done: .start, last: .start, hasBindings: false)
-        repeat {
-            let before = step
-            step = try environment.write { transaction in
-                try self.rebuildStep(
-                    after: before, rowsPerStep, eventsPerStep, into: target, transaction, progress)
-            }
-            try progress(RebuildProgress(done: step.done, last: step.last))
-        } while step.done < step.last
+        try withoutActuallyEscaping(progress) { progress in
+            repeat {
+                let before = step
+                step = try run { transaction in
+                    try self.rebuildStep(
+                        after: before, rowsMax, eventsMax, insteadOf: damage, transaction, progress)
+                }
+                try progress(RebuildProgress(done: step.done, last: step.last))
+            } while step.done < step.last
+        }
+        shared.endDoubt()
     }
+
+    package static let rowsPerStep = 150_000
 
     /// Folds the whole log over rows that were there before its first event.
     ///
@@ -61,9 +91,10 @@ extension Journal {
                 let target = Generation.a
                 for tree in Tree.allCases { try transaction.clear(self.views.table(tree, target)) }
                 try self.views.write(target, transaction, rows)
-                let step = RebuildStep(done: position, last: position, hasBindings: true)
+                let step = RebuildStep(
+                    done: position, last: position, hasBindings: true, into: target)
                 _ = try self.rebuildStep(
-                    after: step, .max, .max, into: target, transaction, { _ in })
+                    after: step, .max, .max, insteadOf: nil, transaction, { _ in })
             }
         }
     }
@@ -73,16 +104,19 @@ extension Journal {
         var done: Position
         var last: Position
         var hasBindings: Bool
+        let into: Generation
     }
 
     private static let eventsPerProgress: UInt64 = 50_000
 
     /// Folds the events after a step over the rows made so far.
     private func rebuildStep(
-        after before: RebuildStep, _ rowsMax: Int, _ eventsMax: Int, into target: Generation,
-        _ transaction: borrowing WriteTransaction, _ progress: (RebuildProgress) throws -> Void
+        after before: RebuildStep, _ rowsMax: Int, _ eventsMax: Int,
+        insteadOf damage: StoreError?, _ transaction: borrowing WriteTransaction,
+        _ progress: (RebuildProgress) throws -> Void
     ) throws -> RebuildStep {
         var step = before
+        let target = step.into
         step.last = try log.lastPosition(transaction)
         try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
@@ -101,6 +135,13 @@ extension Journal {
         if step.done == step.last {
             var state = ViewTables.State()
             state.generation = target
+            if let old = try views.state(transaction), !old.isDamaged {
+                (state.mendings, state.lastFound) = (old.mendings, old.lastFound)
+            }
+            if let damage {
+                state.mendings += 1
+                state.lastFound = damage.detail
+            }
             let plan = try views.indexPlan(models, target, transaction)
             state = try views.settleIndexes(plan, state, transaction)
             state.indexedTo = step.done

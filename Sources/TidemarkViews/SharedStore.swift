@@ -1,6 +1,7 @@
 // SharedStore.swift — what all who have one store open in this process share: who is told of its
 // commits, and which engine syncs it.
 
+import TidemarkEvents
 import TidemarkStore
 
 /// What belongs to a store that is open, not to one of those who opened it.
@@ -9,6 +10,10 @@ package final class SharedStore: Sendable {
     package let feed = CommitFeed()
     /// Kept so that no other one gets its identity meanwhile.
     private let environment: Environment
+    /// Which tables hold a record that is not what was written.
+    private let doubted = Lock<Doubt?>(nil)
+    /// What the log makes, as far as it was needed; while tables are in doubt.
+    private let lastFolded = Lock<FoldedRows?>(nil)
     private let isTakingSnapshot = Lock(false)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
@@ -64,4 +69,48 @@ package final class SharedStore: Sendable {
             syncing = current.count > 1 ? (current.who, current.count - 1) : nil
         }
     }
+
+    // MARK: Doubt
+
+    private struct Doubt: Sendable {
+        var generation: Generation
+        var mendings: Int
+        var found: StoreError
+    }
+
+    /// Why the tables of a state are not to be read; nil where nothing is known against it.
+    func doubt(of state: ViewTables.State) -> StoreError? {
+        doubted.withLock { doubt in
+            guard let doubt, doubt.generation == state.generation,
+                doubt.mendings == state.mendings
+            else { return nil }
+            return doubt.found
+        }
+    }
+
+    /// What was found in the tables that were read last; nil for nothing.
+    var foundDamage: String? { doubted.withLock { $0?.found.detail } }
+
+    /// Notes that a record of the tables of a state is not what was written.
+    func doubt(_ error: StoreError, _ state: ViewTables.State) {
+        doubted.withLock { doubt in
+            guard doubt?.generation != state.generation || doubt?.mendings != state.mendings else {
+                return
+            }
+            doubt = Doubt(generation: state.generation, mendings: state.mendings, found: error)
+        }
+    }
+
+    /// The tables were made anew.
+    func endDoubt() {
+        doubted.withLock { $0 = nil }
+        lastFolded.withLock { $0 = nil }
+    }
+
+    /// Rows that were folded up to a position, or not so far.
+    func folded(upTo last: Position) -> FoldedRows? {
+        lastFolded.withLock { $0.flatMap { $0.last <= last ? $0 : nil } }
+    }
+
+    func keep(_ folded: FoldedRows) { lastFolded.withLock { $0 = folded } }
 }

@@ -21,8 +21,11 @@ package final class ViewReader {
     /// What was asked for already; see EntityStanding.swift.
     var knownToHaveBindings: Bool?
     var knownKeys: [EntityKey: EntityKey] = [:]
+    private let state: ViewTables.State
+    /// Where it is known which tables are in doubt.
+    private var shared: SharedStore?
     /// The names of the indexes that are there.
-    let indexNames: [[UInt8]]
+    var indexNames: [[UInt8]] { state.currentIndexes(last) }
     /// Walks over the keys of the indexes that begin with some bytes, from a key on, up or down.
     let walkIndex: WalkIndex
     typealias WalkIndex = (
@@ -31,7 +34,7 @@ package final class ViewReader {
     ) throws -> Void
 
     private init(
-        _ models: ModelCache, last: Position, indexNames: [[UInt8]],
+        _ models: ModelCache, _ state: ViewTables.State, last: Position,
         load: @escaping (RowKey) throws -> [UInt8]?,
         walk:
             @escaping (Tree, [UInt8], [UInt8]?, Bool, ([UInt8], [UInt8]) throws -> Bool) throws
@@ -39,7 +42,7 @@ package final class ViewReader {
         walkIndex: @escaping WalkIndex, loadEvent: @escaping (Position) throws -> Event?
     ) {
         self.models = models
-        self.indexNames = indexNames
+        self.state = state
         self.walkIndex = walkIndex
         self.last = last
         self.load = load
@@ -53,7 +56,7 @@ package final class ViewReader {
         event: @escaping (Position) throws -> Event?
     ) {
         self.init(
-            models, last: last, indexNames: [], load: { rows[$0] },
+            models, ViewTables.State(), last: last, load: { rows[$0] },
             walk: { try rows.scan($0, prefix: $1, from: $2, reversed: $3, $4) },
             walkIndex: { _, _, _, _ in }, loadEvent: event)
     }
@@ -63,16 +66,28 @@ package final class ViewReader {
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (ViewReader) throws -> R
     ) throws -> R {
-        let state = try journal.views.state(transaction) ?? ViewTables.State()
-        return try with(
-            journal.views, state, journal.models, last: try journal.log.lastPosition(transaction),
-            transaction, event: { try journal.log.event(at: $0, transaction) }, body)
+        let last = try journal.log.lastPosition(transaction)
+        let state = try journal.views.state(last, transaction)
+        func run(_ fold: (FoldedRows?) throws -> FoldedRows?) throws -> R {
+            try withoutActuallyEscaping(fold) { fold in
+                let mended = MendedRows(
+                    journal.shared, state, journal.models, last: last, fold: fold)
+                return try with(
+                    journal.views, state, journal.models, last: last, mended, transaction,
+                    event: { try journal.log.event(at: $0, transaction) },
+                    { reader in
+                        reader.shared = journal.shared
+                        return try body(reader)
+                    })
+            }
+        }
+        return try run { try journal.foldedInMemory($0, to: last, transaction) }
     }
 
     /// Reads rows, whosever they are; the events come through `event`.
     static func with<R>(
         _ views: ViewTables, _ state: ViewTables.State, _ models: ModelCache, last: Position,
-        _ transaction: borrowing some TableReading & ~Copyable,
+        _ mended: MendedRows?, _ transaction: borrowing some TableReading & ~Copyable,
         event: (Position) throws -> Event?, _ body: (ViewReader) throws -> R
     ) throws -> R {
         let generation = state.generation
@@ -88,27 +103,53 @@ package final class ViewReader {
                         try withoutActuallyEscaping(event) { event in
                             try body(
                                 ViewReader(
-                                    models, last: last, indexNames: state.currentIndexes(last),
-                                    load: load, walk: walk, walkIndex: walkIndex,
-                                    loadEvent: event))
+                                    models, state, last: last, load: load, walk: walk,
+                                    walkIndex: walkIndex, loadEvent: event))
                         }
                     }
                 }
             }
         }
         return try run(
-            { key in try transaction.get(views.table(key.tree, generation), key.bytes) },
+            { key in
+                func stored() throws -> [UInt8]? {
+                    try transaction.get(views.table(key.tree, generation), key.bytes)
+                }
+                return if let mended { try mended.load(key, stored) } else { try stored() }
+            },
             { tree, prefix, from, reversed, visit in
-                try views.scan(
-                    tree, generation, prefix: prefix, from: from, reversed: reversed, transaction,
-                    visit)
+                func stored(_ visit: MendedRows.Visit) throws {
+                    try views.scan(
+                        tree, generation, prefix: prefix, from: from, reversed: reversed,
+                        transaction, visit)
+                }
+                guard let mended else { return try stored(visit) }
+                try mended.walk(tree, prefix, from, reversed, visit, stored)
             },
             { prefix, from, reversed, visit in
-                let table = views.indexTable(generation)
-                try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) {
-                    try visit($0.copied(), $1.copied())
+                func stored(_ visit: MendedRows.Visit) throws {
+                    let table = views.indexTable(generation)
+                    try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) {
+                        try visit($0.copied(), $1.copied())
+                    }
                 }
+                guard let mended else { return try stored(visit) }
+                try mended.walkIndex(prefix, from, reversed, visit, stored)
             })
+    }
+
+    // MARK: Damage
+
+    /// How often the tables were made anew because a record was not what was written.
+    package var mendings: Int { state.mendings }
+
+    /// What was found the last time; empty for nothing.
+    package var lastFound: String { state.lastFound }
+
+    /// What was found in the tables that are there now, in this transaction or one before it, so
+    /// that the log is folded and read instead; nil for nothing.
+    package var damage: String? {
+        state.isCurrent ? shared?.doubt(of: state)?.detail : state.problem.detail
     }
 
     // MARK: Rows

@@ -19,11 +19,64 @@ package enum Generation: UInt64, Sendable {
     package var other: Generation { self == .a ? .b : .a }
 }
 
+extension ViewTables.State {
+    private static let checksum: UInt32 = 15
+
+    fileprivate var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.varint(1, generation.rawValue)
+        writer.bytes(2, fingerprints)
+        for name in indexes { writer.bytes(3, name) }
+        if !indexes.isEmpty { writer.position(4, indexedTo) }
+        writer.varint(5, UInt64(mendings))
+        writer.string(6, lastFound)
+        writer.varint(Self.checksum, 1 << 32 | UInt64(CRC32C.checksum(of: writer.bytes)))
+        return writer.bytes
+    }
+
+    /// Reads what ``encoded`` wrote; states of earlier versions are without a checksum.
+    ///
+    /// - Throws: ``ProtoError`` where it is not what was written.
+    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init()
+        fingerprints = []
+        var isChecked = false
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                guard let known = Generation(rawValue: try field.unsigned()) else {
+                    throw .valueOutOfRange(1)
+                }
+                generation = known
+            case 2: fingerprints = try field.bytes()
+            case 3: indexes.append(try field.bytes())
+            case 4: indexedTo = try field.position()
+            case 5: mendings = Int(clamping: try field.unsigned())
+            case 6: lastFound = try field.string()
+            case Self.checksum:
+                let before = bytes.prefix(bytes.count - Self.checksumBytes)
+                let known = 1 << 32 | UInt64(CRC32C.checksum(of: Array(before)))
+                guard try field.unsigned() == known else { throw .valueOutOfRange(field.number) }
+                isChecked = true
+            default: continue
+            }
+        }
+        guard isChecked || !isCurrent else { throw .valueOutOfRange(Self.checksum) }
+    }
+
+    /// The field with the checksum: its tag and, as the bit above makes all alike, five bytes.
+    private static let checksumBytes = 6
+}
+
 /// The view tables of one store.
 package struct ViewTables: Sendable {
     package static let tableNames = [
         "rows.a", "ledger.a", "rows.b", "ledger.b", "index.a", "index.b",
     ]
+    /// All of them: what they hold can be made again, so a record that is not what was written is
+    /// never used.
+    package static let checkedTables = Set(tableNames)
 
     private let meta: Table
     private let tables: [Table]
@@ -44,7 +97,7 @@ package struct ViewTables: Sendable {
     /// Which generation is live, and by which rules its rows were made.
     package struct State: Sendable, Hashable {
         package var generation = Generation.a
-        package var fingerprints: [UInt8] = View.allFingerprints
+        package var fingerprints: [UInt8] = State.todaysFingerprints
         /// The names of the indexes that the generation has, in order.
         package var indexes: [[UInt8]] = []
         /// The last event that the indexes know of.
@@ -52,11 +105,28 @@ package struct ViewTables: Sendable {
         /// A version of Tidemark that keeps no indexes adds events and leaves this as it is: the
         /// indexes are out of date then.
         package var indexedTo = Position.start
+        /// How often the tables were made anew because a record was not what was written.
+        package var mendings = 0
+        /// What was found the last time.
+        package var lastFound = ""
+        /// Whether the state itself is not what was written.
+        package private(set) var isDamaged = false
 
         package init() {}
 
+        /// A state that nothing is known of.
+        fileprivate static var damaged: State {
+            var state = State()
+            state.isDamaged = true
+            return state
+        }
+
+        /// Those of the views, and behind them how records are stored: 2, with a checksum.
+        private static let todaysFingerprints =
+            View.allFingerprints + SHA256Digest.of(Array("records/2".utf8)).prefix(4)
+
         /// Whether today's rules would make the same rows.
-        package var isCurrent: Bool { fingerprints == View.allFingerprints }
+        package var isCurrent: Bool { !isDamaged && fingerprints == Self.todaysFingerprints }
 
         /// The names of the indexes that can be relied on in a log that ends there.
         package func currentIndexes(_ last: Position) -> [[UInt8]] {
@@ -69,27 +139,18 @@ package struct ViewTables: Sendable {
     /// The state; nil in a store that nothing was written to yet.
     package func state(_ transaction: borrowing some TableReading & ~Copyable) throws -> State? {
         guard let bytes = try transaction.get(meta, Self.stateKey) else { return nil }
-        var state = State()
-        var reader = ProtoReader(bytes)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: state.generation = Generation(rawValue: try field.unsigned()) ?? .a
-            case 2: state.fingerprints = try field.bytes()
-            case 3: state.indexes.append(try field.bytes())
-            case 4: state.indexedTo = try field.position()
-            default: continue
-            }
-        }
-        return state
+        return (try? State(parsing: bytes)) ?? State.damaged
+    }
+
+    /// The state of a log that ends there; one that events are there without is damaged.
+    package func state(
+        _ last: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> State {
+        try state(transaction) ?? (last == .start ? State() : State.damaged)
     }
 
     package func setState(_ state: State, _ transaction: borrowing WriteTransaction) throws {
-        var writer = ProtoWriter()
-        writer.varint(1, state.generation.rawValue)
-        writer.bytes(2, state.fingerprints)
-        for name in state.indexes { writer.bytes(3, name) }
-        if !state.indexes.isEmpty { writer.position(4, state.indexedTo) }
-        try transaction.put(meta, Self.stateKey, writer.bytes)
+        try transaction.put(meta, Self.stateKey, state.encoded)
     }
 
     /// Whether any id is another one's alias.

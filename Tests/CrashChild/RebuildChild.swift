@@ -21,7 +21,7 @@ enum RebuildChild {
             try Journal.open(at: arguments.store).close()
         } else {
             let environment = try Environment.open(
-                at: arguments.store, Environment.Options(tables: Journal.tableNames))
+                at: arguments.store, Journal.options())
             let pace = CrashPace(steps: steps, thousandths: delay)
             if delay >= 0 { pace.begin() }
             try Journal(environment).rebuild(eventsPerStep: events) { _ in

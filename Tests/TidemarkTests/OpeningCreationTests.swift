@@ -51,7 +51,7 @@ import TidemarkViews
     @Test func `with all its tables is finished`() throws {
         try StoreIdentity(storeID: "begun").write(to: store.path, isDurable: true)
         let environment = try Environment.open(
-            at: store.path, Environment.Options(tables: Journal.tableNames))
+            at: store.path, Journal.options())
         try environment.close()
         try expectNew()
         #expect(try store.identity.storeID == "begun")

@@ -184,7 +184,7 @@ import TidemarkStore
         defer { try? FileManager.default.removeItem(at: directory) }
         let environment = try Environment.open(
             at: directory.path,
-            Environment.Options(tables: Journal.tableNames, mapBytes: 1 << 18))
+            Journal.options(mapBytes: 1 << 18))
         let journal = Journal(environment)
         let runs = Lock(0)
         for _ in 0..<3 {

@@ -24,6 +24,11 @@ struct StoreArgument: ParsableArguments {
         do {
             let journal = try Journal.open(at: store, readOnly: true)
             let result = try body(journal)
+            if let found = journal.foundDamage {
+                Terminal.say(
+                    "tidemark: \(found); the log was read instead, and the next opening for "
+                        + "writing makes the tables anew")
+            }
             try journal.close()
             return result
         } catch { throw advised(error) }

@@ -27,6 +27,10 @@ struct StoreSummary {
     private let clock: ServerClock?
     /// The calls that fail for reasons of their own, each with the seconds until it is made again.
     private var failing: [(call: FailingCall, seconds: Int64)] = []
+    /// How often the tables were made anew because of damage, and what was found the last time.
+    private let mendings: (count: Int, found: String)
+    /// What is damaged in the tables now.
+    private let damage: String?
     /// How many of them are told one by one.
     private static let failingShown = 10
 
@@ -62,6 +66,8 @@ struct StoreSummary {
             return false
         }
         lastRun = last
+        mendings = (views.mendings, views.lastFound)
+        damage = views.damage
     }
 
     private var lastOutcome: String {
@@ -99,6 +105,15 @@ struct StoreSummary {
             lines.append(
                 "          \(doubt.expected.toTheSecond) was expected; nothing is removed meanwhile"
             )
+        }
+        if let damage {
+            lines.append("damaged   \(damage)")
+            lines.append("          the log is read instead; the next write makes the tables anew")
+        }
+        if mendings.count > 0 {
+            lines.append(
+                "mended    the tables, \(mendings.count) \(mendings.count == 1 ? "time" : "times"); "
+                    + "the last time \(mendings.found)")
         }
         for (call, seconds) in failing.prefix(Self.failingShown) {
             let name = call.isList ? "\(call.key.collection)" : "\(call.key)"
@@ -154,6 +169,12 @@ struct StoreSummary {
                 "said": .string(doubt.said.toTheSecond),
                 "expected": .string(doubt.expected.toTheSecond),
                 "position": .number(JSONNumber(doubt.since.rawValue)),
+            ]
+        }
+        if let damage { object["damage"] = .string(damage) }
+        if mendings.count > 0 {
+            object["mended"] = [
+                "times": .number(JSONNumber(mendings.count)), "found": .string(mendings.found),
             ]
         }
         object["automatic"] = .string(schedule.automatic)

@@ -13,7 +13,9 @@ struct Verify: ParsableCommand {
         discussion: """
             Recomputes every checksum and the Merkle root of every commit, and compares
             every view row with what the commits recorded, snapshots of the views with
-            their digests. --quick looks at checksums and counts only; --deep also folds
+            their digests. Before that every page of the data file is looked at: each in
+            use exactly once or free exactly once, all trees in order. --pages looks at
+            nothing else; --quick besides at checksums and counts only; --deep also folds
             the log again, in a temporary directory, and compares every row with that,
             also those of snapshots. --checkpoint proves that an older `tidemark
             checkpoint` is a prefix of the log: only that shows a log that was cut or
@@ -24,7 +26,9 @@ struct Verify: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
-    @Flag(help: "Only sizes, counts, and the checksum of every event.")
+    @Flag(help: "Only the pages of the data file.")
+    var pages = false
+    @Flag(help: "Only pages, counts, and the checksum of every event.")
     var quick = false
     @Flag(help: "Also fold the log again and compare every row.")
     var deep = false
@@ -36,9 +40,12 @@ struct Verify: ParsableCommand {
     @OptionGroup var sandbox: Sandbox
 
     func validate() throws {
-        guard !(quick && deep) else { throw ValidationError("--quick and --deep exclude another") }
-        guard !quick || checkpoint.isEmpty else {
-            throw ValidationError("--checkpoint needs the whole check; leave --quick out")
+        guard [pages, quick, deep].count(where: \.self) < 2 else {
+            throw ValidationError("--pages, --quick and --deep exclude one another")
+        }
+        guard !quick && !pages || checkpoint.isEmpty else {
+            throw ValidationError(
+                "--checkpoint needs the whole check; leave --\(quick ? "quick" : "pages") out")
         }
     }
 
@@ -47,7 +54,7 @@ struct Verify: ParsableCommand {
             "a capsule has no Merkle tree, and its own checksum is checked whenever it is read; "
                 + "tidemark replay \(store.store) folds it and compares")
         guard sandbox.inProcess else { return try Sandbox.run() }
-        let level: VerifyLevel = quick ? .quick : deep ? .deep : .full
+        let level: VerifyLevel? = pages ? nil : quick ? .quick : deep ? .deep : .full
         let result: StoreVerification
         do {
             result = try Journal.verifyStore(
@@ -55,6 +62,7 @@ struct Verify: ParsableCommand {
                 scratch: sandbox.scratch
             ) { progress in
                 switch progress {
+                case .pages(let done, let last): Terminal.progress("page \(done) of \(last)")
                 case .events(let done, let last):
                     sandbox.note(done)
                     Terminal.progress("reading \(done) of \(last)")
@@ -69,6 +77,10 @@ struct Verify: ParsableCommand {
         guard result.isFine else {
             for finding in result.findings { Terminal.write(finding) }
             throw result.isNewer ? Exit.newerFormat : Exit.findings
+        }
+        guard !pages else {
+            let (used, free) = result.pageCounts
+            return Terminal.write("fine: \(used) pages in use, \(free) free")
         }
         Terminal.write("fine: \(result.events) events in \(result.commits) commits")
         Terminal.write("root: \(result.root)")

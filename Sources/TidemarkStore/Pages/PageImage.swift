@@ -12,7 +12,9 @@
 // size of the key, 2), the key, the data. Data that a leaf has no room for lies on overflow pages:
 // then the node holds the number of the first of them.
 
-/// One page of LMDB's file. Nothing in it is believed: what lies out of bounds is nil.
+/// One page of LMDB's file.
+///
+/// Nothing in it is believed: what lies out of bounds is nil.
 package struct PageImage: Sendable {
     package enum Kind: Sendable { case branch, leaf, overflow, meta }
 
@@ -71,6 +73,29 @@ package struct PageImage: Sendable {
         guard lower >= Self.headerBytes, lower <= upper, upper <= bytes.count, lower % 2 == 0
         else { return nil }
         return (lower - Self.headerBytes) / 2
+    }
+
+    /// All nodes of a page of that kind; nil where one lies out of bounds, or where they do not fill
+    /// the room that the page says they take, none over another.
+    package func nodes(of kind: Kind) -> [Node]? {
+        guard let count = nodeCount else { return nil }
+        var nodes: [Node] = []
+        nodes.reserveCapacity(count)
+        var filled = 0
+        for index in 0..<count {
+            guard let node = node(index, of: kind), node.bytes.lowerBound % 2 == 0 else {
+                return nil
+            }
+            filled += (node.bytes.count + 1) & ~1
+            nodes.append(node)
+        }
+        guard filled == bytes.count - upper else { return nil }
+        var end = upper
+        for node in nodes.sorted(by: { $0.bytes.lowerBound < $1.bytes.lowerBound }) {
+            guard node.bytes.lowerBound == end else { return nil }
+            end += (node.bytes.count + 1) & ~1
+        }
+        return nodes
     }
 
     /// The node at a place below ``nodeCount`` of a page of that kind; nil where it lies out of

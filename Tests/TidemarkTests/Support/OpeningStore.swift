@@ -99,7 +99,7 @@ final class OpeningStore: Sendable {
     /// Changes the store's own tables without asking what its identity says.
     func changeTables(_ change: (borrowing WriteTransaction, EventLog) throws -> Void) throws {
         let environment = try Environment.open(
-            at: path, Environment.Options(tables: Journal.tableNames, create: false))
+            at: path, Journal.options(create: false))
         try environment.write { transaction in
             try change(transaction, EventLog(environment))
         }

@@ -1,0 +1,99 @@
+// CheckedRecord.swift — records that carry a checksum: what a table stores is the value and, behind
+// it, the CRC32C of key and value together, 4 bytes, little-endian.
+//
+// LMDB has no checksums of its own: a flipped bit is read as if it had been written. The events of
+// a log carry theirs within; for the tables that are made from it, it stands around the value.
+
+import CLMDB
+
+/// The checksum behind a value.
+enum CheckedRecord {
+    static let checksumBytes = 4
+
+    /// The value without its checksum; nil when that is not the one of key and value.
+    @inline(__always)
+    static func value(
+        of stored: UnsafeBufferPointer<UInt8>, _ key: UnsafeRawBufferPointer
+    ) -> UnsafeBufferPointer<UInt8>? {
+        let count = stored.count - checksumBytes
+        guard count >= 0, let start = stored.baseAddress else { return nil }
+        let value = unsafe UnsafeBufferPointer(start: start, count: count)
+        let known = unsafe UnsafeRawPointer(start + count).loadUnaligned(as: UInt32.self)
+        guard unsafe checksum(key, UnsafeRawBufferPointer(value)) == UInt32(littleEndian: known)
+        else { return nil }
+        return unsafe value
+    }
+
+    /// Has LMDB store a value, with its checksum where the table has them.
+    ///
+    /// - Parameter put: stores a value under a key, with flags.
+    @inline(__always)
+    static func store(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        _ flags: UInt32,
+        _ put: (UnsafeMutablePointer<MDB_val>, UnsafeMutablePointer<MDB_val>, UInt32) -> Int32
+    ) -> Int32 {
+        var name = unsafe MDB_val(key)
+        var stored = unsafe MDB_val(value)
+        guard table.isChecked else { return unsafe put(&name, &stored, flags) }
+        unsafe stored.mv_size += checksumBytes
+        unsafe stored.mv_data = nil
+        let code = unsafe put(&name, &stored, flags | UInt32(MDB_RESERVE))
+        if code == 0 { unsafe fill(stored, key, value) }
+        return code
+    }
+
+    /// Fills the room that LMDB made for a value and its checksum.
+    @inline(__always)
+    private static func fill(
+        _ room: MDB_val, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) {
+        guard let start = unsafe room.mv_data else { return }
+        if let bytes = value.baseAddress {
+            unsafe start.copyMemory(from: bytes, byteCount: value.count)
+        }
+        let checksum = unsafe checksum(key, value).littleEndian
+        unsafe (start + value.count).storeBytes(of: checksum, as: UInt32.self)
+    }
+
+    private static func checksum(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) -> UInt32 {
+        var crc = CRC32C()
+        unsafe crc.update(key)
+        unsafe crc.update(value)
+        return crc.value
+    }
+}
+
+extension TreeReader {
+    /// The value that a record stores, as it was put.
+    ///
+    /// - Throws: `damagedTable` when the record is not what was written.
+    @inline(__always)
+    func checked(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ stored: UnsafeBufferPointer<UInt8>
+    ) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
+        guard table.isChecked else { return unsafe stored }
+        guard let value = unsafe CheckedRecord.value(of: stored, key) else {
+            throw damaged(table, record: unsafe [UInt8](key))
+        }
+        return unsafe value
+    }
+
+    /// The error for a record that is not what was written.
+    func damaged(_ table: Table, record key: [UInt8]) -> StoreError {
+        let shown = key.prefix(64).map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: "/") }
+        let words = String(decoding: shown, as: UTF8.self)
+        return damaged(table, "the record \(words) is not what was written", during: "read")
+    }
+
+    /// The error for a table that is not what was written; a writing transaction remembers it.
+    func damaged(_ table: Table, _ what: String, during: String = "scan") -> StoreError {
+        let error = StoreError(
+            table.isChecked ? .damagedTable : .damaged, during: during,
+            detail: "in the table \(table.name) \(what)")
+        state?.record(error)
+        return error
+    }
+}

@@ -1,0 +1,414 @@
+// PageAudit.swift — is every page of a data file what LMDB would have left? Read by `pread`, never
+// through LMDB, which believes what it reads and may fall over it, or write over what is in use.
+//
+//   of each tree   pages by their own number and kind, at one depth; nodes within their page, none
+//                  over another; keys in order and between those of the branch above; overflow
+//                  runs whole; as many pages and records as the tree's record says
+//   of the file    every page after the two meta pages is in use exactly once, or free exactly
+//                  once, up to the last one that the meta page counts
+
+/// One look at the pages of a data file, as one of its meta pages has them.
+package struct PageAudit {
+    /// What is wrong with a page.
+    package struct Finding: Hashable, Sendable, CustomStringConvertible {
+        package var page: UInt64
+        package var problem: String
+        package var description: String { "page \(page) \(problem)" }
+    }
+
+    /// What was found.
+    package struct Result: Sendable {
+        /// What is wrong, at most ``PageAudit/findingsMax``.
+        package var findings: [Finding] = []
+        /// Pages that are in use.
+        package var used: UInt64 = 0
+        /// Pages that are free.
+        package var free: UInt64 = 0
+        /// Pages that are neither: lost to the file, but no damage.
+        package var lost: UInt64 = 0
+
+        package var isFine: Bool { findings.isEmpty }
+    }
+
+    /// How much is looked at.
+    package enum Extent: Sendable {
+        /// All pages.
+        case all
+        /// The free list, and the trees of the tables with these names, all pages of which are
+        /// compared with it.
+        case tables(Set<String>)
+    }
+
+    package static let findingsMax = 100
+
+    private let file: PageFile
+    private let meta: DataFile.Meta
+    private let extent: Extent
+    private let progress: Progress
+    private var marks: PageMarks
+    private var result = Result()
+    private var read: UInt64 = 0
+
+    init(
+        _ file: PageFile, _ meta: DataFile.Meta, _ extent: Extent,
+        progress: @escaping Progress
+    ) {
+        self.file = file
+        self.meta = meta
+        self.extent = extent
+        self.progress = progress
+        marks = PageMarks(pages: meta.lastPage + 1)
+    }
+
+    /// Looks at everything.
+    mutating func run() throws -> Result {
+        try walkFree()
+        try walkMain()
+        // Each was counted once, after the two meta pages.
+        if case .all = extent { result.lost = meta.lastPage - 1 - (result.used + result.free) }
+        return result
+    }
+
+    private mutating func note(_ page: UInt64, _ problem: String) {
+        guard result.findings.count < Self.findingsMax else { return }
+        result.findings.append(Finding(page: page, problem: problem))
+    }
+
+    // MARK: Free pages
+
+    /// The tree of free pages: by transaction, lists of page numbers, the greatest first.
+    private mutating func walkFree() throws {
+        try walk(meta.free, "the list of free pages", isFree: true) { audit, page, node in
+            let transaction = page.bytes.integer(at: node.key.lowerBound, bytes: 8)
+            if transaction > audit.meta.transaction {
+                audit.note(page.number, "frees pages in the transaction \(transaction) to come")
+            }
+            guard let list = try audit.data(of: node, in: page) else { return }
+            audit.free(list, by: page.number)
+        }
+    }
+
+    private mutating func free(_ list: [UInt8], by page: UInt64) {
+        guard list.count >= 8, list.count % 8 == 0 else {
+            return note(page, "has a list of \(list.count) bytes of free pages")
+        }
+        let count = list.integer(at: 0, bytes: 8)
+        guard count <= UInt64(list.count / 8 - 1) else {
+            return note(page, "counts \(count) free pages, more than it lists")
+        }
+        var before = UInt64.max
+        for index in 0..<Int(count) {
+            let free = list.integer(at: 8 + index * 8, bytes: 8)
+            guard free >= 2, free <= meta.lastPage else {
+                return note(page, "calls page \(free) free, which is not in the file")
+            }
+            if free >= before { note(page, "lists free pages out of order") }
+            before = free
+            if marks.mark(free) {
+                result.free += 1
+            } else {
+                note(free, "is free and in use, or free twice")
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    /// The tree of tables, and each of theirs.
+    private mutating func walkMain() throws {
+        var tables: [(name: String, tree: DataFile.Tree)] = []
+        try walk(meta.main, "the list of tables") { audit, page, node in
+            guard node.isTable, let data = node.data, data.count == DataFile.Tree.bytes else {
+                return audit.note(page.number, "has a record that is no table among the tables")
+            }
+            let name = String(decoding: page.bytes[node.key], as: UTF8.self)
+            tables.append((name, DataFile.Tree(Array(page.bytes[data]), at: 0)))
+        }
+        for (name, tree) in tables {
+            if case .tables(let names) = extent, !names.contains(name) { continue }
+            try walk(tree, "the table \(name)") { audit, page, node in
+                if node.isTable { audit.note(page.number, "has a table within \(name)") }
+            }
+        }
+    }
+
+    // MARK: Trees
+
+    private typealias Visit = (inout PageAudit, PageImage, PageImage.Node) throws -> Void
+
+    /// What was counted of a tree.
+    private struct Counts {
+        var branches: UInt64 = 0
+        var leaves: UInt64 = 0
+        var overflows: UInt64 = 0
+        var records: UInt64 = 0
+        var last: [UInt8]?
+    }
+
+    private mutating func walk(
+        _ tree: DataFile.Tree, _ name: String, isFree: Bool = false, _ visit: Visit
+    ) throws {
+        guard tree.flags == (isFree ? Self.numberKeys : 0) else {
+            return note(0, "gives \(name) the flags \(tree.flags)")
+        }
+        guard tree.root != DataFile.Meta.noRoot else {
+            if tree.depth != 0 || tree.records != 0 {
+                note(0, "says that \(name) is empty, and counts \(tree.records) records")
+            }
+            return
+        }
+        let before = result.findings.count
+        var counts = Counts()
+        try walk(
+            tree.root, depth: 1, of: tree, name, isFree, lower: nil, upper: nil, &counts, visit)
+        guard result.findings.count == before else { return }
+        let known = (tree.branches, tree.leaves, tree.overflows, tree.records)
+        let found = (counts.branches, counts.leaves, counts.overflows, counts.records)
+        if known != found {
+            note(
+                tree.root,
+                "is the root of \(name) with \(known.0) + \(known.1) + \(known.2) pages and "
+                    + "\(known.3) records, and there are \(found.0) + \(found.1) + \(found.2) and "
+                    + "\(found.3)")
+        }
+    }
+
+    /// The flag of a tree whose keys are numbers.
+    private static let numberKeys: UInt64 = 8
+
+    private mutating func walk(
+        _ number: UInt64, depth: Int, of tree: DataFile.Tree, _ name: String, _ isFree: Bool,
+        lower: [UInt8]?, upper: [UInt8]?, _ counts: inout Counts, _ visit: Visit
+    ) throws {
+        guard let page = try use(number, in: name) else { return }
+        let kind: PageImage.Kind = depth < tree.depth ? .branch : .leaf
+        guard page.kind == kind else {
+            return note(number, "is no \(kind) page of \(name)")
+        }
+        if kind == .branch { counts.branches += 1 } else { counts.leaves += 1 }
+        guard let count = page.nodeCount, count > 0, let nodes = page.nodes(of: kind) else {
+            return note(number, "of \(name) has nodes out of its bounds")
+        }
+        var before: [UInt8]?
+        for (index, node) in nodes.enumerated() {
+            let key = Array(page.bytes[node.key])
+            // A branch knows nothing of the keys below its first node but those of its own branch.
+            let isBound = kind == .leaf || index > 0
+            if isBound {
+                let follows = before.map { Self.precedes($0, key, isFree) } ?? true
+                let isInside =
+                    (lower.map { !Self.precedes(key, $0, isFree) } ?? true)
+                    && (upper.map { Self.precedes(key, $0, isFree) } ?? true)
+                guard follows, isInside else {
+                    return note(number, "of \(name) has a key out of order")
+                }
+                before = key
+            }
+            if kind == .leaf {
+                counts.records += 1
+                guard (isFree ? 8...8 : Bounds.keyBytes).contains(key.count) else {
+                    return note(number, "of \(name) has a key of \(key.count) bytes")
+                }
+                if let first = node.page {
+                    try useRun(first, of: node.dataBytes, in: name, &counts)
+                }
+                try visit(&self, page, node)
+            } else if let child = node.page {
+                let next = index + 1 < nodes.count ? Array(page.bytes[nodes[index + 1].key]) : upper
+                try walk(
+                    child, depth: depth + 1, of: tree, name, isFree,
+                    lower: isBound ? key : lower, upper: next, &counts, visit)
+            }
+        }
+    }
+
+    /// The order of a tree's keys: by bytes; those of the free list by number.
+    private static func precedes(_ left: [UInt8], _ right: [UInt8], _ isFree: Bool) -> Bool {
+        guard isFree, left.count == 8, right.count == 8 else {
+            return ByteOrder.precedes(left, right)
+        }
+        return left.integer(at: 0, bytes: 8) < right.integer(at: 0, bytes: 8)
+    }
+
+    // MARK: Pages
+
+    /// Reads a page that a tree has, and notes that it is in use.
+    private mutating func use(_ number: UInt64, in name: String) throws -> PageImage? {
+        guard number >= 2, number <= meta.lastPage, let page = try file.page(number) else {
+            note(number, "is a page of \(name), and not in the file")
+            return nil
+        }
+        guard marks.mark(number) else {
+            note(number, "is a page of \(name), and free or in use elsewhere")
+            return nil
+        }
+        result.used += 1
+        read += 1
+        if read.isMultiple(of: 4096) { try progress(read, meta.lastPage) }
+        guard page.number == number else {
+            note(number, "of \(name) says that it is page \(page.number)")
+            return nil
+        }
+        return page
+    }
+
+    /// Looks at the pages that hold a record's data.
+    private mutating func useRun(
+        _ first: UInt64, of bytes: Int, in name: String, _ counts: inout Counts
+    ) throws {
+        guard let page = try use(first, in: name) else { return }
+        let pages = UInt64((PageImage.headerBytes + bytes + file.pageBytes - 1) / file.pageBytes)
+        // A record that was made shorter in the transaction that wrote it keeps its pages.
+        let run = UInt64(page.overflowPages)
+        guard page.kind == .overflow, run >= pages, run <= meta.lastPage else {
+            return note(first, "of \(name) is not the first of \(pages) that hold one record")
+        }
+        counts.overflows += run
+        for number in first + 1..<first + run {
+            guard number <= meta.lastPage, number < file.wholePages else {
+                return note(number, "is to hold a record of \(name), and not in the file")
+            }
+            guard marks.mark(number) else {
+                return note(number, "holds a record of \(name), and is free or in use elsewhere")
+            }
+            result.used += 1
+        }
+    }
+
+    /// A record's data; nil where it can't be read, which was noted.
+    private func data(of node: PageImage.Node, in page: PageImage) throws -> [UInt8]? {
+        if let data = node.data { return Array(page.bytes[data]) }
+        guard let first = node.page else { return nil }
+        return try file.bytes(
+            from: Int(first) * file.pageBytes + PageImage.headerBytes, count: node.dataBytes)
+    }
+}
+
+/// A bit for each page.
+private struct PageMarks {
+    private var words: [UInt64]
+
+    init(pages: UInt64) { words = Array(repeating: 0, count: Int(pages / 64 + 1)) }
+
+    func isMarked(_ page: UInt64) -> Bool { words[Int(page / 64)] >> (page % 64) & 1 == 1 }
+
+    /// Marks a page; false when it was marked already.
+    mutating func mark(_ page: UInt64) -> Bool {
+        guard !isMarked(page) else { return false }
+        words[Int(page / 64)] |= 1 << (page % 64)
+        return true
+    }
+}
+
+/// The pages of an open data file.
+struct PageFile {
+    let descriptor: Int32
+    let pageBytes: Int
+    /// How many pages the file has in full.
+    let wholePages: UInt64
+
+    init(_ descriptor: Int32, pageBytes: Int) throws(SystemNumber) {
+        self.descriptor = descriptor
+        self.pageBytes = pageBytes
+        wholePages = UInt64(try Platform.status(of: descriptor).sizeBytes / pageBytes)
+    }
+
+    /// A page; nil beyond the end.
+    func page(_ number: UInt64) throws -> PageImage? {
+        guard number < wholePages else { return nil }
+        return try bytes(from: Int(number) * pageBytes, count: pageBytes).map(PageImage.init)
+    }
+
+    func bytes(from offset: Int, count: Int) throws -> [UInt8]? {
+        do throws(SystemNumber) {
+            let bytes = try Platform.read(descriptor, at: offset, count: count)
+            return bytes.count == count ? bytes : nil
+        } catch { throw StoreError.system(error.number, during: "read", "data.mdb") }
+    }
+}
+
+// MARK: - Where a file is looked at
+
+extension PageAudit {
+    /// Called now and then: how many pages were read, and of how many at most.
+    package typealias Progress = (_ read: UInt64, _ of: UInt64) throws -> Void
+
+    /// Looks at the pages of the data file in a directory, whether or not LMDB could open it.
+    ///
+    /// Beside a writer it looks at what one commit left; where commits come too fast for that, it
+    /// holds a read transaction meanwhile.
+    ///
+    /// - Throws: ``StoreError``: `damaged`, `lost`, where there are no meta pages to go by; what the
+    ///   system says.
+    package static func run(
+        at directory: String, _ extent: Extent = .all,
+        progress: @escaping Progress = { _, _ in }
+    ) throws -> Result {
+        let path = directory + "/data.mdb"
+        try DataFile.check(path)
+        let file = try OpenDataFile(path)
+        for _ in 0..<3 {
+            guard let meta = try file.metas().last else { break }
+            let result = try run(file, meta, extent, progress)
+            // What a commit frees, the one after it may write over.
+            if try file.metas().last?.transaction == meta.transaction { return result }
+        }
+        let options = Environment.Options(tables: ["meta"], readOnly: true, create: false)
+        let environment = try Environment.open(at: directory, options)
+        let result = Swift.Result { try run(file, pinnedBy: environment, extent, progress) }
+        try environment.close()
+        return try result.get()
+    }
+
+    private static func run(
+        _ file: OpenDataFile, pinnedBy environment: Environment, _ extent: Extent,
+        _ progress: @escaping Progress
+    ) throws -> Result {
+        for _ in 0..<1000 {
+            let result = try environment.read { transaction in
+                let metas = try file.metas()
+                // Of a commit before the last two there is no meta page any more.
+                let meta = metas.first { $0.transaction == transaction.number }
+                return try meta.map { try run(file, $0, extent, progress) }
+            }
+            if let result { return result }
+        }
+        throw StoreError(
+            .damaged, during: "read", detail: "no meta page of data.mdb is of the commit read")
+    }
+
+    private static func run(
+        _ file: OpenDataFile, _ meta: DataFile.Meta, _ extent: Extent,
+        _ progress: @escaping Progress
+    ) throws -> Result {
+        var audit = PageAudit(
+            try file.pages(of: meta.pageBytes), meta, extent, progress: progress)
+        return try audit.run()
+    }
+}
+
+/// A data file that is open for reading; closed when it goes.
+private final class OpenDataFile {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(StoreError) {
+        do throws(SystemNumber) { descriptor = try Platform.openForReading(path) } catch {
+            throw .system(error.number, during: "open", path)
+        }
+    }
+
+    deinit { Platform.closeFile(descriptor) }
+
+    /// The whole meta pages, the one that counts last.
+    func metas() throws(StoreError) -> [DataFile.Meta] {
+        do throws(SystemNumber) { return try DataFile(descriptor: descriptor).metas() } catch {
+            throw .system(error.number, during: "read", "data.mdb")
+        }
+    }
+
+    func pages(of bytes: Int) throws(StoreError) -> PageFile {
+        do throws(SystemNumber) { return try PageFile(descriptor, pageBytes: bytes) } catch {
+            throw .system(error.number, during: "read", "data.mdb")
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// MendedRows.swift — reading rows where the stored ones are not what was written: the log is folded
+// in memory, up to where the transaction sees it, and what it makes is read instead.
+
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// The rows of one transaction: as they are stored or, once one of them was found not to be what
+/// was written, as the log makes them.
+final class MendedRows {
+    typealias Visit = ([UInt8], [UInt8]) throws -> Bool
+
+    private let shared: SharedStore
+    private let state: ViewTables.State
+    private let models: ModelCache
+    private let fold: (FoldedRows?) throws -> FoldedRows?
+    private let last: Position
+    private var made: MemoryRows?
+
+    /// - Parameters:
+    ///   - last: the last position of the log that the transaction sees.
+    ///   - fold: folds the log from some rows, or from its beginning, up to there; nil where that
+    ///     is too much for memory.
+    init(
+        _ shared: SharedStore, _ state: ViewTables.State, _ models: ModelCache, last: Position,
+        fold: @escaping (FoldedRows?) throws -> FoldedRows?
+    ) {
+        self.shared = shared
+        self.state = state
+        self.models = models
+        self.last = last
+        self.fold = fold
+    }
+
+    /// A row; `stored` reads it where it is stored.
+    func load(_ key: RowKey, _ stored: () throws -> [UInt8]?) throws -> [UInt8]? {
+        if let rows = try rowsInDoubt() { return rows[key] }
+        do { return try stored() } catch let error as StoreError where error.code == .damagedTable {
+            return try rows(insteadOf: error)[key]
+        }
+    }
+
+    /// Walks over rows of a tree; `stored` does it where they are stored.
+    ///
+    /// What was handed over before damage was found is right, and not handed over again.
+    func walk(
+        _ tree: Tree, _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ visit: Visit,
+        _ stored: (Visit) throws -> Void
+    ) throws {
+        try withoutActuallyEscaping(visit) { visit in
+            try walk(visit, stored) { rows, done, visit in
+                try rows.scan(tree, prefix: prefix, from: done ?? from, reversed: reversed, visit)
+            }
+        }
+    }
+
+    /// Walks over the records of an index, likewise.
+    func walkIndex(
+        _ name: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ visit: Visit,
+        _ stored: (Visit) throws -> Void
+    ) throws {
+        try withoutActuallyEscaping(visit) { visit in
+            try walk(visit, stored) { rows, done, visit in
+                try rows.scan(index: name, models, from: done ?? from, reversed: reversed, visit)
+            }
+        }
+    }
+
+    private func walk(
+        _ visit: @escaping Visit, _ stored: (Visit) throws -> Void,
+        made: (MemoryRows, _ done: [UInt8]?, Visit) throws -> Void
+    ) throws {
+        if let rows = try rowsInDoubt() { return try made(rows, nil, visit) }
+        var done: [UInt8]?
+        var isVisitors = false
+        do {
+            try stored { key, value in
+                done = key
+                do { return try visit(key, value) } catch {
+                    isVisitors = true
+                    throw error
+                }
+            }
+        } catch let error as StoreError where error.code == .damagedTable && !isVisitors {
+            let rows = try rows(insteadOf: error)
+            // Where records are out of order or missing, some may have been passed over.
+            guard error.isAboutRecord || done == nil else { throw error }
+            try made(rows, done) { key, value in
+                guard key != done else { return true }
+                return try visit(key, value)
+            }
+        }
+    }
+
+    /// The rows that the log makes, where the stored ones are known not to be those; else nil.
+    private func rowsInDoubt() throws -> MemoryRows? {
+        if let made { return made }
+        if let doubt = shared.doubt(of: state) { return try rows(insteadOf: doubt) }
+        return state.isCurrent ? nil : try rows(insteadOf: state.problem)
+    }
+
+    private func rows(insteadOf error: StoreError) throws -> MemoryRows {
+        if state.isCurrent { shared.doubt(error, state) }
+        guard let folded = try fold(shared.folded(upTo: last)) else { throw error }
+        shared.keep(folded)
+        made = folded.rows
+        return folded.rows
+    }
+}
+
+/// Rows folded in memory, and how far.
+struct FoldedRows: Sendable {
+    var last: Position
+    var rows: MemoryRows
+}
+
+extension Journal {
+    /// What was found in the tables by a read of this process, which read the log instead; nil for
+    /// nothing, also once the tables were made anew.
+    package var foundDamage: String? { shared.foundDamage }
+
+    /// How many events are folded in memory to read on in a damaged store; a longer log would take
+    /// more memory than a process may have.
+    static let eventsInMemoryMax: UInt64 = 200_000
+
+    /// Folds the log in memory up to a position, from rows that are known or the nearest snapshot.
+    ///
+    /// - Returns: nil where that is too much for memory.
+    func foldedInMemory(
+        _ known: FoldedRows?, to last: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> FoldedRows? {
+        var folded = known ?? FoldedRows(last: .start, rows: MemoryRows())
+        if known == nil {
+            try withNearestSnapshot(to: last, transaction) { manifest in
+                var rows: RowChanges = []
+                try snapshots.forEachRow(of: manifest, transaction) { rows.append(($0, $1)) }
+                folded.rows.write(rows)
+                folded.last = manifest.position
+            }
+        }
+        guard last.rawValue - folded.last.rawValue <= Self.eventsInMemoryMax else { return nil }
+        let changes = try folded.rows.withFold(models) { fold in
+            try log.forEach(from: folded.last.next, transaction) { position, event in
+                guard position <= last else { return false }
+                try fold.apply(event, at: position)
+                return position < last
+            }
+            return fold.sortedChanges
+        }
+        folded.rows.write(changes)
+        folded.last = last
+        return folded
+    }
+}
+
+extension MemoryRows {
+    /// Walks over the records that an index would have for the rows.
+    fileprivate func scan(
+        index name: [UInt8], _ models: ModelCache, from: [UInt8]?, reversed: Bool,
+        _ visit: ([UInt8], [UInt8]) throws -> Bool
+    ) throws {
+        guard let fact = self[.store("model")] else { return }
+        let plan = IndexPlan(models.plan(try StoreFactRow(parsing: fact)), only: [name])
+        var entries: [IndexEntry] = []
+        for collection in plan.collections {
+            let prefix = collection.rowPrefix
+            try scan(.rows, prefix: prefix) { key, row in
+                entries += collection.entries(
+                    try collection.values(of: row), id: key[prefix.count...])
+                return true
+            }
+        }
+        entries.sort { reversed != IndexEntry.precedes($0, $1) }
+        for entry in entries {
+            if let from {
+                let isBefore =
+                    reversed
+                    ? ByteOrder.precedes(from, entry.key) : ByteOrder.precedes(entry.key, from)
+                if isBefore { continue }
+            }
+            guard try visit(entry.key, entry.value) else { return }
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether one record is not what was written, and those before it are.
+    fileprivate var isAboutRecord: Bool { during == "read" }
+}
+
+extension ViewTables.State {
+    /// Why the tables are not read.
+    var problem: StoreError {
+        StoreError(
+            .damagedTable, during: "read",
+            detail: isDamaged
+                ? "the key \"views\" of the table meta is not what was written"
+                : "other rules made the store's tables")
+    }
+}

@@ -1,0 +1,175 @@
+// CheckedTableTests.swift — tables whose records carry a checksum, and walks that a damaged page
+// leads astray.
+
+import Testing
+import TidemarkStore
+
+@Suite struct `a checked table` {
+    private static let options = Environment.Options.small.with { $0.checkedTables = ["rows"] }
+    let scratch: Scratch
+    let environment: Environment
+
+    init() throws {
+        scratch = try Scratch()
+        environment = try scratch.open(Self.options)
+    }
+
+    private func all(reversed: Bool = false) throws -> [[UInt8]] {
+        try environment.read { transaction in
+            var values: [[UInt8]] = []
+            try transaction.scan(environment.rows, from: nil, prefix: [], reversed: reversed) {
+                values.append($1.copied())
+                return true
+            }
+            return values
+        }
+    }
+
+    /// Where the bytes lie in the data file.
+    private func places(of bytes: [UInt8]) throws -> [Int] {
+        let data = try scratch.dataBytes()
+        return data.indices.dropLast(bytes.count - 1).filter {
+            data[$0] == bytes[0] && data[$0..<$0 + bytes.count].elementsEqual(bytes)
+        }
+    }
+
+    private func flip(_ place: Int, bit: Int) throws {
+        try scratch.overwriteData(at: place, [try scratch.dataBytes()[place] ^ 1 << UInt8(bit)])
+    }
+
+    @Test func `gives values back as they were put, whatever their size`() throws {
+        let values = [0, 1, 3, 4, 5, 100, 2_000, 2_030, 4_076, 4_077, 4_080, 4_081, 70_000].map {
+            pattern($0, salt: $0)
+        }
+        try environment.write { transaction in
+            for (number, value) in values.enumerated() {
+                try transaction.put(environment.rows, bigEndian(number), value)
+            }
+            #expect(try transaction.get(environment.rows, bigEndian(3)) == values[3])
+        }
+        try environment.write { transaction in
+            try transaction.withSorted(environment.rows) { writer in
+                try writer.write(bigEndian(3), pattern(9))
+                try writer.write(bigEndian(100), pattern(10))
+                try writer.write(bigEndian(4), nil)
+            }
+        }
+        var expected = values + [pattern(10)]
+        expected[3] = pattern(9)
+        expected.remove(at: 4)
+
+        #expect(try all() == expected)
+        #expect(try all(reversed: true) == expected.reversed())
+        #expect(try environment.read { try $0.last(environment.rows)?.value } == pattern(10))
+        #expect(
+            try environment.read {
+                try $0.withValue(environment.rows, bigEndian(12)) { $0.count }
+            } == 70_000)
+    }
+
+    @Test func `gives nothing back of which one bit is not what was written`() throws {
+        let key = Array("flipped-key".utf8)
+        let value = Array("and its value".utf8)
+        try environment.store(environment.rows, key, value)
+        let places = try places(of: key + value)
+        try #require(places.count == 1)
+        for byte in 0..<key.count + value.count + 4 {
+            for bit in 0..<8 {
+                try flip(places[0] + byte, bit: bit)
+                let scanned = #expect(throws: StoreError.self) { try all() }
+                #expect(scanned?.code == .damagedTable)
+                #expect(throws: StoreError.self) {
+                    try environment.read { try $0.first(environment.rows) }
+                }
+                if byte >= key.count {
+                    let found = #expect(throws: StoreError.self) {
+                        try environment.value(environment.rows, key)
+                    }
+                    #expect(found?.detail.contains("rows the record flipped-key") == true)
+                }
+                try flip(places[0] + byte, bit: bit)
+            }
+        }
+        #expect(try all() == [value])
+    }
+
+    @Test func `ends the transaction that reads damage, whatever is made of the error`() throws {
+        try environment.store(environment.rows, Array("key".utf8), Array("some value".utf8))
+        try flip(try #require(try places(of: Array("some value".utf8)).first), bit: 3)
+
+        let error = #expect(throws: StoreError.self) {
+            try environment.write { transaction in
+                _ = try? transaction.get(environment.rows, Array("key".utf8))
+                try transaction.put(environment.rows, [1], [1])
+            }
+        }
+
+        #expect(error?.code == .damagedTable)
+        #expect(try environment.value(environment.rows, [1]) == nil)
+    }
+}
+
+@Suite struct `a walk over damaged pages` {
+    let scratch: Scratch
+    let environment: Environment
+
+    init() throws {
+        scratch = try Scratch()
+        environment = try scratch.open()
+        try environment.write { transaction in
+            for number in 1...60 {
+                try transaction.append(environment.events, bigEndian(number), pattern(100))
+            }
+        }
+    }
+
+    private func walk(reversed: Bool) throws -> Int {
+        try environment.read { transaction in
+            var count = 0
+            try transaction.scan(environment.events, from: nil, prefix: [], reversed: reversed) {
+                _, _ in
+                count += 1
+                return count < 10_000
+            }
+            return count
+        }
+    }
+
+    /// The leaf that holds the first events, in the newest version of it.
+    private func leaf() throws -> Int {
+        let data = try scratch.dataBytes()
+        let pages = Array(stride(from: 0, to: data.count - 4095, by: 4096))
+        return try #require(
+            pages.last { page in
+                let image = PageImage(Array(data[page..<page + 4096]))
+                guard image.kind == .leaf, let count = image.nodeCount, count > 5,
+                    let node = image.node(0, of: .leaf)
+                else { return false }
+                return Array(image.bytes[node.key]) == bigEndian(1)
+            })
+    }
+
+    @Test(arguments: [false, true])
+    func `ends where a key does not follow on the one before`(reversed: Bool) throws {
+        let page = try leaf()
+        let data = try scratch.dataBytes()
+        // Two nodes change places.
+        try scratch.overwriteData(
+            at: page + 18, Array(data[page + 20..<page + 22] + data[page + 18..<page + 20]))
+
+        let error = #expect(throws: StoreError.self) { try walk(reversed: reversed) }
+        #expect(error?.code == .damaged && error?.detail.contains("does not follow") == true)
+    }
+
+    @Test(arguments: [false, true])
+    func `ends with an error where it does not find what is counted`(reversed: Bool) throws {
+        let page = try leaf()
+        let lower = Int(try scratch.dataBytes()[page + 12])
+        // The last node is forgotten.
+        try scratch.overwriteData(at: page + 12, [UInt8(lower - 2)])
+
+        let error = #expect(throws: StoreError.self) { try walk(reversed: reversed) }
+        #expect(error?.code == .damaged)
+        #expect(error?.detail.contains("60 records are counted, and a walk finds 59") == true)
+    }
+}
