@@ -8,8 +8,10 @@
 //      off, nothing at all, or an error that says what is gone
 //   6. account, device, and how the last openings ended
 //   7. rights of others are taken; identity.json counts this attempt
-//   8. the store is mapped read-only: format, id, high-water position and root, tail
-//   9. it is mapped for writing, and identity.json says that the attempt got through
+//   8. pages are looked at, before LMDB maps them: the free list, after another start of the device
+//      those of the log, after an opening that died all
+//   9. the store is mapped read-only: format, id, high-water position and root, tail
+//  10. it is mapped for writing, and identity.json says that the attempt got through
 //
 // A refusal leaves data.mdb untouched and identity.json as it was. Creation writes identity.json
 // with `initialised` false first and true last: what lies between was never acknowledged.
@@ -34,10 +36,15 @@ extension StoreGuard {
     ///
     /// - Throws: ``StoreError`` or ``LogError``: see ``StoreError/Code``.
     package static func open(
-        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening,
+        checking: (_ page: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> Opened {
         try StoreFiles.prepare(directory, mayCreate: options.create)
-        return try waiting(for: directory, opening) { try attempt(directory, options, opening) }
+        return try withoutActuallyEscaping(checking) { checking in
+            try waiting(for: directory, opening) {
+                try attempt(directory, options, opening, checking)
+            }
+        }
     }
 
     /// Runs `attempt` again while it says that another process has the store open.
@@ -61,7 +68,8 @@ extension StoreGuard {
     }
 
     private static func attempt(
-        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening,
+        _ checking: @escaping (UInt64, UInt64) -> Void
     ) throws -> Opened {
         let place = try FileIdentity(ofDirectory: directory)
         return try openStores.withLock { stores in
@@ -76,7 +84,7 @@ extension StoreGuard {
                 guardian.join(opening)
                 return (environment, guardian)
             }
-            let opened = try Unopened(directory, options, opening).open()
+            let opened = try Unopened(directory, options, opening, checking).open()
             stores[place] = Weak(guardian: opened.guardian)
             return opened
         }
@@ -104,14 +112,17 @@ private struct Unopened {
     let directory: String
     let options: Environment.Options
     let opening: StoreOpening
+    let checking: (UInt64, UInt64) -> Void
     let lock: DirectoryLock
 
     init(
-        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening
+        _ directory: String, _ options: Environment.Options, _ opening: StoreOpening,
+        _ checking: @escaping (UInt64, UInt64) -> Void
     ) throws(StoreError) {
         self.directory = directory
         self.options = options
         self.opening = opening
+        self.checking = checking
         lock = try DirectoryLock(directory)
     }
 
@@ -140,6 +151,7 @@ private struct Unopened {
         try write(identity, isDurable: true)
         let environment: Environment
         do {
+            try checkPages(old)
             try checkLog(old)
             environment = try Environment.open(at: directory, options)
         } catch {
@@ -165,6 +177,26 @@ private struct Unopened {
         {
             return
         }
+    }
+
+    /// Looks at pages, before LMDB believes them: always at the free list, from which the next write
+    /// takes what it writes over; after another start of the device, whose power may have gone, at
+    /// the log; at all of them where the last opening died.
+    private func checkPages(_ old: StoreIdentity) throws {
+        let extent: PageAudit.Extent
+        if old.opening?.attempts ?? 0 > 0 {
+            extent = .all
+        } else if let boot = opening.bootID, boot != old.bootID {
+            extent = .tables(Set(EventLog.tableNames))
+        } else {
+            extent = .tables([])
+        }
+        let result = try PageAudit.run(at: directory, extent, progress: checking)
+        guard let first = result.findings.first else { return }
+        let more = result.findings.count - 1
+        throw StoreError(
+            .damaged, during: "open",
+            detail: "of \(directory)/data.mdb \(first)" + (more > 0 ? ", and \(more) more" : ""))
     }
 
     private func checkLog(_ identity: StoreIdentity) throws {

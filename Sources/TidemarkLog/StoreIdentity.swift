@@ -3,6 +3,7 @@
 //   member       holds
 //   format       1; a reader refuses a greater one
 //   storeID      given when the store was made; also in the table "meta", under "identity"
+//   boot         during which start of the device it was last opened for writing, or null
 //   account      whose data it is, or null
 //   device       on which device it was last opened for writing, or null
 //   initialised  false while the store is being made
@@ -35,6 +36,8 @@ package struct StoreIdentity: Sendable, Hashable {
     package var storeID: String
     package var account: String?
     package var device: String?
+    /// During which start of the device it was last opened for writing; nil where that is not known.
+    package var bootID: String?
     package var isInitialised: Bool
     package var position: Position
     package var root: Hash
@@ -116,7 +119,7 @@ package struct StoreIdentity: Sendable, Hashable {
             open = ["attempts": .init(opening.attempts), "pid": .init(opening.process)]
         }
         let members: [(String, JSONValue)] = [
-            ("account", .init(account)), ("device", .init(device)),
+            ("account", .init(account)), ("boot", .init(bootID)), ("device", .init(device)),
             ("format", .init(Self.format)), ("initialised", .bool(isInitialised)), ("open", open),
             ("position", .init(position.rawValue)), ("root", .string(Hexadecimal.encode(root))),
             ("storeID", .string(storeID)),
@@ -139,6 +142,7 @@ package struct StoreIdentity: Sendable, Hashable {
         self.init(
             storeID: storeID, account: account, device: device, isInitialised: isInitialised,
             position: Position(UInt64(position)), root: root)
+        bootID = object["boot"]?.stringValue
         guard open != .null else { return }
         guard let process = open.object?["pid"]?.int64Value,
             let attempts = open.object?["attempts"]?.int64Value, attempts >= 0

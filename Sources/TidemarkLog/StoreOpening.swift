@@ -8,17 +8,21 @@ package struct StoreOpening: Sendable {
     package var account: String?
     /// Which device this is; nil when that can't be told.
     package var device: String?
+    /// Names the start of the device since which it runs; nil when that can't be told.
+    package var bootID: String?
     /// Makes the id of a new store.
     package var makeID: @Sendable () -> String
     /// How long to wait for another process that has it open, in seconds.
     package var waitSeconds: Double
 
     package init(
-        account: String? = nil, device: String? = nil, waitSeconds: Double = 0,
+        account: String? = nil, device: String? = nil, bootID: String? = nil,
+        waitSeconds: Double = 0,
         makeID: @escaping @Sendable () -> String = { "unnamed" }
     ) {
         self.account = account
         self.device = device
+        self.bootID = bootID
         self.makeID = makeID
         self.waitSeconds = waitSeconds
     }
@@ -63,6 +67,7 @@ package struct StoreOpening: Sendable {
         var identity = identity
         identity.account = identity.account ?? account
         identity.device = device ?? identity.device
+        identity.bootID = bootID
         return identity
     }
 }

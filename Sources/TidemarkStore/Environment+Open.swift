@@ -13,7 +13,8 @@ import CLMDB
 extension Environment {
     /// How to open a store.
     package struct Options: Sendable, Hashable {
-        /// The names of all tables, at least one and each once; made when they don't exist yet.
+        /// The names of all tables, each once; made when they don't exist yet. Only a read-only one
+        /// may do without.
         package var tables: [String]
         /// Those of them whose records carry a checksum over key and value, which is checked by
         /// every read; must be the same whenever the store is opened.
@@ -69,7 +70,8 @@ extension Environment {
         at directory: String, _ options: Options
     ) throws(StoreError) -> Environment {
         Platform.require(
-            !options.tables.isEmpty && Set(options.tables).count == options.tables.count,
+            (options.readOnly || !options.tables.isEmpty)
+                && Set(options.tables).count == options.tables.count,
             "A store needs at least one table, and each table name only once.")
         return try Registry.whileOpening { () throws(StoreError) in
             guard !directory.isEmpty, !directory.utf8.contains(0) else {

@@ -13,18 +13,23 @@ extension Journal {
     /// Read-only, nothing on disk changes but LMDB's table of readers, other processes may write
     /// meanwhile, and neither account nor device are asked for, nor whether the log is all there.
     ///
-    /// - Parameter opening: what an opening for writing brings along.
+    /// - Parameters:
+    ///   - opening: what an opening for writing brings along.
+    ///   - checking: told how many pages were looked at, where it takes long.
+    ///   - progress: told how far a rebuild is.
     /// - Throws: ``StoreError`` or ``LogError``: see their codes.
     package static func open(
         at directory: String, readOnly: Bool = false, create: Bool = false,
-        opening: StoreOpening = StoreOpening(), progress: (RebuildProgress) -> Void = { _ in }
+        opening: StoreOpening = StoreOpening(),
+        checking: (_ page: UInt64, _ of: UInt64) -> Void = { _, _ in },
+        progress: (RebuildProgress) -> Void = { _ in }
     ) throws -> Journal {
         var options = options(readOnly: readOnly, create: create)
         if readOnly {
             options.create = false
             return try openReadOnly(directory, options)
         }
-        let opened = try StoreGuard.open(directory, options, opening)
+        let opened = try StoreGuard.open(directory, options, opening, checking: checking)
         let journal = Journal(opened.environment, guardian: opened.guardian)
         do {
             try journal.settleRows(progress)

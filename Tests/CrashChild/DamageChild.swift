@@ -59,6 +59,7 @@ enum DamageChild {
             try Journal.verifyStore(at: folder, level, against: [checkpoint]) {
                 step =
                     switch $0 {
+                    case .pages: "pages"
                     case .events: "log"
                     case .rows: "rows"
                     case .folding: "fold"

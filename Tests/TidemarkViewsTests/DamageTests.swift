@@ -39,6 +39,7 @@ struct `a damaged data file` {
         print("damage, seed \(Self.seed): " + table.joined(separator: ", "))
         #expect(outcomes.values.reduce(0, +) == Self.cases)
         #expect((outcomes["rows"] ?? 0) > 100, "damage of rows is not looked for")
+        #expect(outcomes["died"] == nil, "pages are looked at before LMDB reads them")
     }
 }
 

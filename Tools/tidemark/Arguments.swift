@@ -75,7 +75,11 @@ struct StoreArgument: ParsableArguments {
         do {
             defer { Terminal.endProgress() }
             return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in
-                Terminal.progress("folding \(progress.done) of \(progress.last)")
+                switch progress {
+                case .checking(let done, let last): Terminal.progress("page \(done) of \(last)")
+                case .rebuilding(let done, let last):
+                    Terminal.progress("folding \(done) of \(last)")
+                }
             }
         } catch { throw advised(error) }
     }

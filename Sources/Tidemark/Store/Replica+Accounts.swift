@@ -24,12 +24,12 @@ extension Replica {
     ///   - rules: the app's own rules for conflicts.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - rebuilding: told how far it is while the tables are folded anew.
+    ///   - progress: told how far it is while pages are checked, and the tables folded anew.
     /// - Throws: ``TidemarkError``: as when it is opened by its path.
     public static func open(
         in root: String, account: String, model: SyncModel, remote: Remote? = nil,
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
-        rebuilding: (OpeningProgress) -> Void = { _ in }
+        progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         guard !account.isEmpty else {
             throw TidemarkError(.invalidPath, "an account needs a name; this one is empty")
@@ -45,7 +45,7 @@ extension Replica {
         return try open(
             at: root + "/" + AccountFolder.name(of: account), account: account, model: model,
             remote: remote, rules: rules, waitSeconds: waitSeconds, dependencies: dependencies,
-            rebuilding: rebuilding)
+            progress: progress)
     }
 
     /// The accounts that have a store below a root, by name; none when there is no such folder.

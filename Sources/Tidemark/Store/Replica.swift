@@ -52,23 +52,24 @@ public final class Replica: Sendable {
     ///     is a conflict.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - rebuilding: told again and again how far it is while the tables are folded anew, which
-    ///     an opening does first when another version's rules made them. A process that dies
-    ///     meanwhile begins again at its next opening; half-made tables are never handed out.
+    ///   - progress: told again and again how far it is while pages are checked and while the tables
+    ///     are folded anew, which an opening does first when another version's rules made them. A
+    ///     process that dies meanwhile begins again at its next opening; half-made tables are never
+    ///     handed out.
     /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
     ///   entities. `pendingChanges` when the model lacks a collection in which edits wait: nothing
     ///   has changed then, and
-    ///   ``open(existing:account:rules:waitSeconds:dependencies:rebuilding:)`` opens the store with
+    ///   ``open(existing:account:rules:waitSeconds:dependencies:progress:)`` opens the store with
     ///   the model that it has, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
-        rebuilding: (OpeningProgress) -> Void = { _ in }
+        progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: true,
             StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
-            dependencies, rebuilding
+            dependencies, progress
         ) { replica in
             let registered = try replica.registration
             let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
@@ -78,19 +79,19 @@ public final class Replica: Sendable {
     }
 
     /// Opens a store that is there, with the model that it carries; else like
-    /// ``open(at:account:model:remote:rules:waitSeconds:dependencies:rebuilding:)``.
+    /// ``open(at:account:model:remote:rules:waitSeconds:dependencies:progress:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
     ///   registered, and others.
     public static func open(
         existing directory: String, account: String? = nil, rules: [ConflictRule] = [],
         waitSeconds: Double = 0, dependencies: Dependencies = .live,
-        rebuilding: (OpeningProgress) -> Void = { _ in }
+        progress: (OpeningProgress) -> Void = { _ in }
     ) throws -> Replica {
         try opened(
             at: directory, create: false,
             StoreOpening(account: account, waitSeconds: waitSeconds, dependencies), rules,
-            dependencies, rebuilding
+            dependencies, progress
         ) { replica in
             guard try replica.registration != nil else {
                 throw TidemarkError(.noModel, "\(directory) has no model; it was never initialised")
@@ -101,13 +102,14 @@ public final class Replica: Sendable {
     /// Opens a store and closes it again when `prepare` fails.
     private static func opened(
         at directory: String, create: Bool, _ opening: StoreOpening, _ rules: [ConflictRule],
-        _ dependencies: Dependencies, _ rebuilding: (OpeningProgress) -> Void,
+        _ dependencies: Dependencies, _ progress: (OpeningProgress) -> Void,
         _ prepare: (Replica) throws -> Void
     ) throws -> Replica {
         try TidemarkError.mapped {
-            let journal = try Journal.open(at: directory, create: create, opening: opening) {
-                rebuilding(OpeningProgress(done: $0.done, last: $0.last))
-            }
+            let journal = try Journal.open(
+                at: directory, create: create, opening: opening,
+                checking: { progress(.checking(pages: $0, of: $1)) },
+                progress: { progress(.rebuilding($0.done, of: $0.last)) })
             let replica = Replica(directory, journal, rules, dependencies)
             do { try prepare(replica) } catch {
                 try? journal.close()
@@ -188,12 +190,13 @@ public final class Replica: Sendable {
     }
 }
 
-/// How far an opening is that folds the store's tables anew.
-public struct OpeningProgress: Sendable, Hashable {
-    /// The last event that was folded.
-    public var done: Position
-    /// The last event of the log.
-    public var last: Position
+/// How far an opening is that takes a moment.
+public enum OpeningProgress: Sendable, Hashable {
+    /// So many pages of the data file were looked at, of so many at most: after another start of the
+    /// device those of the log, after a process that died while it opened the store all of them.
+    case checking(pages: UInt64, of: UInt64)
+    /// The tables are folded anew: the last event that was folded, and the last one of the log.
+    case rebuilding(Position, of: Position)
 }
 
 extension TidemarkError {
@@ -215,7 +218,8 @@ extension StoreOpening {
     /// What the injected doors say about this device.
     init(account: String?, waitSeconds: Double, _ dependencies: Dependencies) {
         self.init(
-            account: account, device: dependencies.deviceID(), waitSeconds: waitSeconds,
+            account: account, device: dependencies.deviceID(),
+            bootID: dependencies.uptime().bootID, waitSeconds: waitSeconds,
             makeID: dependencies.makeID)
     }
 }

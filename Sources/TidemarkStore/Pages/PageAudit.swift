@@ -34,8 +34,9 @@ package struct PageAudit {
     package enum Extent: Sendable {
         /// All pages.
         case all
-        /// The free list, and the trees of the tables with these names, all pages of which are
-        /// compared with it.
+        /// The free list, the trees of the tables with these names, and of other tables the branch
+        /// pages: which pages are leaves is known by these. What lies on overflow pages of other
+        /// tables is not.
         case tables(Set<String>)
     }
 
@@ -78,7 +79,7 @@ package struct PageAudit {
 
     /// The tree of free pages: by transaction, lists of page numbers, the greatest first.
     private mutating func walkFree() throws {
-        try walk(meta.free, "the list of free pages", isFree: true) { audit, page, node in
+        try walk(meta.free, "the list of free pages", .numbers) { audit, page, node in
             let transaction = page.bytes.integer(at: node.key.lowerBound, bytes: 8)
             if transaction > audit.meta.transaction {
                 audit.note(page.number, "frees pages in the transaction \(transaction) to come")
@@ -117,7 +118,7 @@ package struct PageAudit {
     /// The tree of tables, and each of theirs.
     private mutating func walkMain() throws {
         var tables: [(name: String, tree: DataFile.Tree)] = []
-        try walk(meta.main, "the list of tables") { audit, page, node in
+        try walk(meta.main, "the list of tables", .records) { audit, page, node in
             guard node.isTable, let data = node.data, data.count == DataFile.Tree.bytes else {
                 return audit.note(page.number, "has a record that is no table among the tables")
             }
@@ -125,8 +126,9 @@ package struct PageAudit {
             tables.append((name, DataFile.Tree(Array(page.bytes[data]), at: 0)))
         }
         for (name, tree) in tables {
-            if case .tables(let names) = extent, !names.contains(name) { continue }
-            try walk(tree, "the table \(name)") { audit, page, node in
+            let isWhole = if case .tables(let names) = extent { names.contains(name) } else { true }
+            try walk(tree, "the table \(name)", isWhole ? .records : .branches) {
+                audit, page, node in
                 if node.isTable { audit.note(page.number, "has a table within \(name)") }
             }
         }
@@ -135,6 +137,16 @@ package struct PageAudit {
     // MARK: Trees
 
     private typealias Visit = (inout PageAudit, PageImage, PageImage.Node) throws -> Void
+
+    /// How a tree is walked.
+    private enum Walk {
+        /// All of it; keys are byte strings.
+        case records
+        /// All of it; keys are numbers.
+        case numbers
+        /// Branch pages; of leaves only which they are.
+        case branches
+    }
 
     /// What was counted of a tree.
     private struct Counts {
@@ -146,9 +158,9 @@ package struct PageAudit {
     }
 
     private mutating func walk(
-        _ tree: DataFile.Tree, _ name: String, isFree: Bool = false, _ visit: Visit
+        _ tree: DataFile.Tree, _ name: String, _ how: Walk, _ visit: Visit
     ) throws {
-        guard tree.flags == (isFree ? Self.numberKeys : 0) else {
+        guard tree.flags == (how == .numbers ? Self.numberKeys : 0) else {
             return note(0, "gives \(name) the flags \(tree.flags)")
         }
         guard tree.root != DataFile.Meta.noRoot else {
@@ -157,13 +169,19 @@ package struct PageAudit {
             }
             return
         }
+        guard (1...Self.depthMax).contains(tree.depth) else {
+            return note(tree.root, "is the root of \(name) with a depth of \(tree.depth)")
+        }
         let before = result.findings.count
         var counts = Counts()
         try walk(
-            tree.root, depth: 1, of: tree, name, isFree, lower: nil, upper: nil, &counts, visit)
+            tree.root, depth: 1, of: tree, name, how, lower: nil, upper: nil, &counts, visit)
         guard result.findings.count == before else { return }
         let known = (tree.branches, tree.leaves, tree.overflows, tree.records)
-        let found = (counts.branches, counts.leaves, counts.overflows, counts.records)
+        let found =
+            how == .branches
+            ? (counts.branches, counts.leaves, known.2, known.3)
+            : (counts.branches, counts.leaves, counts.overflows, counts.records)
         if known != found {
             note(
                 tree.root,
@@ -173,15 +191,23 @@ package struct PageAudit {
         }
     }
 
+    /// The most levels that LMDB walks.
+    private static let depthMax = 32
+
     /// The flag of a tree whose keys are numbers.
     private static let numberKeys: UInt64 = 8
 
     private mutating func walk(
-        _ number: UInt64, depth: Int, of tree: DataFile.Tree, _ name: String, _ isFree: Bool,
+        _ number: UInt64, depth: Int, of tree: DataFile.Tree, _ name: String, _ how: Walk,
         lower: [UInt8]?, upper: [UInt8]?, _ counts: inout Counts, _ visit: Visit
     ) throws {
-        guard let page = try use(number, in: name) else { return }
         let kind: PageImage.Kind = depth < tree.depth ? .branch : .leaf
+        if how == .branches, kind == .leaf {
+            counts.leaves += 1
+            use(unread: number, in: name)
+            return
+        }
+        guard let page = try use(number, in: name) else { return }
         guard page.kind == kind else {
             return note(number, "is no \(kind) page of \(name)")
         }
@@ -195,10 +221,10 @@ package struct PageAudit {
             // A branch knows nothing of the keys below its first node but those of its own branch.
             let isBound = kind == .leaf || index > 0
             if isBound {
-                let follows = before.map { Self.precedes($0, key, isFree) } ?? true
+                let follows = before.map { Self.precedes($0, key, how) } ?? true
                 let isInside =
-                    (lower.map { !Self.precedes(key, $0, isFree) } ?? true)
-                    && (upper.map { Self.precedes(key, $0, isFree) } ?? true)
+                    (lower.map { !Self.precedes(key, $0, how) } ?? true)
+                    && (upper.map { Self.precedes(key, $0, how) } ?? true)
                 guard follows, isInside else {
                     return note(number, "of \(name) has a key out of order")
                 }
@@ -206,7 +232,7 @@ package struct PageAudit {
             }
             if kind == .leaf {
                 counts.records += 1
-                guard (isFree ? 8...8 : Bounds.keyBytes).contains(key.count) else {
+                guard (how == .numbers ? 8...8 : Bounds.keyBytes).contains(key.count) else {
                     return note(number, "of \(name) has a key of \(key.count) bytes")
                 }
                 if let first = node.page {
@@ -216,15 +242,15 @@ package struct PageAudit {
             } else if let child = node.page {
                 let next = index + 1 < nodes.count ? Array(page.bytes[nodes[index + 1].key]) : upper
                 try walk(
-                    child, depth: depth + 1, of: tree, name, isFree,
+                    child, depth: depth + 1, of: tree, name, how,
                     lower: isBound ? key : lower, upper: next, &counts, visit)
             }
         }
     }
 
     /// The order of a tree's keys: by bytes; those of the free list by number.
-    private static func precedes(_ left: [UInt8], _ right: [UInt8], _ isFree: Bool) -> Bool {
-        guard isFree, left.count == 8, right.count == 8 else {
+    private static func precedes(_ left: [UInt8], _ right: [UInt8], _ how: Walk) -> Bool {
+        guard how == .numbers, left.count == 8, right.count == 8 else {
             return ByteOrder.precedes(left, right)
         }
         return left.integer(at: 0, bytes: 8) < right.integer(at: 0, bytes: 8)
@@ -232,17 +258,24 @@ package struct PageAudit {
 
     // MARK: Pages
 
-    /// Reads a page that a tree has, and notes that it is in use.
-    private mutating func use(_ number: UInt64, in name: String) throws -> PageImage? {
-        guard number >= 2, number <= meta.lastPage, let page = try file.page(number) else {
+    /// Notes that a page is in use.
+    @discardableResult
+    private mutating func use(unread number: UInt64, in name: String) -> Bool {
+        guard number >= 2, number <= meta.lastPage, number < file.wholePages else {
             note(number, "is a page of \(name), and not in the file")
-            return nil
+            return false
         }
         guard marks.mark(number) else {
             note(number, "is a page of \(name), and free or in use elsewhere")
-            return nil
+            return false
         }
         result.used += 1
+        return true
+    }
+
+    /// Reads a page that a tree has, and notes that it is in use.
+    private mutating func use(_ number: UInt64, in name: String) throws -> PageImage? {
+        guard use(unread: number, in: name), let page = try file.page(number) else { return nil }
         read += 1
         if read.isMultiple(of: 4096) { try progress(read, meta.lastPage) }
         guard page.number == number else {
@@ -265,13 +298,7 @@ package struct PageAudit {
         }
         counts.overflows += run
         for number in first + 1..<first + run {
-            guard number <= meta.lastPage, number < file.wholePages else {
-                return note(number, "is to hold a record of \(name), and not in the file")
-            }
-            guard marks.mark(number) else {
-                return note(number, "holds a record of \(name), and is free or in use elsewhere")
-            }
-            result.used += 1
+            guard use(unread: number, in: name) else { return }
         }
     }
 
@@ -353,7 +380,7 @@ extension PageAudit {
             // What a commit frees, the one after it may write over.
             if try file.metas().last?.transaction == meta.transaction { return result }
         }
-        let options = Environment.Options(tables: ["meta"], readOnly: true, create: false)
+        let options = Environment.Options(tables: [], readOnly: true, create: false)
         let environment = try Environment.open(at: directory, options)
         let result = Swift.Result { try run(file, pinnedBy: environment, extent, progress) }
         try environment.close()
