@@ -7,9 +7,9 @@
 //   5. identity.json and data.mdb fit together: a whole store, the rest of a creation that was cut
 //      off, nothing at all, or an error that says what is gone
 //   6. account, device, and how the last openings ended
-//   7. rights of others are taken; identity.json counts this attempt
-//   8. pages are looked at, before LMDB maps them: the free list, after another start of the device
-//      those of the log, after an opening that died all
+//   7. rights of others are taken; pages are looked at, before LMDB maps them: the free list, after
+//      another start of the device those of the log, after an opening that died all
+//   8. identity.json counts this attempt
 //   9. the store is mapped read-only: format, id, high-water position and root, tail
 //  10. it is mapped for writing, and identity.json says that the attempt got through
 //
@@ -145,13 +145,15 @@ private struct Unopened {
     private func openWhole(_ old: StoreIdentity) throws -> StoreGuard.Opened {
         try opening.check(old)
         try StoreFiles.makePrivate(directory)
+        // Not counted as an attempt: it reads every byte with care, and may take long enough to be
+        // ended from outside.
+        try checkPages(old)
         var identity = opening.naming(old)
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
         try write(identity, isDurable: true)
         let environment: Environment
         do {
-            try checkPages(old)
             try checkLog(old)
             environment = try Environment.open(at: directory, options)
         } catch {

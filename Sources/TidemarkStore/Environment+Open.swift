@@ -13,8 +13,9 @@ import CLMDB
 extension Environment {
     /// How to open a store.
     package struct Options: Sendable, Hashable {
-        /// The names of all tables, each once; made when they don't exist yet. Only a read-only one
-        /// may do without.
+        /// The names of all tables, each once; made when they don't exist yet.
+        ///
+        /// Only what is opened read-only may do without any.
         package var tables: [String]
         /// Those of them whose records carry a checksum over key and value, which is checked by
         /// every read; must be the same whenever the store is opened.

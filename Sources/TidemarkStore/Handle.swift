@@ -16,6 +16,7 @@ import CLMDB
     /// How many bytes the pages in use may take.
     let quotaBytes: Int
     private let isOpen = Lock(true)
+    private let pages: MapPages
     /// Writes begun since dead readers were last looked for.
     let writesSinceCheck = Lock(0)
 
@@ -54,6 +55,9 @@ import CLMDB
         isReadOnly = options.readOnly
         mapBytesMax = max(options.mapBytesMax, options.mapBytes)
         quotaBytes = options.quotaBytes
+        var statistics = MDB_stat()
+        unsafe mdb_env_stat(raw, &statistics)
+        pages = MapPages(pageBytes: Int(statistics.ms_psize))
         gate = Gate(readersMax: max(1, min(32, options.readersMax)))
     }
 
@@ -91,6 +95,7 @@ import CLMDB
     }
 
     private func setMap(_ bytes: Int) throws(StoreError) {
+        defer { pages.forget() }
         let code = unsafe mdb_env_set_mapsize(raw, bytes)
         guard code == 0 else {
             // LMDB has unmapped the old one already: nothing can be read any more.
@@ -99,6 +104,9 @@ import CLMDB
             throw error
         }
     }
+
+    /// What a transaction that begins now knows of the map.
+    var mapView: MapPages.View? { pages.view { mapBytes } }
 
     private var mapBytes: Int {
         var info = unsafe MDB_envinfo()

@@ -118,6 +118,9 @@ extension Platform {
         return bytes
     }
 
+    /// The bytes of a page of memory.
+    static let pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
+
     /// The bytes that this process may still add to the file system of an open file.
     static func freeBytes(_ descriptor: Int32) -> Int? {
         var raw = statvfs()

@@ -8,7 +8,9 @@ import CLMDB
 @safe package struct ReadTransaction: ~Copyable, TableReading {
     private let reader: TreeReader
 
-    init(_ raw: OpaquePointer) { unsafe reader = TreeReader(raw: raw, state: nil) }
+    init(_ raw: OpaquePointer, _ pages: MapPages.View?) {
+        unsafe reader = TreeReader(raw: raw, state: nil, pages: pages)
+    }
 
     /// The number of the commit that it sees.
     var number: UInt64 { unsafe UInt64(mdb_txn_id(reader.raw)) }

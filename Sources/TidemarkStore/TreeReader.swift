@@ -13,6 +13,8 @@ enum Bounds {
     let raw: OpaquePointer
     /// Nil in a reading transaction.
     let state: TransactionState?
+    /// The pages of the map; nil where they can't be told.
+    let pages: MapPages.View?
 
     func get(_ table: Table, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
         guard let found = unsafe try find(table, key) else { return nil }
@@ -44,6 +46,7 @@ enum Bounds {
         guard table.handle != 0 else { return nil }
         var cursor = try Cursor(self, table)
         guard try cursor.move(operation) else { return nil }
+        try checkLeaf(table, cursor)
         let value = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
         return (unsafe [UInt8](cursor.key), unsafe [UInt8](value))
     }
@@ -63,12 +66,18 @@ enum Bounds {
             try reversed
             ? cursor.seekDown(from: start ?? [], prefix: prefix)
             : cursor.seekUp(from: start ?? [], prefix: prefix)
+        if !(prefix.isEmpty && start?.isEmpty ?? true) {
+            try checkSeek(table, &cursor, found: found, reversed: reversed)
+        }
         state?.lend()
         defer { state?.takeBack() }
         var walked = 0
         var before = unsafe cursor.key
         while found, cursor.keyHasPrefix(prefix) {
             let key = unsafe cursor.key
+            if walked == 0 || (unsafe pages?.isOther(key, before) ?? false) {
+                try checkLeaf(table, cursor)
+            }
             let value = unsafe try checked(table, UnsafeRawBufferPointer(key), cursor.value)
             // Else a walk through damaged pages might never end.
             if walked > 0, unsafe !Self.ascends(reversed ? key : before, reversed ? before : key) {
@@ -78,6 +87,10 @@ enum Bounds {
             walked += 1
             unsafe before = key
             found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
+        }
+        if found, walked > 0, unsafe pages?.isOther(cursor.key, before) ?? false {
+            // A page that is another one may end a walk before its time.
+            try checkLeaf(table, cursor)
         }
         guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
         let count = try count(table)
@@ -151,15 +164,63 @@ enum Bounds {
         }
         switch code {
         case 0:
+            guard unsafe pages?.isRight(value.mv_data, isWriting: state != nil) ?? true else {
+                throw damaged(table, "the page of a record is another one", during: "read")
+            }
             guard table.isChecked else { return unsafe value.bytes }
             let found = unsafe key.withUnsafeBytes {
                 unsafe CheckedRecord.value(of: value.bytes, $0)
             }
             guard let found = unsafe found else { throw damaged(table, record: key) }
             return unsafe found
-        case MDB_NOTFOUND: return nil
+        case MDB_NOTFOUND:
+            if state == nil { try checkMissing(table, key) }
+            return nil
         default: throw failure(code, during: "get")
         }
+    }
+}
+
+// MARK: - Pages
+
+extension TreeReader {
+    /// Looks at the page that a cursor is on.
+    private func checkLeaf(_ table: Table, _ cursor: borrowing Cursor) throws(StoreError) {
+        guard let pages,
+            unsafe !pages.isWholeLeaf(cursor.key.baseAddress, isWriting: state != nil)
+        else { return }
+        throw damaged(table, "a page is another one, or not whole", during: "read")
+    }
+
+    /// Looks at the page on which a seek was decided, where that is not the one that it led to: the
+    /// next one is gone to where all keys of a page seemed to be too small.
+    private func checkSeek(
+        _ table: Table, _ cursor: inout Cursor, found: Bool, reversed: Bool
+    ) throws(StoreError) {
+        guard pages != nil else { return }
+        guard found else {
+            var end = try Cursor(self, table)
+            if try end.move(reversed ? MDB_FIRST : MDB_LAST) { try checkLeaf(table, end) }
+            return
+        }
+        guard let pages, unsafe pages.isAtEdge(
+            cursor.key.baseAddress, ofUpperEnd: reversed, isWriting: state != nil)
+        else { return }
+        guard try cursor.move(reversed ? MDB_NEXT : MDB_PREV) else {
+            _ = try cursor.move(reversed ? MDB_LAST : MDB_FIRST)
+            return
+        }
+        try checkLeaf(table, cursor)
+        _ = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
+    }
+
+    /// Looks at the pages between whose records a key would stand that is not there.
+    private func checkMissing(_ table: Table, _ key: [UInt8]) throws(StoreError) {
+        guard pages != nil else { return }
+        var cursor = try Cursor(self, table)
+        let found = try cursor.seekUp(from: key, prefix: [])
+        if found { try checkLeaf(table, cursor) }
+        try checkSeek(table, &cursor, found: found, reversed: false)
     }
 }
 

@@ -10,8 +10,8 @@ import CLMDB
     let reader: TreeReader
     private let state: TransactionState
 
-    init(_ raw: OpaquePointer, _ state: TransactionState) {
-        unsafe reader = TreeReader(raw: raw, state: state)
+    init(_ raw: OpaquePointer, _ state: TransactionState, _ pages: MapPages.View?) {
+        unsafe reader = TreeReader(raw: raw, state: state, pages: pages)
         self.state = state
     }
 

@@ -21,6 +21,8 @@ struct StoreArgument: ParsableArguments {
     /// A capsule is made a store of in a temporary directory.
     func read<R>(_ body: (Journal) throws -> R) throws -> R {
         if isFile { return try readCapsule(body) }
+        try DamagedStore.readInChild(store)
+        DamagedStore.watchForCrash()
         do {
             let journal = try Journal.open(at: store, readOnly: true)
             let result = try body(journal)
@@ -74,6 +76,7 @@ struct StoreArgument: ParsableArguments {
         try expectStore("a capsule is only read")
         do {
             defer { Terminal.endProgress() }
+            DamagedStore.watchForCrash()
             return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in
                 switch progress {
                 case .checking(let done, let last): Terminal.progress("page \(done) of \(last)")

@@ -38,6 +38,8 @@ package struct PageAudit {
         /// pages: which pages are leaves is known by these. What lies on overflow pages of other
         /// tables is not.
         case tables(Set<String>)
+        /// Only branch pages of all tables: whether a walk over them ends.
+        case branches
     }
 
     package static let findingsMax = 100
@@ -63,7 +65,7 @@ package struct PageAudit {
 
     /// Looks at everything.
     mutating func run() throws -> Result {
-        try walkFree()
+        if case .branches = extent {} else { try walkFree() }
         try walkMain()
         // Each was counted once, after the two meta pages.
         if case .all = extent { result.lost = meta.lastPage - 1 - (result.used + result.free) }
@@ -126,9 +128,13 @@ package struct PageAudit {
             tables.append((name, DataFile.Tree(Array(page.bytes[data]), at: 0)))
         }
         for (name, tree) in tables {
-            let isWhole = if case .tables(let names) = extent { names.contains(name) } else { true }
-            try walk(tree, "the table \(name)", isWhole ? .records : .branches) {
-                audit, page, node in
+            let how: Walk =
+                switch extent {
+                case .all: .records
+                case .tables(let names): names.contains(name) ? .records : .branches
+                case .branches: .branches
+                }
+            try walk(tree, "the table \(name)", how) { audit, page, node in
                 if node.isTable { audit.note(page.number, "has a table within \(name)") }
             }
         }
