@@ -150,7 +150,7 @@ import TidemarkStore
     }
 
     @Test(arguments: [false, true])
-    func `ends where a key does not follow on the one before`(reversed: Bool) throws {
+    func `ends where the keys of a page are out of order`(reversed: Bool) throws {
         let page = try leaf()
         let data = try scratch.dataBytes()
         // Two nodes change places.
@@ -158,7 +158,7 @@ import TidemarkStore
             at: page + 18, Array(data[page + 20..<page + 22] + data[page + 18..<page + 20]))
 
         let error = #expect(throws: StoreError.self) { try walk(reversed: reversed) }
-        #expect(error?.code == .damaged && error?.detail.contains("does not follow") == true)
+        #expect(error?.code == .damaged && error?.detail.contains("not whole") == true)
     }
 
     @Test(arguments: [false, true])
