@@ -128,6 +128,7 @@ extension Journal {
                         + "is lost")
             }
             try journal.meet(found, &result)
+            try journal.tellOrigin(&result)
         } catch {
             result.problems.append(try LogError(damageIn: error))
         }
@@ -168,6 +169,15 @@ extension Journal {
             let finding = try LogError(damageIn: error)
             if !result.problems.contains(finding) { result.problems.append(finding) }
         }
+    }
+
+    /// Says where a salvaged log is from, which nothing else in it tells.
+    private func tellOrigin(_ result: inout StoreVerification) throws {
+        guard result.isFine,
+            let origin = try environment.read({ try log.origin($0) })
+        else { return }
+        result.notes.append(
+            "salvaged from the store \(origin.storeID), whose log it holds up to \(origin.proven)")
     }
 
     private func verifyLog(

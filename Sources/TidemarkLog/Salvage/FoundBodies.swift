@@ -1,0 +1,193 @@
+// FoundBodies.swift — bodies put together from their records, wherever these were found; the body's
+// SHA-256 proves it.
+
+import TidemarkEvents
+import TidemarkStore
+
+/// The bodies of a damaged file.
+struct FoundBodies {
+    private let file: PageFile
+    private let parts: [Hash: [FoundPart]]
+    private let heads: [UInt64: [UInt64]]
+    private var whole: Set<BodyReference> = []
+    private var lacking: Set<BodyReference> = []
+    /// How many bodies may still be searched for a turned bit, which takes a second or so.
+    private var mendingsLeft = 32
+    /// Where the data on overflow pages begins that a record's key was found for.
+    private lazy var claimed: Set<UInt64> = Set(parts.values.joined().lazy.map(\.offset))
+
+    /// The most records that a body is looked for in one after another, the most places that each
+    /// may be at, and the most bodies of one length whose keys are lost.
+    private enum Most {
+        static let pagesApart = 64
+        static let heads = 256
+        static let mendedBytes = 8 << 10
+        static let mendedBodyBytes: UInt64 = 64 << 10
+    }
+
+    init(_ found: FoundRecords, in file: PageFile) {
+        self.file = file
+        parts = found.parts
+        heads = found.bodyHeads
+    }
+
+    /// Whether a body is there and whole.
+    mutating func has(_ reference: BodyReference) -> Bool {
+        if whole.contains(reference) { return true }
+        guard !lacking.contains(reference) else { return false }
+        let isThere = body(reference) != nil
+        if isThere { whole.insert(reference) } else { lacking.insert(reference) }
+        return isThere
+    }
+
+    /// The bodies that a frame refers to, itself or by what its payload says; nil where one is
+    /// not there.
+    mutating func bodies(of frame: EventFrame) -> [[UInt8]]? {
+        var found: [[UInt8]] = []
+        var payload: [UInt8]
+        switch frame.payload {
+        case .inline(let bytes): payload = bytes
+        case .body(let reference):
+            guard let body = body(reference) else { return nil }
+            found.append(body)
+            payload = body
+        }
+        guard let event = try? Event(header: frame.header, payload: []),
+            event.kind == .requestAnswered, let named = BodyReference(namedBy: payload)
+        else { return found }
+        guard let body = body(named) else { return nil }
+        return found + [body]
+    }
+
+    /// The first body that a frame refers to and that is not there.
+    mutating func missing(of frame: EventFrame) -> BodyReference? {
+        var payload: [UInt8]?
+        switch frame.payload {
+        case .inline(let bytes): payload = bytes
+        case .body(let reference): guard has(reference) else { return reference }
+        }
+        guard let event = try? Event(header: frame.header, payload: []),
+            event.kind == .requestAnswered
+        else { return nil }
+        if case .body(let reference) = frame.payload { payload = body(reference) }
+        guard let named = payload.flatMap({ BodyReference(namedBy: $0) }) else { return nil }
+        return has(named) ? nil : named
+    }
+
+    /// A body, proven by its hash.
+    mutating func body(_ reference: BodyReference) -> [UInt8]? {
+        let known = (parts[reference.hash] ?? []).sorted { $0.number < $1.number }
+        var stored = join(known)
+        if let body = decode(stored, reference) { return body }
+        // One of several places of a record is right.
+        for (index, part) in known.enumerated() {
+            let others = known.enumerated().filter { $0.element.number != part.number }
+            guard others.count < known.count - 1 else { continue }
+            let choice = others.map(\.element) + [known[index]]
+            let bytes = join(choice.sorted { $0.number < $1.number })
+            if let body = decode(bytes, reference) { return body }
+        }
+        if let body = unclaimed(reference, after: known) { return body }
+        if stored.isEmpty, let head = heads[reference.bytes]?.first { stored = run(from: head) }
+        return mended(stored, reference)
+    }
+
+    /// The stored bytes of records from the first on; of several for one number, the first.
+    private func join(_ parts: [FoundPart]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var number: UInt32 = 0
+        for part in parts where part.number == number {
+            bytes += read(part)
+            number += 1
+        }
+        return bytes
+    }
+
+    private func read(_ part: FoundPart) -> [UInt8] {
+        file.bytes(at: Int(part.offset), count: Int(part.bytes))
+    }
+
+    /// The body in stored bytes, of which there may be too many.
+    private func decode(_ bytes: [UInt8], _ reference: BodyReference) -> [UInt8]? {
+        guard let count = Self.storedBytes(bytes), bytes.count >= count else { return nil }
+        return try? StoredBody.decode(Array(bytes.prefix(count)), as: reference)
+    }
+
+    /// How many bytes are stored of a body, its head among them, by what its head says.
+    private static func storedBytes(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count >= StoredBody.headBytes else { return nil }
+        let stored = bytes[10..<18].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return stored < 1 << 40 ? Int(stored) + StoredBody.headBytes : nil
+    }
+
+    // MARK: Records whose keys are lost
+
+    /// The body on pages that no key was found for, or only for some.
+    private mutating func unclaimed(
+        _ reference: BodyReference, after known: [FoundPart]
+    ) -> [UInt8]? {
+        var starts: [UInt64] = []
+        if let first = known.first, first.number == 0 { starts.append(first.offset) }
+        starts += (heads[reference.bytes] ?? []).filter { !claimed.contains($0) }
+        for start in starts.prefix(Most.heads) {
+            if let body = decode(run(from: start, known), reference) { return body }
+        }
+        return nil
+    }
+
+    /// The stored bytes that begin at an offset and go on on pages behind it, as they are handed
+    /// out in their order; where a record's key is known, that record.
+    private mutating func run(from start: UInt64, _ known: [FoundPart] = []) -> [UInt8] {
+        let recordBytes = EventLog.bodyRecordBytesMax
+        guard let count = Self.storedBytes(file.bytes(at: Int(start), count: recordBytes)),
+            count <= file.byteCount
+        else { return [] }
+        var bytes: [UInt8] = []
+        var offset = start
+        while bytes.count < count {
+            let number = UInt32(bytes.count / recordBytes)
+            if let part = known.first(where: { $0.number == number }) {
+                offset = part.offset
+            } else if number > 0 {
+                guard let next = nextRecord(after: offset) else { return [] }
+                offset = next
+            }
+            let part = file.bytes(at: Int(offset), count: min(recordBytes, count - bytes.count))
+            guard !part.isEmpty else { return [] }
+            bytes += part
+        }
+        return bytes
+    }
+
+    /// The data of the next page that may hold a record and that no key was found for.
+    private mutating func nextRecord(after offset: UInt64) -> UInt64? {
+        let page = Int(offset) / file.pageBytes
+        for number in page + 1..<page + 1 + Most.pagesApart {
+            let head = PageImage(
+                file.bytes(at: number * file.pageBytes, count: PageImage.headerBytes))
+            guard head.bytes.count == PageImage.headerBytes else { return nil }
+            let data = UInt64(number * file.pageBytes + PageImage.headerBytes)
+            if head.kind == .overflow, head.number == UInt64(number), !claimed.contains(data) {
+                return data
+            }
+        }
+        return nil
+    }
+
+    // MARK: One turned bit
+
+    /// The body, with one bit of its stored bytes turned back; only of short ones.
+    private mutating func mended(_ stored: [UInt8], _ reference: BodyReference) -> [UInt8]? {
+        guard stored.count >= StoredBody.headBytes, stored.count <= Most.mendedBytes,
+            reference.bytes <= Most.mendedBodyBytes, mendingsLeft > 0
+        else { return nil }
+        mendingsLeft -= 1
+        var bytes = stored
+        for bit in 0..<8 * bytes.count {
+            bytes.turn(bit: bit)
+            if let body = decode(bytes, reference) { return body }
+            bytes.turn(bit: bit)
+        }
+        return nil
+    }
+}
