@@ -23,6 +23,7 @@ package struct SalvageReport: Sendable {
     /// Commits whose records are lost.
     package var unrecorded: Int
     package var mended: [Position]
+    package var mendedBodies: Int
     /// The last event that follows the proven ones without a hole.
     package var unproven: Position
     package var takesUnproven: Bool
@@ -78,6 +79,7 @@ package struct SalvageReport: Sendable {
         (proven, root) = (salvaged.proven, salvaged.root)
         commits = salvaged.commits(withUnproven: withUnproven).count
         (unrecorded, mended) = (salvaged.unrecorded, salvaged.mended)
+        mendedBodies = salvaged.mendedBodies
         (unproven, takesUnproven) = (salvaged.unproven, withUnproven)
         (end, gaps, newer) = (salvaged.end, salvaged.gaps, salvaged.newer)
         isComplete = salvaged.isWhole
@@ -108,7 +110,10 @@ extension SalvageReport {
         }
         if !mended.isEmpty {
             let list = Self.list(mended.map { "\($0)" })
-            lines.append("mended     \(mended.count) of one turned bit each: \(list)")
+            lines.append("mended     one turned bit each of \(list)")
+        }
+        if mendedBodies > 0 {
+            lines.append("mended     one turned bit each of \(mendedBodies) bodies")
         }
         switch end {
         case .known(let position): lines.append("ended      \(position)")
@@ -144,7 +149,8 @@ extension SalvageReport {
     }
 
     private static func list(_ words: [String]) -> String {
-        words.prefix(3).joined(separator: ", ") + (words.count > 3 ? ", …" : "")
+        words.prefix(3).joined(separator: ", ")
+            + (words.count > 3 ? " and \(words.count - 3) others" : "")
     }
 }
 
@@ -175,6 +181,7 @@ extension SalvageReport {
         object["commits"] = .number(JSONNumber(commits))
         object["commitsMadeAnew"] = .number(JSONNumber(unrecorded))
         object["mended"] = .array(mended.map(Self.number))
+        object["mendedBodies"] = .number(JSONNumber(mendedBodies))
         if unproven > proven {
             object["unproven"] = ["first": Self.number(proven.next), "last": Self.number(unproven)]
         }

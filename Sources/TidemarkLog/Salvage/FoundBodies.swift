@@ -11,18 +11,20 @@ struct FoundBodies {
     private let heads: [UInt64: [UInt64]]
     private var whole: Set<BodyReference> = []
     private var lacking: Set<BodyReference> = []
-    /// How many bodies may still be searched for a turned bit, which takes a second or so.
-    private var mendingsLeft = 32
+    /// Bodies of which one bit was turned back.
+    private(set) var mended: [BodyReference: [UInt8]] = [:]
+    /// How many bodies may still be searched in vain for a turned bit.
+    private var mendingsLeft = 4
     /// Where the data on overflow pages begins that a record's key was found for.
     private lazy var claimed: Set<UInt64> = Set(parts.values.joined().lazy.map(\.offset))
 
-    /// The most records that a body is looked for in one after another, the most places that each
-    /// may be at, and the most bodies of one length whose keys are lost.
     private enum Most {
+        /// How far apart the pages of two records are that follow one another.
         static let pagesApart = 64
+        /// Bodies of one length whose keys are lost.
         static let heads = 256
-        static let mendedBytes = 8 << 10
-        static let mendedBodyBytes: UInt64 = 64 << 10
+        /// Bytes that are decompressed and hashed to find a turned bit: some half a minute.
+        static let mendingBytes = 1 << 35
     }
 
     init(_ found: FoundRecords, in file: PageFile) {
@@ -76,6 +78,7 @@ struct FoundBodies {
 
     /// A body, proven by its hash.
     mutating func body(_ reference: BodyReference) -> [UInt8]? {
+        if let body = mended[reference] { return body }
         let known = (parts[reference.hash] ?? []).sorted { $0.number < $1.number }
         var stored = join(known)
         if let body = decode(stored, reference) { return body }
@@ -89,7 +92,7 @@ struct FoundBodies {
         }
         if let body = unclaimed(reference, after: known) { return body }
         if stored.isEmpty, let head = heads[reference.bytes]?.first { stored = run(from: head) }
-        return mended(stored, reference)
+        return isMendable(stored, known, reference) ? mend(stored, reference) : nil
     }
 
     /// The stored bytes of records from the first on; of several for one number, the first.
@@ -176,18 +179,37 @@ struct FoundBodies {
 
     // MARK: One turned bit
 
-    /// The body, with one bit of its stored bytes turned back; only of short ones.
-    private mutating func mended(_ stored: [UInt8], _ reference: BodyReference) -> [UInt8]? {
-        guard stored.count >= StoredBody.headBytes, stored.count <= Most.mendedBytes,
-            reference.bytes <= Most.mendedBodyBytes, mendingsLeft > 0
-        else { return nil }
-        mendingsLeft -= 1
+    /// Whether one turned bit may be all that is wrong with stored bytes, and is worth the search.
+    private func isMendable(
+        _ stored: [UInt8], _ known: [FoundPart], _ reference: BodyReference
+    ) -> Bool {
+        let bits = (8 * stored.count).multipliedReportingOverflow(
+            by: stored.count + Int(min(reference.bytes, UInt64(Int32.max))))
+        guard stored.count >= StoredBody.headBytes, mendingsLeft > 0,
+            !bits.overflow, bits.partialValue <= Most.mendingBytes
+        else { return false }
+        // A sector of zeros, or another page in the place of one of these, is more than a bit.
+        let zeros = stored.reduce((run: 0, longest: 0)) { counted, byte in
+            let run = byte == 0 ? counted.run + 1 : 0
+            return (run, max(run, counted.longest))
+        }
+        let pages = known.filter { $0.offset % UInt64(file.pageBytes) == PageImage.headerBytes }
+        return zeros.longest < 64
+            && pages.allSatisfy { file.page(Int($0.offset) / file.pageBytes).kind == .overflow }
+    }
+
+    /// The body, with one bit of its stored bytes turned back.
+    private mutating func mend(_ stored: [UInt8], _ reference: BodyReference) -> [UInt8]? {
         var bytes = stored
         for bit in 0..<8 * bytes.count {
             bytes.turn(bit: bit)
-            if let body = decode(bytes, reference) { return body }
+            if let body = try? StoredBody.decode(bytes, as: reference) {
+                mended[reference] = body
+                return body
+            }
             bytes.turn(bit: bit)
         }
+        mendingsLeft -= 1
         return nil
     }
 }

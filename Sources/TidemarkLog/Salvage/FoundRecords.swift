@@ -48,6 +48,7 @@ package struct FoundFrame: Hashable, Sendable {
 
 /// The record of a commit, which nothing but its root proves.
 package struct FoundCommit: Hashable, Sendable {
+    /// Its first event; `@0` where only its end and root are known.
     package var first: Position
     package var last: Position
     package var root: Hash
@@ -97,6 +98,14 @@ package struct FoundRecords: Sendable {
     package var newer = 0
 
     package init() {}
+
+    /// Takes a right edge in: what its store's log was once, and so the end of a commit.
+    mutating func note(_ edge: MerkleEdge) {
+        edgeSize = max(edgeSize, edge.size)
+        guard edge.size > 0, edge.size < Self.positionsMax else { return }
+        commits.append(
+            FoundCommit(first: .start, last: Position(edge.size), root: edge.root))
+    }
 
     /// Brings what was found into order, and leaves out copies.
     package mutating func settle() {

@@ -70,7 +70,7 @@ package struct PageScan {
             if let data = node.data,
                 let edge = try? MerkleEdge(parsing: Array(page.bytes[data]))
             {
-                found.edgeSize = max(found.edgeSize, edge.size)
+                found.note(edge)
             }
         case 8 where key.elementsEqual("identity".utf8):
             if let data = node.data,

@@ -67,6 +67,9 @@ package final class SalvagedLog {
     /// Frames of a format that this version does not know.
     package let newer: Int
 
+    /// How many bodies are whole once one bit is turned back, as their hashes say.
+    package var mendedBodies: Int { bodies.mended.count }
+
     private let found: FoundRecords
     private let file: PageFile
     private let way: PrefixSearch.Way
