@@ -34,6 +34,19 @@ package struct StoreVerification: Sendable {
     package var isFine: Bool { problems.isEmpty }
     /// Whether all that is wrong is that a newer version wrote it.
     package var isNewer: Bool { problems.areOfNewerFormat }
+    /// Whether the log or the file is damaged, which folding the log again does not mend.
+    package var isSalvageable: Bool {
+        problems.contains {
+            switch $0.code {
+            case .corruptEvent, .missingEvent, .corruptCommit, .rootMismatch, .corruptEdge,
+                .missingBody, .corruptBody, .corruptMeta, .corruptTable:
+                true
+            case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
+                .corruptSnapshot, .otherCheckpoint:
+                false
+            }
+        }
+    }
     package var events: UInt64 { log.events }
     package var commits: UInt64 { log.commits }
 
