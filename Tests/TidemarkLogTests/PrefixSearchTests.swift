@@ -81,7 +81,7 @@ import TidemarkEvents
         let commits = [
             commit(1, [0]), commit(2, [0, 1, 1, 1]), commit(2, [0, 2]), commit(3, [0, 2, 2, 2, 2]),
         ]
-        let leaves = (1...5).map { position in
+        let leaves = (1...UInt64(5)).map { position in
             switch position {
             case 1: [leaf(1)]
             case 5: [leaf(5, 2)]

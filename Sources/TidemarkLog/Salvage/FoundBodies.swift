@@ -6,7 +6,7 @@ import TidemarkStore
 
 /// The bodies of a damaged file.
 struct FoundBodies {
-    private let file: PageFile
+    private let file: DataPages
     private let parts: [Hash: [FoundPart]]
     private let heads: [UInt64: [UInt64]]
     private var whole: Set<BodyReference> = []
@@ -27,7 +27,7 @@ struct FoundBodies {
         static let mendingBytes = 1 << 35
     }
 
-    init(_ found: FoundRecords, in file: PageFile) {
+    init(_ found: FoundRecords, in file: DataPages) {
         self.file = file
         parts = found.parts
         heads = found.bodyHeads

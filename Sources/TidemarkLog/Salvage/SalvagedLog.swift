@@ -71,7 +71,7 @@ package final class SalvagedLog {
     package var mendedBodies: Int { bodies.mended.count }
 
     private let found: FoundRecords
-    private let file: PageFile
+    private let file: DataPages
     private let way: PrefixSearch.Way
     private var bodies: FoundBodies
 
@@ -88,7 +88,7 @@ package final class SalvagedLog {
     ) throws {
         let lock = try DirectoryLock(directory)
         defer { lock.release() }
-        let file = try PageFile(in: directory)
+        let file = try DataPages(in: directory)
         identity = (try? StoreIdentity.find(in: directory))?.identity
         found = try Self.scan(file, progress)
         self.file = file
@@ -167,7 +167,7 @@ extension SalvagedLog {
     private static let chunkBytes = 1 << 20
 
     private static func scan(
-        _ file: PageFile, _ progress: (SalvageProgress) throws -> Void
+        _ file: DataPages, _ progress: (SalvageProgress) throws -> Void
     ) throws -> FoundRecords {
         var scan = PageScan(pageBytes: file.pageBytes) { file.bytes(at: $0, count: $1) }
         let step = max(1, chunkBytes / file.pageBytes)
@@ -188,7 +188,7 @@ extension SalvagedLog {
     }
 
     /// The right edge by the meta page that counts.
-    private static func liveEdge(_ file: PageFile) -> MerkleEdge? {
+    private static func liveEdge(_ file: DataPages) -> MerkleEdge? {
         let bytes = file.value(of: Array("edge".utf8), in: Array("meta".utf8))
         return bytes.flatMap { try? MerkleEdge(parsing: $0) }
     }
@@ -199,7 +199,7 @@ extension SalvagedLog {
         return found.storeIDs.isEmpty || found.storeIDs.contains(known) ? known : nil
     }
 
-    private static func frame(_ found: FoundFrame, _ file: PageFile) -> EventFrame? {
+    private static func frame(_ found: FoundFrame, _ file: DataPages) -> EventFrame? {
         var bytes = file.bytes(at: Int(found.offset), count: Int(found.bytes))
         if let bit = found.mendedBit, Int(bit) < 8 * bytes.count { bytes.turn(bit: Int(bit)) }
         return try? EventFrame(parsing: bytes.span)
@@ -207,7 +207,7 @@ extension SalvagedLog {
 
     /// The frames of a position that can be read, with their bodies, and the places of them.
     private static func usable(
-        at position: Position, _ found: FoundRecords, _ file: PageFile,
+        at position: Position, _ found: FoundRecords, _ file: DataPages,
         _ bodies: inout FoundBodies, withMended: Bool = true
     ) -> [(name: Int, frame: EventFrame)] {
         var usable: [(name: Int, frame: EventFrame)] = []
@@ -224,7 +224,7 @@ extension SalvagedLog {
     }
 
     private static func search(
-        _ found: FoundRecords, _ file: PageFile, _ bodies: inout FoundBodies,
+        _ found: FoundRecords, _ file: DataPages, _ bodies: inout FoundBodies,
         _ anchors: [PrefixSearch.Anchor], _ limit: Position?,
         _ progress: (SalvageProgress) throws -> Void
     ) throws -> PrefixSearch.Way {
@@ -246,7 +246,7 @@ extension SalvagedLog {
     }
 
     private static func mended(
-        _ way: PrefixSearch.Way, _ found: FoundRecords, _ file: PageFile,
+        _ way: PrefixSearch.Way, _ found: FoundRecords, _ file: DataPages,
         _ bodies: inout FoundBodies
     ) -> [Position] {
         let doubted = found.frames.lazy.filter { $0.mendedBit != nil && $0.position <= way.proven }
@@ -258,7 +258,7 @@ extension SalvagedLog {
     }
 
     private static func lastUnproven(
-        after proven: Position, _ found: FoundRecords, _ file: PageFile,
+        after proven: Position, _ found: FoundRecords, _ file: DataPages,
         _ bodies: inout FoundBodies, _ limit: Position?
     ) -> Position {
         var last = proven
@@ -282,7 +282,7 @@ extension SalvagedLog {
 
     private static func gaps(
         after proven: Position, _ end: Position, _ limit: Position?, _ found: FoundRecords,
-        _ file: PageFile, _ bodies: inout FoundBodies
+        _ file: DataPages, _ bodies: inout FoundBodies
     ) -> [Gap] {
         var gaps: [Gap] = []
         func add(_ first: Position, _ last: Position, _ reason: Gap.Reason) {

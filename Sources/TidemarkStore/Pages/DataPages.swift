@@ -1,8 +1,8 @@
-// PageFile.swift — LMDB's file page by page, read by pread: never mapped, never opened by LMDB, so
+// DataPages.swift — LMDB's file page by page, read by pread: never mapped, never opened by LMDB, so
 // that nothing in it can harm who reads it.
 
 /// A data file that is only read, whatever is in it.
-package final class PageFile: Sendable {
+package final class DataPages: Sendable {
     package let pageBytes: Int
     /// How long the file is.
     package let byteCount: Int
