@@ -1,7 +1,7 @@
 // Journal+Salvage.swift — a new store of the events that were salvaged from a damaged one.
 //
-// The frames are the same bytes. The rows, and what each commit says of them, are made anew: no root
-// proves what a damaged file says of those.
+// The frames are the same bytes. The rows, and what each commit says of them, are made anew: no
+// root proves what a damaged file says of those.
 
 import TidemarkEvents
 package import TidemarkLog
@@ -23,8 +23,8 @@ extension Journal {
 
     /// Makes a store in a directory that is empty, and closes it.
     ///
-    /// It keeps the old store's id where all of that store's log is there. Else it gets an id of its
-    /// own and says whose log it begins with: a store that lost events is not the one that it was.
+    /// It keeps the old store's id where all of that store's log is there. Else it gets an id of
+    /// its own and says whose log it begins with: a store that lost events is not what it was.
     ///
     /// - Parameters:
     ///   - withUnproven: whether to take also what follows the proven events.

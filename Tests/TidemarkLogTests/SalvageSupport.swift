@@ -37,7 +37,7 @@ final class DamagedLog {
         var (all, ends, edge): ([Event], [Position], MerkleEdge) = ([], [], MerkleEdge())
         for _ in 0..<commits {
             let events = (0..<1 + random.below(5)).map { _ in
-                var event = sampleEvent(all.count)
+                var event = sampleEvent(all.count + 1)
                 if random.once(in: bodyEvery) {
                     event.payloadType = .opaque
                     event.payload = random.bytes(2_001 + random.below(bodyBytesMax - 2_000))

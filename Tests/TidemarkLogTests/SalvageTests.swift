@@ -162,8 +162,9 @@ import TidemarkStore
         #expect(salvaged.proven <= log.last, place)
         #expect(!salvaged.isWhole || salvaged.proven == log.last, place)
         for position in salvaged.proven.rawValue..<salvaged.unproven.rawValue {
-            let event = try salvaged.event(at: Position(position + 1)).event
-            #expect(event == log.events[Int(position)], place)
+            let isSame =
+                try salvaged.event(at: Position(position + 1)).event == log.events[Int(position)]
+            #expect(isSame, place)
         }
     }
 

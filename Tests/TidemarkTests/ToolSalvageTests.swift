@@ -17,7 +17,7 @@ struct `tidemark salvage` {
     ) async throws {
         let replica = try Replica.temporary(model: SyncWorld.usualModel)
         for number in 1...40 {
-            try replica.write { tx in
+            try await replica.write { tx in
                 try tx.put(EntityKey("tasks", "t\(number)"), Array(#"{"n":\#(number)}"#.utf8))
             }
         }
@@ -116,7 +116,7 @@ struct `tidemark salvage` {
         try await withStore { store, folder in
             // One commit of five events, of which the third is lost.
             let replica = try Replica.open(existing: store)
-            try replica.write { tx in
+            try await replica.write { tx in
                 for number in 1...5 {
                     try tx.put(EntityKey("lists", "l\(number)"), Array(#"{"l":\#(number)}"#.utf8))
                 }

@@ -16,33 +16,24 @@ package struct FoundFrame: Hashable, Sendable {
     package var checksum: UInt32
     /// The bit that has to be turned, counted from the frame's first byte; nil for none.
     package var mendedBit: Int32?
+    /// Whether one bit of its position was turned, going by its neighbours.
+    package var isMoved = false
 
-    package init(
-        position: Position, offset: UInt64, bytes: UInt32, checksum: UInt32,
-        mendedBit: Int32? = nil
-    ) {
-        self.position = position
-        self.offset = offset
-        self.bytes = bytes
-        self.checksum = checksum
-        self.mendedBit = mendedBit
-    }
+    /// Whether it is as it was found.
+    var isAsFound: Bool { mendedBit == nil && !isMoved }
 
     /// Whether two are the same bytes at the same position.
     func isCopy(of other: FoundFrame) -> Bool {
         position == other.position && bytes == other.bytes && checksum == other.checksum
     }
 
-    /// By position; of copies, those as they were written first.
+    /// By position; of copies, those as they were found first.
     static func precedes(_ left: FoundFrame, _ right: FoundFrame) -> Bool {
-        (
-            left.position.rawValue, left.bytes, left.checksum, left.mendedBit == nil ? 0 : 1,
-            left.offset
-        )
-            < (
-                right.position.rawValue, right.bytes, right.checksum,
-                right.mendedBit == nil ? 0 : 1, right.offset
-            )
+        left.order < right.order
+    }
+
+    private var order: (UInt64, UInt32, UInt32, Int, UInt64) {
+        (position.rawValue, bytes, checksum, isAsFound ? 0 : 1, offset)
     }
 }
 

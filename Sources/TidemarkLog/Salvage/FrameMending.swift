@@ -7,7 +7,7 @@
 import TidemarkStore
 
 extension EventFrame {
-    /// The bit, counted from the frame's first byte, that makes its checksum hold when it is turned;
+    /// The bit, counted from the frame's first byte, that makes its checksum hold when turned;
     /// nil where no single one does.
     static func turnedBit(of bytes: [UInt8]) -> Int? {
         guard bytes.count > prefixBytes else { return nil }

@@ -1,5 +1,5 @@
-// PageScan.swift — finds the log's records on pages that nobody vouches for: also on those that were
-// freed, and on those whose header or offsets are damaged.
+// PageScan.swift — finds the log's records on pages that nobody vouches for: also on those that
+// were freed, and on those whose header or offsets are damaged.
 //
 // A leaf that accounts for all of its bytes is walked node by node. On every other page each even
 // offset is tried as well: a frame is known by its checksum, a commit's record and a body's by the
@@ -225,6 +225,7 @@ package struct PageScan {
         for (before, after) in zip(order, order.dropFirst())
         where before.position.next != after.position {
             var (left, right) = (before, after)
+            (left.isMoved, right.isMoved) = (true, true)
             left.position = Position(after.position.rawValue &- 1)
             right.position = Position(before.position.rawValue &+ 1)
             for (frame, other) in [(left, before.position), (right, after.position)] {

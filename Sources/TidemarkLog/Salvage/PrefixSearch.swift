@@ -4,8 +4,8 @@
 // one choice among them. Where a commit's record is found that ends at a position and has the root
 // of a way, all events of that way up to there are proven, whatever became of the records before:
 // nothing but the events that were written makes that root. So a way's end is the last root that it
-// met. Where ways compete, one that met a root that the store is known to have had counts more, then
-// the one that reaches further.
+// met. Where ways compete, one that met a root that the store is known to have had counts more,
+// then the one that reaches further.
 //
 // Ways would double with each position that has two leaves. Events that were written together lie
 // together, so ways that change from page to page the least are followed, some dozens of them.

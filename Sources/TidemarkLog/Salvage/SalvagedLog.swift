@@ -213,7 +213,7 @@ extension SalvagedLog {
         var usable: [(name: Int, frame: EventFrame)] = []
         for name in found.frameIndex(position)..<found.frames.count {
             guard found.frames[name].position == position else { break }
-            guard withMended || found.frames[name].mendedBit == nil,
+            guard withMended || found.frames[name].isAsFound,
                 let frame = frame(found.frames[name], file),
                 (try? Event(header: frame.header, payload: [])) != nil,
                 bodies.missing(of: frame) == nil
@@ -249,11 +249,11 @@ extension SalvagedLog {
         _ way: PrefixSearch.Way, _ found: FoundRecords, _ file: DataPages,
         _ bodies: inout FoundBodies
     ) -> [Position] {
-        let doubted = found.frames.lazy.filter { $0.mendedBit != nil && $0.position <= way.proven }
+        let doubted = found.frames.lazy.filter { !$0.isAsFound && $0.position <= way.proven }
         return Set(doubted.map(\.position)).sorted().filter { position in
             let name =
                 way.choice(at: position) ?? usable(at: position, found, file, &bodies).first?.name
-            return name.map { found.frames[$0].mendedBit != nil } ?? false
+            return name.map { !found.frames[$0].isAsFound } ?? false
         }
     }
 
@@ -302,7 +302,7 @@ extension SalvagedLog {
             add(next, Position(position.rawValue - 1), .missing)
             var reason = Gap.Reason.missing
             while index < found.frames.count, found.frames[index].position == position {
-                if found.frames[index].mendedBit == nil, reason != .unproven,
+                if found.frames[index].isAsFound, reason != .unproven,
                     let frame = frame(found.frames[index], file)
                 {
                     reason = bodies.missing(of: frame).map { .body($0) } ?? .unproven
