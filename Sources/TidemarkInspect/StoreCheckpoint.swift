@@ -43,11 +43,22 @@ extension Journal {
         guard !checkpoints.isEmpty else { return [] }
         let own = try origin
         let unknown = "tidemark/" + Self.unknownName
-        return checkpoints.filter { $0.origin != own && $0.origin != unknown && own != unknown }
-            .map { checkpoint in
-                LogError(
-                    .otherCheckpoint, at: Position(checkpoint.size),
+        let before = try environment.read { transaction in try log.origin(transaction) }
+        return checkpoints.compactMap { checkpoint in
+            let place = Position(checkpoint.size)
+            if checkpoint.origin == own || checkpoint.origin == unknown || own == unknown {
+                return nil
+            }
+            guard let before, checkpoint.origin == "tidemark/" + before.storeID else {
+                return LogError(
+                    .otherCheckpoint, at: place,
                     "the checkpoint is of the log \(checkpoint.origin), this one is \(own)")
             }
+            guard place > before.proven else { return nil }
+            return LogError(
+                .otherCheckpoint, at: place,
+                "the checkpoint is of the log \(checkpoint.origin), of which only the events up to "
+                    + "\(before.proven) were salvaged")
+        }
     }
 }

@@ -34,6 +34,19 @@ package struct StoreVerification: Sendable {
     package var isFine: Bool { problems.isEmpty }
     /// Whether all that is wrong is that a newer version wrote it.
     package var isNewer: Bool { problems.areOfNewerFormat }
+    /// Whether the log or the file is damaged, which folding the log again does not mend.
+    package var isSalvageable: Bool {
+        problems.contains {
+            switch $0.code {
+            case .corruptEvent, .missingEvent, .corruptCommit, .rootMismatch, .corruptEdge,
+                .missingBody, .corruptBody, .corruptMeta, .corruptTable:
+                true
+            case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
+                .corruptSnapshot, .otherCheckpoint:
+                false
+            }
+        }
+    }
     package var events: UInt64 { log.events }
     package var commits: UInt64 { log.commits }
 
@@ -128,6 +141,7 @@ extension Journal {
                         + "is lost")
             }
             try journal.meet(found, &result)
+            try journal.tellOrigin(&result)
         } catch {
             result.problems.append(try LogError(damageIn: error))
         }
@@ -175,6 +189,15 @@ extension Journal {
             let finding = try LogError(damageIn: error)
             if !result.problems.contains(finding) { result.problems.append(finding) }
         }
+    }
+
+    /// Says where a salvaged log is from, which nothing else in it tells.
+    private func tellOrigin(_ result: inout StoreVerification) throws {
+        guard result.isFine,
+            let origin = try environment.read({ try log.origin($0) })
+        else { return }
+        result.notes.append(
+            "salvaged from the store \(origin.storeID), whose log it holds up to \(origin.proven)")
     }
 
     private func verifyLog(

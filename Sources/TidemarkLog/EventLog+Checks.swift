@@ -1,7 +1,20 @@
 // EventLog+Checks.swift — what is asked of a log when it is opened: is it ours, and all there?
 
-import TidemarkEvents
+package import TidemarkEvents
 package import TidemarkStore
+
+/// Where the events come from that a salvaged log begins with.
+package struct LogOrigin: Sendable, Hashable {
+    /// The id of the store that they were salvaged from; `unknown` where nothing said it.
+    package var storeID: String
+    /// The last event that is proven to be of that store's log.
+    package var proven: Position
+
+    package init(storeID: String, proven: Position) {
+        self.storeID = storeID
+        self.proven = proven
+    }
+}
 
 extension EventLog {
     private static let identityKey = Array("identity".utf8)
@@ -10,6 +23,7 @@ extension EventLog {
     struct Mark {
         var storeID = ""
         var format: UInt32 = 0
+        var origin: LogOrigin?
 
         init() {}
 
@@ -19,6 +33,8 @@ extension EventLog {
                 switch field.number {
                 case 1: storeID = try field.string()
                 case 2: format = try field.small()
+                case 3: origin = LogOrigin(storeID: try field.string(), proven: .start)
+                case 4: origin?.proven = try field.position()
                 default: continue
                 }
             }
@@ -28,6 +44,8 @@ extension EventLog {
             var writer = ProtoWriter()
             writer.string(1, storeID)
             writer.varint(2, UInt64(format))
+            writer.string(3, origin?.storeID ?? "")
+            writer.position(4, origin?.proven)
             return writer.bytes
         }
     }
@@ -46,11 +64,27 @@ extension EventLog {
         try mark(transaction)?.storeID
     }
 
+    /// The store whose log this one's begins with; nil where it begins with its own.
+    package func origin(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> LogOrigin? {
+        try mark(transaction)?.origin
+    }
+
+    /// Writes down whose log this one begins with.
+    package func setOrigin(
+        _ origin: LogOrigin, _ transaction: borrowing WriteTransaction
+    ) throws {
+        var mark = try mark(transaction) ?? Mark()
+        mark.origin = origin
+        try transaction.put(meta, Self.identityKey, mark.encoded)
+    }
+
     /// Writes the id and the format of the store into it.
     package func setIdentity(
         _ identity: StoreIdentity, _ transaction: borrowing WriteTransaction
     ) throws {
-        var mark = Mark()
+        var mark = (try? self.mark(transaction)) ?? Mark()
         mark.storeID = identity.storeID
         mark.format = UInt32(StoreIdentity.format)
         try transaction.put(meta, Self.identityKey, mark.encoded)

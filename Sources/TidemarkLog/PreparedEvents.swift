@@ -46,6 +46,12 @@ package struct PreparedEvents: Sendable {
             : .hashing(Background { Self.edge(items, after: edge) })
     }
 
+    /// Frames as they were stored before; the bodies that they refer to are stored apart.
+    package init(frames: [EventFrame], after edge: MerkleEdge) {
+        items = frames.map { Item(frame: $0) }
+        tree = .ready(Self.edge(items, after: edge))
+    }
+
     private static func edge(_ items: [Item], after edge: MerkleEdge) -> MerkleEdge {
         var edge = edge
         for item in items {

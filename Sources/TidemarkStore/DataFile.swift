@@ -141,7 +141,7 @@ struct DataFile {
     /// The sizes that a page may have.
     private static let pageSizes = (9...16).map { 1 << $0 }
 
-    private func meta(at offset: Int) throws(SystemNumber) -> Meta? {
+    func meta(at offset: Int) throws(SystemNumber) -> Meta? {
         let bytes = try Platform.read(descriptor, at: offset, count: Meta.bytes)
         guard bytes.count == Meta.bytes, bytes.integer(at: 10, bytes: 2) & 8 != 0,
             bytes.integer(at: 16, bytes: 4) == 0xBEEF_C0DE, bytes.integer(at: 20, bytes: 4) == 1

@@ -58,7 +58,7 @@ extension StoreFiles {
         try? Platform.removeDirectory(path)
     }
 
-    private static func trimmed(_ directory: String) -> String {
+    static func trimmed(_ directory: String) -> String {
         var path = Substring(directory)
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         return String(path)

@@ -340,7 +340,8 @@ package nonisolated struct Tidemark_V1_Event: Sendable {
   /// For what a server said: the log's last position when the server was asked.
   package var asOf: UInt64 = 0
 
-  /// The entity's last change by the server's clock, in microseconds since 1970; 0 is unknown.
+  /// By the server's clock, in microseconds since 1970, 0 is unknown: the entity's last change, or,
+  /// of an edit made here, when it was made.
   package var serverTime: Int64 = 0
 
   /// The entity's version, or a pull's cursor, as the server wrote it.
@@ -432,6 +433,12 @@ package nonisolated struct Tidemark_V1_Identity: Sendable {
 
   /// 1; the format of the store as a whole.
   package var format: UInt32 = 0
+
+  /// Of a store that was salvaged from another one of which events were lost: that store's id, and
+  /// the last event that is proven to be of its log.
+  package var salvagedFrom: String = String()
+
+  package var proven: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -677,7 +684,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Identity"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}store\0\u{1}format\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}store\0\u{1}format\0\u{3}salvaged_from\0\u{1}proven\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -687,6 +694,8 @@ nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.store) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.format) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.salvagedFrom) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.proven) }()
       default: break
       }
     }
@@ -699,12 +708,20 @@ nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf
     if self.format != 0 {
       try visitor.visitSingularUInt32Field(value: self.format, fieldNumber: 2)
     }
+    if !self.salvagedFrom.isEmpty {
+      try visitor.visitSingularStringField(value: self.salvagedFrom, fieldNumber: 3)
+    }
+    if self.proven != 0 {
+      try visitor.visitSingularUInt64Field(value: self.proven, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Tidemark_V1_Identity, rhs: Tidemark_V1_Identity) -> Bool {
     if lhs.store != rhs.store {return false}
     if lhs.format != rhs.format {return false}
+    if lhs.salvagedFrom != rhs.salvagedFrom {return false}
+    if lhs.proven != rhs.proven {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

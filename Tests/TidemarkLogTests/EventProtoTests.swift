@@ -147,12 +147,16 @@ private func same(_ event: Event, _ header: Tidemark_V1_Event) -> Bool {
             var identity = Tidemark_V1_Identity()
             identity.store = random.text()
             identity.format = UInt32(truncatingIfNeeded: random.number())
+            identity.salvagedFrom = random.text()
+            if !identity.salvagedFrom.isEmpty { identity.proven = random.number() }
             let theirs: [UInt8] = try identity.serializedBytes()
 
             let mark = try EventLog.Mark(parsing: theirs)
 
             #expect(mark.encoded == theirs)
             #expect(mark.storeID == identity.store && mark.format == identity.format)
+            #expect(mark.origin?.storeID ?? "" == identity.salvagedFrom)
+            #expect(mark.origin?.proven.rawValue ?? 0 == identity.proven)
         }
     }
 

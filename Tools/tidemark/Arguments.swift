@@ -87,12 +87,26 @@ struct StoreArgument: ParsableArguments {
         } catch { throw advised(error) }
     }
 
+    /// What to do about a damaged store.
+    var salvageAdvice: String {
+        "tidemark: what can be proven: tidemark salvage \(store) -o NEW"
+    }
+
     /// The error as it is told; where there is no store, with what makes one.
     func advised(_ error: any Error) -> any Error {
         let error = TidemarkError.wrapping(error)
-        guard (error as? TidemarkError)?.code == .noStore else { return error }
-        return UsageError(
-            "there is no store at \(store); make one: tidemark init \(store) --model MODEL.json")
+        guard let told = error as? TidemarkError else { return error }
+        switch told.code {
+        case .noStore:
+            return UsageError(
+                "there is no store at \(store); make one: tidemark init \(store) --model MODEL.json"
+            )
+        case .damaged:
+            return TidemarkError(
+                .damaged, "\(told.message)\n\(salvageAdvice)", key: told.key,
+                position: told.position)
+        default: return told
+        }
     }
 }
 

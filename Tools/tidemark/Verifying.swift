@@ -76,6 +76,7 @@ struct Verify: ParsableCommand {
         for note in result.notes { Terminal.say("tidemark: \(note)") }
         guard result.isFine else {
             for finding in result.findings { Terminal.write(finding) }
+            if result.isSalvageable { Terminal.say(store.salvageAdvice) }
             throw result.isNewer ? Exit.newerFormat : Exit.findings
         }
         guard !pages else {
@@ -213,6 +214,7 @@ struct Sandbox: ParsableArguments {
             Terminal.write(
                 "\(done ?? "@0"): corruptTable: the store is damaged behind this position; reading "
                     + "it ended the check by signal \(signal)")
+            Terminal.say("tidemark: what can be proven: tidemark salvage STORE -o NEW")
             throw Exit.findings
         }
     }

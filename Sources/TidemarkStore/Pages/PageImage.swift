@@ -102,7 +102,12 @@ package struct PageImage: Sendable {
     /// bounds or has flags that none of ours has.
     package func node(_ index: Int, of kind: Kind) -> Node? {
         let start = Int(bytes.integer(at: Self.headerBytes + 2 * index, bytes: 2))
-        guard start >= upper, start + 8 <= bytes.count else { return nil }
+        return start >= upper ? node(at: start, of: kind) : nil
+    }
+
+    /// What a node of a page of that kind would be that lies at an offset; nil where none can.
+    package func node(at start: Int, of kind: Kind) -> Node? {
+        guard start + 8 <= bytes.count else { return nil }
         let key = start + 8..<start + 8 + Int(bytes.integer(at: start + 6, bytes: 2))
         guard key.upperBound <= bytes.count else { return nil }
         if kind == .branch {

@@ -1,0 +1,211 @@
+// SalvageReport.swift — salvaging a damaged store into a new one, and telling a person what came of
+// it, in lines of at most 80 columns, or a program, as one JSON object.
+
+package import Tidemark
+package import TidemarkEvents
+package import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// What was salvaged, and what was not.
+package struct SalvageReport: Sendable {
+    /// The new store's directory; nil where nothing was proven and so none was made.
+    package var directory: String?
+    /// The new store's id.
+    package var storeID: String?
+    /// Whether that is the damaged store's.
+    package var keepsID: Bool
+    package var pages: Int
+    package var pageBytes: Int
+    package var proven: Position
+    package var root: Hash
+    package var commits: Int
+    /// Commits whose records are lost.
+    package var unrecorded: Int
+    package var mended: [Position]
+    package var mendedBodies: Int
+    /// The last event that follows the proven ones without a hole.
+    package var unproven: Position
+    package var takesUnproven: Bool
+    package var end: SalvagedLog.End
+    package var gaps: [SalvagedLog.Gap]
+    package var newer: Int
+    /// Whether all of the log was taken, and proven.
+    package var isComplete: Bool
+
+    /// Whether what is missing may be of a newer format.
+    package var isNewer: Bool { newer > 0 }
+
+    /// Makes a new store of what can be proven of a damaged one, and verifies it.
+    ///
+    /// The damaged store is only read. The new one gets its name when it is whole.
+    ///
+    /// - Throws: ``StoreError``, ``LogError``: why the damaged store can't be read, or the new one
+    ///   not be made.
+    package static func salvage(
+        _ store: String, to directory: String, withUnproven: Bool, _ dependencies: Dependencies,
+        progress: (String) throws -> Void = { _ in }
+    ) throws -> SalvageReport {
+        let salvaged = try SalvagedLog(in: store) { step in
+            switch step {
+            case .pages(let done, let all): try progress("looking at page \(done) of \(all)")
+            case .events(let position): try progress("proving \(position)")
+            }
+        }
+        var report = SalvageReport(salvaged, withUnproven: withUnproven)
+        guard report.commits > 0 else { return report }
+        let opening = StoreOpening(
+            device: dependencies.deviceID(), makeID: dependencies.makeID)
+        let temporary = try StoreFiles.prepareMaking(of: directory)
+        do {
+            try Journal.make(
+                of: salvaged, withUnproven: withUnproven, in: temporary, opening
+            ) { try progress("folding \($0.done) of \($0.last)") }
+            let verified = try Journal.verifyStore(at: temporary)
+            if let problem = verified.problems.first { throw problem }
+            report.storeID = try StoreIdentity.find(in: temporary).identity?.storeID
+            try StoreFiles.finishMaking(of: directory)
+        } catch {
+            StoreFiles.removeMaking(of: directory)
+            throw error
+        }
+        report.directory = directory
+        return report
+    }
+
+    private init(_ salvaged: SalvagedLog, withUnproven: Bool) {
+        keepsID = salvaged.isWhole && salvaged.storeID != nil
+        (pages, pageBytes) = (salvaged.pages, salvaged.pageBytes)
+        (proven, root) = (salvaged.proven, salvaged.root)
+        commits = salvaged.commits(withUnproven: withUnproven).count
+        (unrecorded, mended) = (salvaged.unrecorded, salvaged.mended)
+        mendedBodies = salvaged.mendedBodies
+        (unproven, takesUnproven) = (salvaged.unproven, withUnproven)
+        (end, gaps, newer) = (salvaged.end, salvaged.gaps, salvaged.newer)
+        isComplete = salvaged.isWhole
+    }
+
+    /// The last event that is in the new store.
+    package var taken: Position { takesUnproven ? unproven : proven }
+}
+
+// MARK: - For a person
+
+extension SalvageReport {
+    /// How many gaps and positions are listed one by one.
+    private static let listedMax = 20
+
+    /// What it says, a line for each thing.
+    package var lines: [String] {
+        var lines = ["read       \(pages) pages of \(pageBytes) bytes"]
+        if proven == .start {
+            lines.append("proven     nothing: no commit's root is met by what was found")
+        } else {
+            lines.append("proven     events up to \(proven)")
+            lines.append("root       \(Hexadecimal.encode(root))")
+        }
+        if unrecorded > 0 {
+            lines.append(
+                "commits    \(unrecorded) made anew, where the records of commits are lost")
+        }
+        if !mended.isEmpty {
+            let list = Self.list(mended.map { "\($0)" })
+            lines.append("mended     one turned bit each of \(list)")
+        }
+        if mendedBodies > 0 {
+            lines.append("mended     one turned bit each of \(mendedBodies) bodies")
+        }
+        switch end {
+        case .known(let position): lines.append("ended      \(position)")
+        case .atLeast(let position):
+            lines.append("ended      \(position) or later: nothing whole says where")
+        }
+        if unproven > proven {
+            let range = Self.range(proven.next, unproven)
+            lines.append(
+                takesUnproven
+                    ? "unproven   \(range): taken, but no root proves them"
+                    : "unproven   \(range): not taken; with --unproven they are")
+        }
+        for gap in gaps.prefix(Self.listedMax) where gap.last > unproven {
+            lines.append(
+                "lost       \(Self.range(max(gap.first, unproven.next), gap.last)): \(gap)")
+        }
+        if gaps.count > Self.listedMax {
+            lines.append("           and \(gaps.count - Self.listedMax) more such ranges")
+        }
+        if newer > 0 {
+            lines.append("newer      frames of a newer format were found; use a newer tidemark")
+        }
+        guard let directory else { return lines + ["made       nothing"] }
+        lines.append("made       \(directory)")
+        lines.append(
+            "store      \(storeID ?? "unknown"), \(keepsID ? "the old one's id" : "a new id")")
+        return lines
+    }
+
+    private static func range(_ first: Position, _ last: Position) -> String {
+        first == last ? "\(first)" : "\(first) to \(last)"
+    }
+
+    private static func list(_ words: [String]) -> String {
+        words.prefix(3).joined(separator: ", ")
+            + (words.count > 3 ? " and \(words.count - 3) others" : "")
+    }
+}
+
+extension SalvagedLog.Gap: CustomStringConvertible {
+    /// Why the events were not taken.
+    package var description: String {
+        switch reason {
+        case .missing: "no frame with a right checksum"
+        case .unproven: "frames that no root proves"
+        case .body(let reference): "body \(reference.digits.prefix(16))… is not whole"
+        }
+    }
+}
+
+// MARK: - For a program
+
+extension SalvageReport {
+    /// One JSON object.
+    package var json: [UInt8] {
+        var object: JSONObject = ["complete": .bool(isComplete)]
+        object["pages"] = .number(JSONNumber(pages))
+        object["pageBytes"] = .number(JSONNumber(pageBytes))
+        object["proven"] = Self.number(proven)
+        object["root"] = .string(Hexadecimal.encode(root))
+        object["taken"] = Self.number(taken)
+        object["end"] = Self.number(end.position)
+        if case .known = end { object["endKnown"] = true } else { object["endKnown"] = false }
+        object["commits"] = .number(JSONNumber(commits))
+        object["commitsMadeAnew"] = .number(JSONNumber(unrecorded))
+        object["mended"] = .array(mended.map(Self.number))
+        object["mendedBodies"] = .number(JSONNumber(mendedBodies))
+        if unproven > proven {
+            object["unproven"] = ["first": Self.number(proven.next), "last": Self.number(unproven)]
+        }
+        object["gaps"] = .array(
+            gaps.map { gap in
+                var entry: JSONObject = ["first": Self.number(gap.first)]
+                entry["last"] = Self.number(gap.last)
+                switch gap.reason {
+                case .missing: entry["reason"] = "missing"
+                case .unproven: entry["reason"] = "unproven"
+                case .body(let reference):
+                    entry["reason"] = "body"
+                    entry["bodySHA256"] = .string(reference.digits)
+                }
+                return .object(entry)
+            })
+        object["newer"] = .number(JSONNumber(newer))
+        object["made"] = directory.map(JSONValue.string) ?? .some(.null)
+        object["store"] = storeID.map(JSONValue.string) ?? .some(.null)
+        object["keepsID"] = .bool(keepsID)
+        return JSONValue.object(object).encoded()
+    }
+
+    private static func number(_ position: Position) -> JSONValue {
+        .number(JSONNumber(position.rawValue))
+    }
+}
