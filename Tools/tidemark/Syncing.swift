@@ -51,6 +51,11 @@ struct Sync: AsyncParsableCommand {
             Terminal.write("  \(collection): \(failure)")
         }
         if let alert = outcome.alert { Terminal.write("  the server says: \(alert)") }
+        for collection in outcome.exposed.sorted() {
+            Terminal.write(
+                "  \(collection): a document from the server holds the credentials; it is kept as"
+                    + " it is: change them")
+        }
         for (collection, count) in outcome.held.sorted(by: { $0.key < $1.key }) {
             Terminal.write(
                 "  \(collection): the server did not name \(count), more than half; they are kept:"
