@@ -65,7 +65,7 @@ enum Main {
         case let error as Exit:
             return error.code
         case let error as UsageError:
-            Terminal.say("tidemark: \(error.message)")
+            Terminal.say(lines: "tidemark: \(error.message)")
             return 2
         case let error as TidemarkError:
             Terminal.say("tidemark: \(error.message)")
@@ -79,7 +79,7 @@ enum Main {
                 print(message)
                 return 0
             }
-            Terminal.say(message)
+            Terminal.say(lines: message)
             return 2
         }
     }
