@@ -1,6 +1,6 @@
 // TerminalCommand.swift — running programs in tests as on somebody's terminal.
 
-package import Foundation
+import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -14,21 +14,22 @@ extension Command {
     /// Runs a program to its end whose standard files are a terminal, while the calling thread
     /// waits.
     ///
-    /// What it writes, data and complaints, is in `output`, with the lines as the program ends them.
+    /// What it writes, data and complaints, is in `output`, its lines as the program ends them.
     package static func runOnTerminal(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:]
     ) throws -> Command {
-        let terminal = posix_openpt(O_RDWR | O_NOCTTY)
-        guard terminal >= 0, grantpt(terminal) == 0, unlockpt(terminal) == 0,
-            let name = unsafe ptsname(terminal)
-        else { throw Failure(description: "there is no terminal: error \(errno)") }
-        let file = FileHandle(fileDescriptor: terminal, closeOnDealloc: true)
-        _ = fcntl(terminal, F_SETFD, FD_CLOEXEC)
-        let path = unsafe String(cString: name)
+        // Who reads it must not stop before the program begins, nor go on after its end.
+        var (terminal, own): (Int32, Int32) = (-1, -1)
+        var name = [CChar](repeating: 0, count: 1024)
+        guard unsafe openpty(&terminal, &own, &name, nil, nil) == 0 else {
+            throw Failure(description: "there is no terminal: error \(errno)")
+        }
+        for descriptor in [terminal, own] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        defer { close(terminal) }
+        let path = String(
+            decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let reader = TerminalReader(terminal)
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        // Who reads it must not stop before the program begins, nor go on after its end.
-        let own = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         reader.begin()
         let status = Result {
             try spawn(
@@ -36,7 +37,6 @@ extension Command {
         }
         close(own)
         let output = reader.end()
-        withExtendedLifetime(file) {}
         let ended = try status.get()
         let signal = ended & 0x7F
         return Command(

@@ -1,6 +1,7 @@
 // ToolTerminalTests.swift — what a server sent can't command the terminal that it is shown on.
 
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 import Tidemark
@@ -82,7 +83,7 @@ struct `the tool on a terminal` {
             let tool = try #require(SyncTool.path)
             for verb in Self.verbs {
                 var words = verb.split(separator: " ").map {
-                    $0.replacing("ID", with: "id\u{9B}31m\u{202E}")
+                    String($0).replacing("ID", with: "id\u{9B}31m\u{202E}")
                 }
                 words.insert(store, at: 1)
 

@@ -192,8 +192,10 @@ struct Status: ParsableCommand {
     @OptionGroup var format: OutputOption
 
     func run() throws {
+        let rollBack = try store.read { _, rollBack in rollBack }
         try past.read(store) { views in
-            let summary = try StoreSummary(views, at: try past.moment(views))
+            var summary = try StoreSummary(views, at: try past.moment(views))
+            summary.rollBack = rollBack
             if format.isJSON {
                 Terminal.write(summary.json)
             } else {

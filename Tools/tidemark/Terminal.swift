@@ -70,6 +70,14 @@ enum Terminal {
     /// The width to cut lines of data to: the terminal's, or nil when they go elsewhere.
     static var outputColumns: Int? { isatty(1) == 1 ? columns(of: 1) : nil }
 
+    /// Which word of the command line is no UTF-8, and would be read as another one; nil for none.
+    static var unreadableArgument: Int? {
+        (0..<Int(CommandLine.argc)).first { index in
+            guard let word = unsafe CommandLine.unsafeArgv[index] else { return false }
+            return unsafe String(validatingCString: word) == nil
+        }
+    }
+
     private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {

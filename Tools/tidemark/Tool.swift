@@ -47,6 +47,10 @@ enum Main {
         // A reader that goes away, as `head` does, ends the tool quietly.
         signal(SIGPIPE, SIG_DFL)
         do {
+            if let index = Terminal.unreadableArgument {
+                throw UsageError(
+                    "argument \(index) is no UTF-8: \(CommandLine.arguments[index])")
+            }
             var command = try Tool.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
