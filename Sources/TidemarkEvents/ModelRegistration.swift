@@ -45,7 +45,8 @@ extension ModelRegistration {
         }
         let root = try Members(
             value, at: "", known: isLogged ? nil : ["name", "collections", "sync", "remote"])
-        remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value) }
+        remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value, isLogged)
+        }
         guard let list = root["collections"]?.array, !list.isEmpty else {
             throw ModelError("collections", "a list of at least one collection is needed")
         }
@@ -94,15 +95,12 @@ extension ModelRegistration {
 }
 
 extension Remote {
-    fileprivate init(_ value: JSONValue) throws(ModelError) {
+    fileprivate init(_ value: JSONValue, _ isLogged: Bool) throws(ModelError) {
         let members = try Members(value, at: "remote", known: nil)
         guard let origin = try members.string("origin"),
             let scheme = ["http://", "https://"].first(where: origin.hasPrefix),
             let host = origin.dropFirst(scheme.count).first, host != "/"
         else { throw ModelError("remote.origin", "an http:// or https:// address is needed") }
-        guard !origin.contains("@") else {
-            throw ModelError("remote.origin", "credentials don't belong here; name a variable")
-        }
         guard let adapter = try members.string("adapter") else {
             throw ModelError("remote.adapter", "the name of a server adapter is needed: \"kinto\"")
         }
@@ -117,6 +115,7 @@ extension Remote {
         }
         credentialsVariable =
             try members.string("credentialsVariable") ?? Remote.usualCredentialsVariable
+        if !isLogged { try check() }
     }
 
     fileprivate var json: JSONObject {

@@ -29,8 +29,10 @@ extension Remote {
 
     /// The adapter that the remote names.
     ///
-    /// - Throws: ``ModelError`` when there is none of that name, or a parameter is missing.
+    /// - Throws: ``ModelError`` when there is none of that name, a parameter is missing, or the
+    ///   remote holds what may be a credential.
     public func makeAdapter() throws(ModelError) -> any ServerAdapter {
+        try check()
         switch adapter {
         case "kinto":
             guard let bucket = parameters["bucket"] else {

@@ -62,6 +62,7 @@ package enum EventLine {
             line += " " + (event.key.map { "\($0)" } ?? "\(collection)")
         }
         if !event.payload.isEmpty { line += "  " + onOneLine(event.payload) }
+        line = EventText.escaped(line)
         guard let columns, line.count > columns else { return line }
         return line.prefix(max(columns - 1, 1)) + "…"
     }
@@ -74,7 +75,7 @@ package enum EventLine {
     /// Every field of the event, one a line, the whole payload, and the body that it names.
     package static func verbose(
         _ position: Position, _ event: Event, body: [UInt8]? = nil
-    ) -> String {
+    ) -> [String] {
         var lines = ["\(position) \(event.kind)"]
         func field(_ name: String, _ value: String?) {
             if let value { lines.append("  \(name.padded(to: 11)) \(value)") }
@@ -97,7 +98,7 @@ package enum EventLine {
             field("payload", "\(event.payload.count) bytes: \(onOneLine(event.payload))")
         }
         field("body", body.map { "\($0.count) bytes: \(onOneLine($0))" })
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     /// Bytes as one line of text; control characters are shown as spaces, so that no server can

@@ -5,16 +5,31 @@ package import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
+/// A position at which no commit ends: there is no root of the log up to there.
+package struct InsideCommit: Error {
+    package let position: Position
+    /// The events of the commit that it is in.
+    package let first: Position
+    package let last: Position
+
+    /// The ends of commits around it.
+    package var ends: String {
+        first.rawValue > 1 ? "@\(first.rawValue - 1) or \(last)" : "\(last)"
+    }
+}
+
 extension Journal {
     /// The checkpoint of the whole log, or of the commits up to a position, recomputed.
     ///
-    /// - Throws: ``LogError`` when the log is damaged or no commit ends at the position.
+    /// - Throws: ``InsideCommit`` where no commit ends at the position; ``LogError`` when the log
+    ///   is damaged or ends before it.
     package func checkpoint(at position: Position? = nil) throws -> LogCheckpoint {
         let origin = try origin
         guard let position else {
             let edge = try environment.read { transaction in try log.edge(transaction) }
             return LogCheckpoint(origin: origin, size: edge.size, root: edge.root)
         }
+        if let inside = try inside(position) { throw inside }
         var check = try environment.read { transaction in
             try LogCheck(log, upTo: position, transaction)
         }
@@ -25,6 +40,30 @@ extension Journal {
         let result = check.finished()
         if let finding = result.findings.first { throw finding }
         return LogCheckpoint(origin: origin, size: position.rawValue, root: result.root)
+    }
+
+    /// The commit that goes on after a position; nil where one ends there, or the log before it.
+    private func inside(_ position: Position) throws -> InsideCommit? {
+        guard position > .start,
+            let last = try environment.read({ try commitEnd(from: position, reversed: false, $0) }),
+            last > position
+        else { return nil }
+        let before = try environment.read { try commitEnd(from: position, reversed: true, $0) }
+        return InsideCommit(position: position, first: (before ?? .start).next, last: last)
+    }
+
+    /// The first end of a commit from a position on, or back from it.
+    private func commitEnd(
+        from start: Position, reversed: Bool, _ transaction: borrowing ReadTransaction
+    ) throws -> Position? {
+        var found: Position?
+        try transaction.scan(
+            log.commits, from: start.bigEndianBytes, prefix: [], reversed: reversed
+        ) { key, _ in
+            found = Position(key)
+            return false
+        }
+        return found
     }
 
     /// What a checkpoint calls this log: by the id of the store.

@@ -39,9 +39,10 @@ struct CapsuleStream {
     /// Decompressed bytes; those before `start` were read.
     private var buffer: [UInt8] = []
     private var start = 0
+    /// Where the record in hand begins among them, and how many were hashed.
+    private var mark = 0
+    private var hashed = 0
     private var offset: UInt64 = 0
-    /// The bytes of the record before its content.
-    private var head: [UInt8] = []
     private var lastField: UInt32 = 0
     private var hash = SHA256Stream()
     /// SHA-256 over everything before the record that ``next()`` gave last.
@@ -102,7 +103,6 @@ struct CapsuleStream {
                 "format \(format) is not known to this version, which reads format "
                     + "\(Capsule.format)")
         }
-        hash.add(buffer[..<start])
         offset = UInt64(start)
         lastField = 1
     }
@@ -128,9 +128,10 @@ struct CapsuleStream {
             let frame = frames[nextFrame]
             nextFrame += 1
             // Only what is more than half used is moved, so that many small frames cost no more.
-            if start > buffer.count / 2 {
-                buffer.removeFirst(start)
-                start = 0
+            if mark > buffer.count / 2 {
+                hashToMark()
+                buffer.removeFirst(mark)
+                (start, mark, hashed) = (start - mark, 0, 0)
             }
             do throws(ZstdError) {
                 buffer += try Zstd.decompress(
@@ -138,6 +139,12 @@ struct CapsuleStream {
             } catch { throw Self.error(error, "frame \(nextFrame)", isFirst: false) }
         }
         return true
+    }
+
+    /// Hashes all records but the one in hand, many at once.
+    private mutating func hashToMark() {
+        hash.add(buffer[hashed..<mark])
+        hashed = mark
     }
 
     private var cut: CapsuleError {
@@ -150,7 +157,6 @@ struct CapsuleStream {
             guard try fill(1) else { throw cut }
             let byte = buffer[start]
             start += 1
-            head.append(byte)
             guard shift < 63 || byte <= 1 else { break }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 {
@@ -167,7 +173,7 @@ struct CapsuleStream {
     mutating func next() throws -> Record? {
         guard try fill(1) else { return nil }
         let before = offset
-        head = []
+        mark = start
         let tag = try varint()
         guard let field = UInt32(exactly: tag >> 3), field >= lastField, field > 0 else {
             throw CapsuleError(
@@ -177,14 +183,16 @@ struct CapsuleStream {
             throw CapsuleError(.invalid, offset: before, "field \(field) is there twice")
         }
         lastField = field
-        digestBefore = field == 15 ? hash.digest : []
+        if field == 15 {
+            hashToMark()
+            digestBefore = hash.digest
+        }
         switch tag & 7 {
         case 0:
             guard try varint() != 0 else {
                 throw CapsuleError(.invalid, offset: before, "field \(field) says nothing")
             }
-            hash.add(head[...])
-            offset += UInt64(head.count)
+            offset += UInt64(start - mark)
             return Record(field: field, offset: before, content: nil)
         case 2:
             let length = try varint()
@@ -194,11 +202,11 @@ struct CapsuleStream {
                     "a record of \(length) bytes, \(limits.recordBytesMax) may be")
             }
             guard try fill(Int(length)) else { throw cut }
-            let content = Array(buffer[start..<start + Int(length)])
+            // What only a newer version reads is passed over.
+            let isKnown = field < 8 || field == 15
+            let content = isKnown ? Array(buffer[start..<start + Int(length)]) : []
             start += Int(length)
-            hash.add(head[...])
-            hash.add(content[...])
-            offset += UInt64(head.count + content.count)
+            offset += UInt64(start - mark)
             return Record(field: field, offset: before, content: content)
         default:
             throw CapsuleError(.invalid, offset: before, "wire type \(tag & 7)")

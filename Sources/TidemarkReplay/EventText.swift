@@ -93,21 +93,4 @@ package enum EventText {
     package static func cut(_ text: String, to count: Int) -> String {
         text.count <= count ? text : text.prefix(max(count - 1, 0)) + "…"
     }
-
-    /// Bytes as one line of text; control characters are shown as spaces, so that no server can
-    /// write to somebody's terminal.
-    package static func onOneLine(_ bytes: [UInt8]) -> String {
-        printable(String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// The text with spaces for control characters.
-    package static func printable(_ text: String) -> String {
-        String(
-            text.map { character in
-                character.unicodeScalars.allSatisfy {
-                    $0.properties.generalCategory != .control
-                        && $0.properties.generalCategory != .format
-                } ? character : " "
-            })
-    }
 }

@@ -130,7 +130,11 @@ struct AnswerHead {
     func answer(to call: ServerCall, by adapter: any ServerAdapter) -> ServerAnswer {
         let status = HTTPResponse.Status(code: record.status ?? 0)
         let head = HTTPResponse(status: status, headerFields: document?.answerFields ?? [:])
-        return adapter.answer(to: call, head, body: body).about(call)
+        let answer = adapter.answer(to: call, head, body: body).about(call)
+        // What the adapter understands, and was no answer all the same.
+        let isMalformed = document?.value("failure")?.stringValue == "malformed"
+        if case .failure = answer { return answer }
+        return isMalformed ? .failure(.holdsCredentials) : answer
     }
 }
 

@@ -106,7 +106,9 @@ import CLMDB
     }
 
     /// What a transaction that begins now knows of the map.
-    var mapView: MapPages.View? { pages.view { mapBytes } }
+    func mapView(_ transaction: OpaquePointer) -> MapPages.View? {
+        unsafe pages.view(transaction) { mapBytes }
+    }
 
     private var mapBytes: Int {
         var info = unsafe MDB_envinfo()

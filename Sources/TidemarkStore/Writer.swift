@@ -70,7 +70,7 @@ import CLMDB
         }
 
         let state = TransactionState()
-        let result = Result { try body(unsafe WriteTransaction(raw, state, handle.mapView)) }
+        let result = Result { try body(unsafe WriteTransaction(raw, state, handle.mapView(raw))) }
         checkThread()
         if let failure = state.failure {
             unsafe mdb_txn_abort(raw)

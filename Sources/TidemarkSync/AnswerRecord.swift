@@ -39,18 +39,12 @@ extension AnswerRecord {
         if head.headerFields[.date] != nil || asksToWait { payload.add("uptime", uptime) }
         var bodies: [[UInt8]] = []
         var name: String?
-        switch answer {
-        case .failure(let failure):
+        if case .failure(let failure) = answer {
             name = failure.name
             payload.add("failure", failure.name)
             payload.add("retryAfter", failure.retryAfterSeconds)
-            bodies = payload.answerBody(response.body)
-        case .refused, .conflict, .conflictUnknown, .batch:
-            bodies = payload.answerBody(response.body)
-        case .page, .unchanged, .record, .records, .stored, .deleted, .absent, .description,
-            .cursorExpired:
-            break
         }
+        if answer.keepsBody { bodies = payload.answerBody(response.body) }
         self.init(payload: payload.bytes)
         self.bodies = bodies
         self.uptime = uptime

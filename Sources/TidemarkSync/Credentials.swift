@@ -4,8 +4,19 @@ import HTTPTypes
 import TidemarkEvents
 
 /// What proves to a server who asks; added to each request, never logged.
+///
+/// What a server gives back of it is masked before anything is logged: the value, its token, name
+/// and password, also in Base64. An id, a version or a page that holds it is `malformed`. Values
+/// of less than eight bytes are only known within the whole.
 public struct Credentials: Sendable {
     let headers: HTTPFields
+    /// What is looked for in answers, so that none of it is kept.
+    let mask: CredentialMask
+
+    private init(headers: HTTPFields) {
+        self.headers = headers
+        mask = CredentialMask(headers.map(\.value))
+    }
 
     /// No credentials.
     public static var none: Credentials { Credentials(headers: [:]) }

@@ -218,6 +218,7 @@ extension SyncDriver {
         let news = try await note(exchange, step, answered.answer, &run)
         run.machine.took(
             answered.answer, to: step, news: news, seen: seen, alert: exchange.answer.alert)
+        if exchange.answer.isExposing { run.machine.exposes(step) }
     }
 
     /// Has the lists asked for once more that were refused for credentials that are others by now.

@@ -39,15 +39,15 @@ struct LiveHost: SyncHost {
             let response = try await transport.send(head, body: request.body, limits: limits)
             let uptime = dependencies.uptime().microseconds
             if let answered = question.answered { dependencies.reach(answered) }
-            let answer = adapter.answer(to: call, response.response, body: response.body)
-                .about(call)
+            let judged = JudgedAnswer(response, to: call, by: adapter, proof.mask)
             let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
-            return (
-                answer,
-                AnswerRecord(response, answer, uptime: uptime, isRepeatable: isRepeatable)
-            )
+            var record = AnswerRecord(
+                judged.response, judged.answer, uptime: uptime, isRepeatable: isRepeatable)
+            record.isExposing = judged.isExposing
+            return (judged.answer, record)
         } catch {
             let uptime = dependencies.uptime().microseconds
+            let error = TransportError(error.code, detail: proof.mask.masked(error.detail))
             return (ServerAnswer(error, to: call), AnswerRecord(error, uptime: uptime))
         }
     }

@@ -107,6 +107,7 @@ extension SyncDriver {
         dependencies.reach(.afterAnswer)
         run.machine.took(
             outcome, to: step, seen: record.sighting(begun: run.begun), alert: record.alert)
+        if record.isExposing { run.machine.exposes(step) }
         return true
     }
 
@@ -135,6 +136,7 @@ extension SyncDriver {
         run.isCut = isCut(answer, record, since: run.moment)
         let news = try await note(exchange, step, answer, &run)
         run.machine.took(answer, to: step, news: news, seen: seen, alert: record.alert)
+        if record.isExposing { run.machine.exposes(step) }
     }
 
     func note(

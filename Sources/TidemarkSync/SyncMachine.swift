@@ -229,6 +229,11 @@ package struct SyncMachine: Sendable {
         if case .list = step, listing?.serverTime == nil { listing?.serverTime = time }
     }
 
+    /// Takes note that a document that came with an answer holds the credentials.
+    mutating func exposes(_ step: SyncStep) {
+        if let collection = step.call?.collection { outcome.exposed.insert(collection.name) }
+    }
+
     /// Has a step done once more, after an answer that ended the run.
     package mutating func again(_ step: SyncStep) {
         outcome.failure = nil

@@ -18,8 +18,14 @@ public struct SyncOutcome: Sendable, Hashable {
     public var restarted: Set<CollectionName> = []
     /// What the server has to say to whoever runs the app, as it wrote it.
     ///
-    /// The header field Alert of Kinto's protocol announces the end of an API before it comes.
+    /// But for credentials in it, which are masked. The header field Alert of Kinto's protocol
+    /// announces the end of an API before it comes.
     public var alert: String?
+    /// Collections of which the server sent a document that holds the credentials of the run.
+    ///
+    /// Documents are kept as they come, so the credentials are in the store now, and in the data
+    /// of all who may read them there.
+    public var exposed: Set<CollectionName> = []
     /// What was done.
     public var counts = SyncCounts()
     /// Mutations that are still in the outbox: neither acknowledged nor refused.

@@ -51,6 +51,8 @@ package struct AnswerRecord: Sendable {
     package var nextPage: String?
     package var tag: String?
     package var isFailure = false
+    /// Whether a document that came holds the credentials.
+    var isExposing = false
     /// The name of the failure that the answer is.
     var failure: String?
     /// What the answer is, where its head alone does not say so.

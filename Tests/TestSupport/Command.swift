@@ -80,7 +80,7 @@ package struct Command: Sendable {
     }
 
     /// Starts, waits, and returns the status as `wait` tells it.
-    private static func spawn(
+    static func spawn(
         _ words: [String], _ environment: [String: String], _ files: [String]
     ) throws -> Int32 {
         #if canImport(Darwin)

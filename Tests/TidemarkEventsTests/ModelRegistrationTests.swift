@@ -183,11 +183,25 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         ("{}", "remote.origin", "http://"),
         (#"{"origin":"ftp://x","adapter":"a"}"#, "remote.origin", "http://"),
         (#"{"origin":"https://u:p@x","adapter":"a"}"#, "remote.origin", "credentials"),
+        (#"{"origin":"https://x/?key=p","adapter":"a"}"#, "remote.origin", "a query"),
+        (#"{"origin":"https://x#p","adapter":"a"}"#, "remote.origin", "a fragment"),
         (#"{"origin":"https://x"}"#, "remote.adapter", "server adapter"),
         (#"{"origin":"https://x","adapter":"a","bucket":1}"#, "remote.bucket", "a text"),
         (
             #"{"origin":"https://x","adapter":"a","credentialsVariable":1}"#,
             "remote.credentialsVariable", "a text"
+        ),
+        (
+            #"{"origin":"https://x","adapter":"a","credentialsVariable":"open sesame"}"#,
+            "remote.credentialsVariable", "the name of an environment variable is needed: letters"
+        ),
+        (
+            #"{"origin":"https://x","adapter":"a","credentialsVariable":"1A"}"#,
+            "remote.credentialsVariable", "no digit first"
+        ),
+        (
+            #"{"origin":"https://x","adapter":"a","credentialsVariable":""}"#,
+            "remote.credentialsVariable", "a text is needed"
         ),
     ])
     func `a mistake in the remote is named with its path`(

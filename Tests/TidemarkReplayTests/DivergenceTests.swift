@@ -129,7 +129,7 @@ import TidemarkReplay
 
         let line = EventText.line(event)
 
-        #expect(line == "server.upserted tasks/t [31m {\"a\":\"  b\"}")
+        #expect(line == #"server.upserted tasks/t\u001b[31m {"a":"\u0007\u202eb"}"#)
     }
 
     @Test func `cuts what is long`() {

@@ -225,7 +225,8 @@ import TidemarkViews
                 let shown = try #require(try device.replica.journal.show(answer.position))
                 #expect(shown.body == long)
                 let lines = EventLine.verbose(answer.position, shown.event, body: shown.body)
-                #expect(lines.contains("  body        \(long.count) bytes: <p>the gateway"))
+                let body = "  body        \(long.count) bytes: <p>the gateway"
+                #expect(lines.contains { $0.hasPrefix(body) })
             }
             let journal = device.replica.journal
             let records = try journal.environment.read { try $0.count(journal.log.bodies) }

@@ -20,19 +20,29 @@ struct StoreArgument: ParsableArguments {
     ///
     /// A capsule is made a store of in a temporary directory.
     func read<R>(_ body: (Journal) throws -> R) throws -> R {
-        if isFile { return try readCapsule(body) }
+        try read { journal, rollBack in
+            if let rollBack { Terminal.say("tidemark: \(store): \(rollBack); see tidemark verify") }
+            return try body(journal)
+        }
+    }
+
+    /// The same with what is to be said of a store that lost its end, or is an older copy.
+    ///
+    /// One whose data is another store's is refused.
+    func read<R>(_ body: (Journal, _ rollBack: String?) throws -> R) throws -> R {
+        if isFile { return try readCapsule { try body($0, nil) } }
         try DamagedStore.readInChild(store)
         DamagedStore.watchForCrash()
         do {
             let journal = try Journal.open(at: store, readOnly: true)
-            let result = try body(journal)
+            let result = Result { try body(journal, try journal.rollBack(in: store)) }
             if let found = journal.foundDamage {
                 Terminal.say(
                     "tidemark: \(found); the log was read instead, and the next opening for "
                         + "writing makes the tables anew")
             }
             try journal.close()
-            return result
+            return try result.get()
         } catch { throw advised(error) }
     }
 

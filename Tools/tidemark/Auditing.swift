@@ -51,7 +51,8 @@ struct Dump: ParsableCommand {
                 switch output {
                 case .json: Terminal.write(EventLine.json(position, event))
                 case .text: Terminal.write(EventLine.text(position, event, columns: columns))
-                case .verbose: Terminal.write(EventLine.verbose(position, event))
+                case .verbose:
+                    for line in EventLine.verbose(position, event) { Terminal.write(line) }
                 }
             }
         }
@@ -105,7 +106,7 @@ struct Show: ParsableCommand {
         if format.isJSON {
             Terminal.write(EventLine.json(position, event))
         } else {
-            Terminal.write(EventLine.verbose(position, event, body: body))
+            for line in EventLine.verbose(position, event, body: body) { Terminal.write(line) }
         }
     }
 }

@@ -87,7 +87,7 @@ struct BisectCommand: ParsableCommand {
         case .turn: return
         case .same(let answer, let from, let to):
             Terminal.say(
-                "tidemark: it is \(answer) at \(from) as at \(to): \(question)\n"
+                lines: "tidemark: it is \(answer) at \(from) as at \(to): \(question)\n"
                     + "  Name a position at which it is not, with --from or --to.")
         case .unknown(let position):
             Terminal.say(

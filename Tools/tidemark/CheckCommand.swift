@@ -107,7 +107,9 @@ enum Interruption {
                 defer { asked = true }
                 return asked
             }
-            if isSecond { exit(130) }
+            guard isSecond else { return }
+            ScratchDirectory.removeAll()
+            exit(130)
         }
         watch.resume()
     }

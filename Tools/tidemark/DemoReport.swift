@@ -26,7 +26,7 @@ struct DemoReport {
     }
 
     private func table(_ name: String) throws {
-        Terminal.write("\nThe \(name)'s tables")
+        title("The \(name)'s tables")
         try open(name) { journal in
             try journal.read { views in
                 try views.forEachEntity { key, row in
@@ -43,7 +43,7 @@ struct DemoReport {
     }
 
     private func ledger(_ name: String) throws {
-        Terminal.write("\nEvery mutation of the \(name), and the event that proves its outcome")
+        title("Every mutation of the \(name), and the event that proves its outcome")
         try open(name) { journal in
             try journal.read { views in
                 for entry in try views.outbox(all: true) {
@@ -64,7 +64,7 @@ struct DemoReport {
     }
 
     private func why(_ name: String, _ entity: EntityKey) throws {
-        Terminal.write("\nWhy the \(name)'s \(entity) is as it is")
+        title("Why the \(name)'s \(entity) is as it is")
         try open(name) { journal in
             let lines = try journal.read {
                 try EntityExplanation(EntityTarget(entity), $0)?.lines ?? []
@@ -79,8 +79,8 @@ struct DemoReport {
             for finding in result.findings { Terminal.write(finding) }
             throw Exit.findings
         }
-        Terminal.write(
-            "\nverify \(name): fine, \(result.events) events in \(result.commits) commits, root "
+        title(
+            "verify \(name): fine, \(result.events) events in \(result.commits) commits, root "
                 + result.root.prefix(16) + "…")
     }
 
@@ -95,15 +95,14 @@ struct DemoReport {
                         references: [Reference("list", to: "lists")]),
                 ]), remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
         try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
-        Terminal.write("\nLook further")
+        title("Look further")
         // Where the tool is not on the PATH, it soon will be.
         let tool = CommandLine.arguments[0]
         if tool.contains("/") {
             let place = URL(filePath: tool).deletingLastPathComponent().path
             Terminal.write("   export PATH=\"\(place):$PATH\"")
         }
-        Terminal.write(
-            """
+        let commands = """
                cd \(URL(filePath: folder).path)
                tidemark dump phone -o verbose
                tidemark why laptop time_entries/102
@@ -113,6 +112,12 @@ struct DemoReport {
                tidemark init real --model model.json
                tidemark put real tasks/t1 '{"title":"tea"}'
                TIDEMARK_CREDENTIALS=me:secret tidemark sync real
-            """)
+            """
+        for line in commands.split(separator: "\n") { Terminal.write(String(line)) }
+    }
+
+    private func title(_ text: String) {
+        Terminal.write("")
+        Terminal.write(text)
     }
 }

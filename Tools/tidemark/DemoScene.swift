@@ -45,7 +45,8 @@ struct DemoScene {
     func chapter(_ title: String, _ body: () async throws -> Void) async throws {
         Terminal.progress(title)
         Terminal.endProgress()
-        Terminal.write("\n\(title)")
+        Terminal.write("")
+        Terminal.write(title)
         try await body()
         Terminal.flush()
     }

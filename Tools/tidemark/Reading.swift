@@ -3,6 +3,7 @@
 import ArgumentParser
 import Tidemark
 import TidemarkInspect
+import TidemarkReplay
 import TidemarkViews
 
 struct Get: ParsableCommand {
@@ -65,7 +66,7 @@ struct List: ParsableCommand {
             let query = try DocumentQuery(terms, of: name, in: model, ids: views.ids(of:))
             if self.query.explain {
                 let words = QueryExplanation(query, try views.plan(query)).description
-                return Terminal.write(Array(words.utf8))
+                return Terminal.write(words)
             }
             try views.forEachFound(query) { found in
                 write(found.key, found.row, found.row.document ?? found.document)
@@ -103,6 +104,7 @@ private func oneLine(_ document: [UInt8]) -> [UInt8] {
 
 /// A line cut to the terminal's width; whole when it goes elsewhere.
 func cut(_ line: String) -> String {
+    let line = EventText.escaped(line)
     guard let columns = Terminal.outputColumns, line.count > columns else { return line }
     return line.prefix(max(columns - 1, 1)) + "…"
 }

@@ -144,12 +144,12 @@ struct ShrinkCommand: ParsableCommand {
         switch error {
         case .passes(let last):
             Terminal.say(
-                "tidemark: \(file) does not show it at its end, \(last): \(question)"
+                lines: "tidemark: \(file) does not show it at its end, \(last): \(question)"
                     + (checks.predicate == nil
                         ? "" : "\n  Where it does: tidemark bisect \(file) --predicate …"))
         case .begins(let position):
             Terminal.say(
-                "tidemark: it is so at \(position), before the first event: \(question)\n"
+                lines: "tidemark: it is so at \(position), before the first event: \(question)\n"
                     + "  Make a longer capsule: tidemark capsule STORE -o FILE --last N")
         case .stopped: Terminal.say("tidemark: stopped before anything was found")
         }

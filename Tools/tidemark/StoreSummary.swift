@@ -7,6 +7,8 @@ import TidemarkViews
 
 /// How a store stands with its server.
 struct StoreSummary {
+    /// In which way the log is not what it was known to be; nil where it is.
+    var rollBack: String?
     private var position: Position
     private var origin: String?
     private var collections: [Entry] = []
@@ -85,6 +87,7 @@ struct StoreSummary {
 
     var lines: [String] {
         var lines = ["log       \(position)"]
+        if let rollBack { lines.append("older     \(rollBack)") }
         lines.append("server    \(origin ?? "none")")
         var last = lastOutcome
         if let run = lastRun {
@@ -142,6 +145,7 @@ struct StoreSummary {
 
     var json: [UInt8] {
         var object: JSONObject = ["position": .number(JSONNumber(position.rawValue))]
+        object["rolledBack"] = rollBack.map(JSONValue.string)
         object["origin"] = origin.map(JSONValue.string) ?? .some(.null)
         object["lastRun"] = .string(lastOutcome)
         object["pending"] = .number(JSONNumber(waiting.pending))

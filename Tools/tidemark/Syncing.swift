@@ -51,6 +51,11 @@ struct Sync: AsyncParsableCommand {
             Terminal.write("  \(collection): \(failure)")
         }
         if let alert = outcome.alert { Terminal.write("  the server says: \(alert)") }
+        for collection in outcome.exposed.sorted() {
+            Terminal.write(
+                "  \(collection): a document from the server holds the credentials; it is kept as"
+                    + " it is: change them")
+        }
         for (collection, count) in outcome.held.sorted(by: { $0.key < $1.key }) {
             Terminal.write(
                 "  \(collection): the server did not name \(count), more than half; they are kept:"
@@ -187,8 +192,10 @@ struct Status: ParsableCommand {
     @OptionGroup var format: OutputOption
 
     func run() throws {
+        let rollBack = try store.read { _, rollBack in rollBack }
         try past.read(store) { views in
-            let summary = try StoreSummary(views, at: try past.moment(views))
+            var summary = try StoreSummary(views, at: try past.moment(views))
+            summary.rollBack = rollBack
             if format.isJSON {
                 Terminal.write(summary.json)
             } else {

@@ -1,13 +1,28 @@
 // Terminal.swift — where the tool's words go: data to standard output, the rest to standard error.
+//
+// Ids, names and messages are what a server wrote. In text nothing leaves here that a terminal
+// obeys, wherever it goes; JSON that goes to a terminal is written so that it reads the same, and
+// else it is left as it is.
 
 import Foundation
 import Synchronization
+import TidemarkReplay
 
 enum Terminal {
     private static let buffer = Mutex<[UInt8]>([])
 
-    /// Writes a line of data; buffered until ``flush()`` or some 64 KiB.
-    static func write(_ line: some Sequence<UInt8>) {
+    /// Writes JSON as a line of data.
+    static func write(_ json: [UInt8]) {
+        writeLine(isTerminal ? EventText.escaped(json: json) : json)
+    }
+
+    /// Writes text as one line of data.
+    static func write(_ line: String) { writeLine(EventText.escaped(line).utf8) }
+
+    private static let isTerminal = isatty(1) == 1
+
+    /// Buffered until ``flush()`` or some 64 KiB.
+    private static func writeLine(_ line: some Sequence<UInt8>) {
         let full = buffer.withLock { bytes -> [UInt8]? in
             bytes += line
             bytes.append(UInt8(ascii: "\n"))
@@ -18,9 +33,6 @@ enum Terminal {
         if let full { FileHandle.standardOutput.write(Data(full)) }
     }
 
-    /// Writes a line of data.
-    static func write(_ line: String) { write(line.utf8) }
-
     /// Hands on everything written so far.
     static func flush() {
         let rest = buffer.withLock { bytes -> [UInt8] in
@@ -30,15 +42,22 @@ enum Terminal {
         if !rest.isEmpty { FileHandle.standardOutput.write(Data(rest)) }
     }
 
-    /// Says something that is not data.
+    /// Says something that is not data, on one line.
     static func say(_ message: String) {
-        FileHandle.standardError.write(Data((message + "\n").utf8))
+        FileHandle.standardError.write(Data((EventText.escaped(message) + "\n").utf8))
+    }
+
+    /// Says something on several lines.
+    static func say(lines: String) {
+        for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
+            say(String(line))
+        }
     }
 
     /// Shows progress on one line that is written over; nothing unless somebody watches.
     static func progress(_ text: String) {
         guard isatty(2) == 1 else { return }
-        let line = String(text.prefix(max(columns(of: 2) - 1, 20)))
+        let line = EventText.escaped(String(text.prefix(max(columns(of: 2) - 1, 20))))
         FileHandle.standardError.write(Data("\r\u{1B}[2K\(line)".utf8))
     }
 
@@ -50,6 +69,14 @@ enum Terminal {
 
     /// The width to cut lines of data to: the terminal's, or nil when they go elsewhere.
     static var outputColumns: Int? { isatty(1) == 1 ? columns(of: 1) : nil }
+
+    /// Which word of the command line is no UTF-8, and would be read as another one; nil for none.
+    static var unreadableArgument: Int? {
+        (0..<Int(CommandLine.argc)).first { index in
+            guard let word = unsafe CommandLine.unsafeArgv[index] else { return false }
+            return unsafe String(validatingCString: word) == nil
+        }
+    }
 
     private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()

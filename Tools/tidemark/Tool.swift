@@ -48,6 +48,10 @@ enum Main {
         // A reader that goes away, as `head` does, ends the tool quietly.
         signal(SIGPIPE, SIG_DFL)
         do {
+            if let index = Terminal.unreadableArgument {
+                throw UsageError(
+                    "argument \(index) is no UTF-8: \(CommandLine.arguments[index])")
+            }
             var command = try Tool.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -66,7 +70,7 @@ enum Main {
         case let error as Exit:
             return error.code
         case let error as UsageError:
-            Terminal.say("tidemark: \(error.message)")
+            Terminal.say(lines: "tidemark: \(error.message)")
             return 2
         case let error as TidemarkError:
             Terminal.say("tidemark: \(error.message)")
@@ -80,7 +84,7 @@ enum Main {
                 print(message)
                 return 0
             }
-            Terminal.say(message)
+            Terminal.say(lines: message)
             return 2
         }
     }

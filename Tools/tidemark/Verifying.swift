@@ -118,7 +118,14 @@ struct CheckpointCommand: ParsableCommand {
     func run() throws {
         try store.expectStore("a capsule has no Merkle tree; ask the store that it is from")
         let position = try at.map(Name.position)
-        let checkpoint = try store.read { journal in try journal.checkpoint(at: position) }
+        let checkpoint: LogCheckpoint
+        do {
+            checkpoint = try store.read { journal in try journal.checkpoint(at: position) }
+        } catch let error as InsideCommit {
+            throw UsageError(
+                "no commit ends at \(error.position), which is in that of \(error.first) to "
+                    + "\(error.last): name an end, \(error.ends)")
+        }
         for line in checkpoint.text.split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast()
         { Terminal.write(String(line)) }
@@ -191,11 +198,10 @@ struct Sandbox: ParsableArguments {
 
     /// Runs this verb with its arguments in a child process, and ends as it does.
     static func run() throws {
-        let temporary = FileManager.default.temporaryDirectory
-            .appending(path: "tidemark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: temporary, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: temporary) }
+        try ScratchDirectory.with(nil) { temporary in try run(in: URL(filePath: temporary)) }
+    }
+
+    private static func run(in temporary: URL) throws {
         var words = Array(CommandLine.arguments.dropFirst())
         words.insert(contentsOf: ["--in-process", "--scratch", temporary.path], at: 1)
         let end = try ChildProcess.run(words)

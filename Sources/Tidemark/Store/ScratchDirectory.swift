@@ -1,9 +1,30 @@
-// ScratchDirectory.swift — a directory for the time of a check, or of a look into the past.
+// ScratchDirectory.swift — directories for the time of a check, or of a look into the past.
+//
+//   tidemark-scratch-PID-ID/   below the system's temporary directory, for its owner alone (0700)
+//     1/ 2/ …                  one for each use, removed after it; with the last the folder goes
+//
+// The folder is locked as long as it is used. One that nobody holds was left by a process that
+// died: the next one that needs a folder removes it. The number of a process says nothing, since
+// others get it again.
 
 import Foundation
+import TidemarkStore
+import TidemarkSync
 
 /// A temporary directory.
 package enum ScratchDirectory {
+    /// What the names of the folders begin with.
+    package static let prefix = "tidemark-scratch-"
+
+    /// The folder of this process, while there is a use for it.
+    private struct Folder: Sendable {
+        let path: String
+        let lock: DirectoryLock
+        var made = 0
+        var used = 0
+    }
+    private static let folder = Lock<Folder?>(nil)
+
     /// Runs `body` with a new directory that is removed afterwards, or with the one given.
     package static func with<R>(
         _ directory: String?, _ body: (String) throws -> R
@@ -32,14 +53,73 @@ package enum ScratchDirectory {
         }
     }
 
+    /// Removes the folder of this process with all that is in it, before the process ends.
+    package static func removeAll() {
+        folder.withLock { folder in
+            if let folder { removeItem(folder.path) }
+            folder = nil
+        }
+    }
+
     private static func make() throws -> String {
-        try FileManager.default.url(
-            for: .itemReplacementDirectory, in: .userDomainMask,
-            appropriateFor: FileManager.default.temporaryDirectory, create: true
-        ).path
+        try folder.withLock { folder in
+            var own = try folder ?? begin()
+            folder = own
+            own.made += 1
+            let path = "\(own.path)/\(own.made)"
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: false)
+            own.used += 1
+            folder = own
+            return path
+        }
     }
 
     private static func remove(_ directory: String) {
-        try? FileManager.default.removeItem(atPath: directory)
+        folder.withLock { folder in
+            removeItem(directory)
+            guard var own = folder, directory.hasPrefix(own.path + "/") else { return }
+            own.used -= 1
+            folder = own
+            guard own.used == 0 else { return }
+            removeItem(own.path)
+            folder = nil
+        }
+    }
+
+    private static func removeItem(_ path: String) {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    // MARK: The folder of the process
+
+    private static func begin() throws -> Folder {
+        let parent = FileManager.default.temporaryDirectory.path
+        for _ in 1...10 {
+            let path =
+                "\(parent)/\(prefix)\(Waiting.processID)-\(Dependencies.live.makeID())"
+            guard let lock = try DirectoryLock.making(path) else { continue }
+            sweep(parent, owner: owner(of: path))
+            return Folder(path: path, lock: lock)
+        }
+        throw TidemarkError(.storage, "no folder can be made in \(parent)")
+    }
+
+    /// Removes what processes left that died; what is in use, or another user's, stays.
+    private static func sweep(_ parent: String, owner: Int?) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let path = "\(parent)/\(name)"
+            guard owner != nil, self.owner(of: path) == owner,
+                let lock = DirectoryLock.abandoned(path)
+            else { continue }
+            removeItem(path)
+            lock.release()
+        }
+    }
+
+    private static func owner(of path: String) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.ownerAccountID] as? NSNumber)?.intValue
     }
 }

@@ -10,8 +10,8 @@ import CLMDB
 @safe final class MapPages: Sendable {
     /// The bytes of a page; 0 where pages are larger than the system's, and lie anywhere.
     private let pageBytes: UInt
-    /// Where page 0 lies, and where the map ends; nil until a page was read, and after the map was
-    /// moved.
+    /// Where page 0 lies, and where the map ends; nil until a
+    /// transaction asked, and after the map was moved.
     private let place = Lock<Range<UInt>?>(nil)
 
     init(pageBytes: Int) {
@@ -21,39 +21,45 @@ import CLMDB
     /// The map was, or may have been, moved.
     func forget() { place.withLock { $0 = nil } }
 
-    /// What one transaction knows of it.
+    /// What one transaction knows of it, which has written nothing yet.
     ///
     /// - Parameter mapBytes: how long the map is.
-    func view(mapBytes: () -> Int) -> View? {
+    func view(_ transaction: OpaquePointer, mapBytes: () -> Int) -> View? {
         guard pageBytes > 0 else { return nil }
-        return View(pages: self, pageBytes: pageBytes, place: known, mapBytes: mapBytes())
+        if let place = place.withLock(\.self) { return View(pageBytes: pageBytes, place: place) }
+        guard let found = unsafe find(transaction, mapBytes()) else { return nil }
+        place.withLock { $0 = found }
+        return View(pageBytes: pageBytes, place: found)
     }
 
-    private var known: Range<UInt>? { place.withLock(\.self) }
-
-    private func learn(_ place: Range<UInt>) { self.place.withLock { $0 = $0 ?? place } }
+    /// Where the map lies by the first record of the list of tables.
+    private func find(_ transaction: OpaquePointer, _ mapBytes: Int) -> Range<UInt>? {
+        var tables: MDB_dbi = 0
+        var opened: OpaquePointer?
+        guard unsafe mdb_dbi_open(transaction, nil, 0, &tables) == 0,
+            unsafe mdb_cursor_open(transaction, tables, &opened) == 0, let cursor = unsafe opened
+        else { return nil }
+        defer { unsafe mdb_cursor_close(cursor) }
+        var (key, value) = unsafe (MDB_val(), MDB_val())
+        guard unsafe mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 else { return nil }
+        let page = UInt(bitPattern: unsafe key.mv_data) & ~(pageBytes - 1)
+        guard let bytes = unsafe UnsafeRawPointer(bitPattern: page) else { return nil }
+        let number = unsafe UInt(bytes.load(as: UInt64.self))
+        guard number < UInt(mapBytes) / pageBytes, number * pageBytes <= page else { return nil }
+        let start = page - number * pageBytes
+        return start..<start &+ UInt(mapBytes)
+    }
 
     /// The pages as one transaction sees them.
     @safe struct View {
-        private let pages: MapPages
-        private let pageBytes: UInt
-        private let place: Range<UInt>?
-        private let mapBytes: Int
-
-        fileprivate init(
-            pages: MapPages, pageBytes: UInt, place: Range<UInt>?, mapBytes: Int
-        ) {
-            self.pages = pages
-            self.pageBytes = pageBytes
-            self.place = place
-            self.mapBytes = mapBytes
-        }
+        fileprivate let pageBytes: UInt
+        fileprivate let place: Range<UInt>
 
         /// Where the page begins that a pointer leads into; nil for memory of a transaction that
         /// writes, which is no page of the file yet.
         private func page(of pointer: UnsafeRawPointer, isWriting: Bool) -> UnsafeRawPointer? {
             let start = UInt(bitPattern: pointer) & ~(pageBytes - 1)
-            if isWriting, place?.contains(start) != true { return nil }
+            if isWriting, !place.contains(start) { return nil }
             return unsafe UnsafeRawPointer(bitPattern: start)
         }
 
@@ -85,14 +91,6 @@ import CLMDB
                 let page = unsafe page(of: pointer, isWriting: isWriting)
             else { return true }
             let number = unsafe UInt(page.load(as: UInt64.self))
-            guard let place = place ?? pages.known else {
-                // The first one that is read tells where the others are to be.
-                let start = UInt(bitPattern: page) &- number &* pageBytes
-                let end = start &+ UInt(mapBytes)
-                guard number < UInt(mapBytes) / pageBytes, start < end else { return false }
-                pages.learn(start..<end)
-                return true
-            }
             return place.lowerBound &+ number &* pageBytes == UInt(bitPattern: page)
         }
 

@@ -1,0 +1,171 @@
+// CredentialMask.swift — finds what a server gives back of the credentials, and what stands there
+// instead.
+//
+//   looked for                       where it is at least 8 bytes long
+//   the value of a header field      "Basic YWxp…", "Bearer 8f3a…"
+//   what follows its first word      the token
+//   of Basic, name:password          and the password alone; the name alone is only masked
+//   each of these in Base64          also within longer text, whatever it begins with there
+//
+// A server may write it in another way: percent-encoded, or with the escapes of JSON and XML. What
+// overlaps is taken as one. Shorter values would hit innocent text, and are only found within the
+// whole value.
+
+import TidemarkEvents
+
+/// What is looked for in a server's answers because it was sent as a credential.
+package struct CredentialMask: Sendable {
+    /// What stands in the place of each.
+    package static let replacement = "[credentials]"
+    /// The shortest value that is looked for, in bytes.
+    package static let valueBytesMin = 8
+
+    /// Bytes that are looked for.
+    private struct Form: Hashable {
+        var bytes: [UInt8]
+        /// Whether they prove who asks; a name alone does not.
+        var isSecret: Bool
+    }
+
+    /// In the order of their first bytes.
+    private var forms: [Form] = []
+    /// Where the forms begin that begin with a byte, and at its end where the last ones end.
+    private var places: [Int] = []
+
+    /// What is to be looked for when requests carry header fields of these values.
+    package init(_ values: some Sequence<String>) {
+        var all: Set<Form> = []
+        for value in values { Self.add(value, to: &all) }
+        forms = all.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        places = (0...256).map { byte in
+            forms.firstIndex { Int($0.bytes[0]) >= byte } ?? forms.count
+        }
+    }
+
+    /// Words that servers ask for in a password's place, where the name is what is secret.
+    private static let wordsForNone = ["", "api_token", "x-oauth-basic"]
+
+    private static func add(_ value: String, to forms: inout Set<Form>) {
+        func look(for bytes: some Collection<UInt8>, isSecret: Bool = true, base64: Bool = false) {
+            guard bytes.count >= valueBytesMin else { return }
+            var texts = [Array(bytes)]
+            if base64 { texts += base64Forms(of: Array(bytes)) }
+            for text in texts where text.count >= valueBytesMin {
+                forms.insert(Form(bytes: text, isSecret: isSecret))
+            }
+        }
+        look(for: value.utf8)
+        guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return }
+        let scheme = value[..<space].lowercased()
+        let token = value[space...].drop { $0 == " " }
+        guard scheme == "basic", let pair = Base64.decode(String(token)) else {
+            return look(for: token.utf8, base64: true)
+        }
+        look(for: token.utf8)
+        look(for: pair, base64: true)
+        guard let colon = pair.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let (name, password) = (pair[..<colon], pair[(colon + 1)...])
+        let isNameSecret = wordsForNone.contains(String(decoding: password, as: UTF8.self))
+        look(for: name, isSecret: isNameSecret, base64: isNameSecret)
+        if !isNameSecret { look(for: password, base64: true) }
+    }
+
+    /// What bytes look like in Base64: by themselves, and within more of it after so many other
+    /// bytes that they begin anywhere in a group of four.
+    private static func base64Forms(of bytes: [UInt8]) -> [[UInt8]] {
+        var forms: [[UInt8]] = []
+        for before in 0..<3 {
+            let text = Array(Base64.encode([UInt8](repeating: 0, count: before) + bytes).utf8)
+            // Digits that hold bits of what is around depend on it.
+            let own = (before * 8 + 5) / 6..<(before + bytes.count) * 8 / 6
+            forms.append(Array(text[own]))
+            if before == 0 {
+                forms += [text, text.filter { $0 != UInt8(ascii: "=") }]
+            }
+        }
+        let others: [UInt8: UInt8] = [
+            UInt8(ascii: "+"): UInt8(ascii: "-"), UInt8(ascii: "/"): UInt8(ascii: "_"),
+        ]
+        return forms + forms.map { form in form.map { others[$0] ?? $0 } }
+    }
+
+    // MARK: Finding
+
+    /// Whether something is in the bytes that proves who asks.
+    package func holds(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.contains { end(in: bytes, at: $0, onlySecrets: true) != nil }
+    }
+
+    /// Whether something is in the text that proves who asks.
+    package func holds(_ text: String) -> Bool { holds(Array(text.utf8)) }
+
+    /// The bytes with a word in the place of what is found; nil where nothing is.
+    ///
+    /// - Parameter spared: what stays as it is, in order.
+    package func masked(_ bytes: [UInt8], sparing spared: [Range<Int>] = []) -> [UInt8]? {
+        let found = found(in: bytes).filter { found in !spared.contains { $0.overlaps(found) } }
+        guard !found.isEmpty else { return nil }
+        var result: [UInt8] = []
+        var rest = 0
+        for range in found {
+            result += bytes[rest..<range.lowerBound]
+            result += Self.replacement.utf8
+            rest = range.upperBound
+        }
+        return result + bytes[rest...]
+    }
+
+    /// The text with a word in the place of what is found.
+    package func masked(_ text: String) -> String {
+        masked(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    /// Where something is found; what overlaps is one range.
+    private func found(in bytes: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for start in bytes.indices {
+            guard let end = end(in: bytes, at: start, onlySecrets: false) else { continue }
+            if let last = ranges.last, start < last.upperBound {
+                ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
+            } else {
+                ranges.append(start..<end)
+            }
+        }
+        return ranges
+    }
+
+    /// The end of the longest that begins at a place; nil where none does.
+    private func end(in text: [UInt8], at start: Int, onlySecrets: Bool) -> Int? {
+        guard !forms.isEmpty else { return nil }
+        let plain = forms(from: text[start])
+        let unit = WrittenBytes(text, at: start)
+        let written = unit.map { forms(from: $0.first) } ?? 0..<0
+        if plain.isEmpty, written.isEmpty { return nil }
+        var end: Int?
+        for form in [plain, written].joined() where forms[form].isSecret || !onlySecrets {
+            guard let found = Self.end(of: forms[form].bytes, in: text, at: start) else { continue }
+            end = max(end ?? found, found)
+        }
+        return end
+    }
+
+    private func forms(from byte: UInt8) -> Range<Int> {
+        places[Int(byte)]..<places[Int(byte) + 1]
+    }
+
+    /// Where a form ends that begins at a place, however its bytes are written there.
+    private static func end(of form: [UInt8], in text: [UInt8], at start: Int) -> Int? {
+        var (place, index) = (start, 0)
+        while index < form.count {
+            guard place < text.count else { return nil }
+            if let unit = WrittenBytes(text, at: place), unit.isNext(of: form, at: index) {
+                (place, index) = (place + unit.length, index + unit.count)
+            } else if text[place] == form[index] {
+                (place, index) = (place + 1, index + 1)
+            } else {
+                return nil
+            }
+        }
+        return place
+    }
+}
