@@ -149,10 +149,21 @@ extension Journal {
     }
 
     /// What is wrong with the pages of the store in a directory that lead to all others; nil for
-    /// nothing, and where the file can't be read. Quick also in a large store.
+    /// nothing, and where the file can't be read.
+    ///
+    /// Quick also in a large store.
     package static func brokenPage(at directory: String) -> String? {
         let result = try? PageAudit.run(at: directory, .branches)
         return result?.findings.first.map { "\($0)" }
+    }
+
+    /// What is wrong with the end of the log: events that were appended and are not there, or a
+    /// last commit that is not the right edge's; nil for nothing.
+    package func brokenEnd() throws -> String? {
+        do {
+            _ = try environment.read { try log.checkedEdge($0) }
+            return nil
+        } catch let error as LogError { return error.detail }
     }
 
     /// Opens the store in a directory, read-only, folds its log again beside it, and compares.

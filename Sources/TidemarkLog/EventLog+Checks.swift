@@ -145,13 +145,14 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> MerkleEdge {
         let edge = try edge(transaction)
+        // A part of a log, as a capsule holds one, has no tree.
+        guard try firstPosition(transaction) == Position(1) else { return edge }
         let last = try lastPosition(transaction)
         guard edge.size == last.rawValue else {
             throw LogError(
                 .corruptEdge, at: last,
                 "the log ends at \(last), and \(edge.size) events were appended")
         }
-        guard last != .start else { return edge }
         guard let commit = try commit(endingAt: last, transaction) else {
             throw LogError(.corruptCommit, at: last, "no commit ends with the log")
         }

@@ -36,7 +36,7 @@ package struct StoreIdentity: Sendable, Hashable {
     package var storeID: String
     package var account: String?
     package var device: String?
-    /// During which start of the device it was last opened for writing; nil where that is not known.
+    /// During which start of the device it was last opened for writing; nil where not known.
     package var bootID: String?
     package var isInitialised: Bool
     package var position: Position

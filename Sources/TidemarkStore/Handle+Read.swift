@@ -5,7 +5,9 @@ import CLMDB
 extension Handle {
     /// Runs `body` with a snapshot; inside another read of the same thread, with the same one.
     func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-        try withSnapshot { snapshot in try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw))) }
+        try withSnapshot { snapshot in
+            try body(unsafe ReadTransaction(snapshot.raw, mapView(snapshot.raw)))
+        }
     }
 
     func withSnapshot<R>(_ body: (Gate.Snapshot) throws -> R) throws -> R {

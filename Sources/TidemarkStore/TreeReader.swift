@@ -88,8 +88,8 @@ enum Bounds {
             unsafe before = key
             found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
         }
-        if found, walked > 0, unsafe pages?.isOther(cursor.key, before) ?? false {
-            // A page that is another one may end a walk before its time.
+        // A page that is another one may end a walk before its time, or before it begins.
+        if found, unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
             try checkLeaf(table, cursor)
         }
         guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
@@ -203,8 +203,9 @@ extension TreeReader {
             if try end.move(reversed ? MDB_FIRST : MDB_LAST) { try checkLeaf(table, end) }
             return
         }
-        guard let pages, unsafe pages.isAtEdge(
-            cursor.key.baseAddress, ofUpperEnd: reversed, isWriting: state != nil)
+        guard let pages,
+            unsafe pages.isAtEdge(
+                cursor.key.baseAddress, ofUpperEnd: reversed, isWriting: state != nil)
         else { return }
         guard try cursor.move(reversed ? MDB_NEXT : MDB_PREV) else {
             _ = try cursor.move(reversed ? MDB_LAST : MDB_FIRST)

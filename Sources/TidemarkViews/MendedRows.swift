@@ -100,7 +100,7 @@ final class MendedRows {
     }
 
     private func rows(insteadOf error: StoreError) throws -> MemoryRows {
-        if state.isCurrent { shared.doubt(error, state) }
+        if state.isCurrent || state.isDamaged { shared.doubt(error, state) }
         guard let folded = try fold(shared.folded(upTo: last)) else { throw error }
         shared.keep(folded)
         made = folded.rows

@@ -15,7 +15,7 @@ import TidemarkStore
         folder = try ScratchFolder()
         opened = try StoreGuard.open(
             folder.store, Environment.Options(tables: EventLog.tableNames),
-            StoreOpening(account: "ann", device: "d") { "id-1" })
+            StoreOpening(account: "ann", device: "d", bootID: "boot") { "id-1" })
     }
 
     private func commit(_ number: UInt64, at microseconds: Int64) {
@@ -35,6 +35,7 @@ import TidemarkStore
             text == """
                 {
                   "account": "ann",
+                  "boot": "boot",
                   "device": "d",
                   "format": 1,
                   "initialised": true,

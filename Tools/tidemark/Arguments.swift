@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkReplay
 import TidemarkViews
 
@@ -32,7 +33,7 @@ struct StoreArgument: ParsableArguments {
     func read<R>(_ body: (Journal, _ rollBack: String?) throws -> R) throws -> R {
         if isFile { return try readCapsule { try body($0, nil) } }
         try DamagedStore.readInChild(store)
-        DamagedStore.watchForCrash()
+        ChildProcess.watchForCrash()
         do {
             let journal = try Journal.open(at: store, readOnly: true)
             let result = Result { try body(journal, try journal.rollBack(in: store)) }
@@ -41,9 +42,13 @@ struct StoreArgument: ParsableArguments {
                     "tidemark: \(found); the log was read instead, and the next opening for "
                         + "writing makes the tables anew")
             }
+            let problem = try journal.brokenEnd()
             try journal.close()
-            return try result.get()
-        } catch { throw advised(error) }
+            let made = try result.get()
+            guard let problem else { return made }
+            Terminal.say("tidemark: \(store): \(problem); see tidemark verify")
+            throw Exit.findings
+        } catch let exit as Exit { throw exit } catch { throw advised(error) }
     }
 
     /// Whether something lies there.
@@ -86,7 +91,7 @@ struct StoreArgument: ParsableArguments {
         try expectStore("a capsule is only read")
         do {
             defer { Terminal.endProgress() }
-            DamagedStore.watchForCrash()
+            ChildProcess.watchForCrash()
             return try Replica.open(existing: store, waitSeconds: patience.wait) { progress in
                 switch progress {
                 case .checking(let done, let last): Terminal.progress("page \(done) of \(last)")

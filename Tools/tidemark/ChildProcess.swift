@@ -17,7 +17,10 @@ enum ChildProcess {
     }
 
     /// Runs this program with other arguments, on the same terminal and files, to its end.
-    static func run(_ arguments: [String]) throws -> End {
+    ///
+    /// - Parameter variable: one of the environment that is set for it.
+    static func run(_ arguments: [String], variable: String? = nil) throws -> End {
+        if let variable { unsafe setenv(variable, "1", 1) }
         // Nobody waits for a report of where the child fell.
         unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
         return try run(Bundle.main.executablePath ?? CommandLine.arguments[0], arguments)
@@ -38,5 +41,25 @@ enum ChildProcess {
         }
         let signal = status & 0x7F
         return signal == 0 ? .exit(code: status >> 8 & 0xFF) : .signal(signal)
+    }
+
+    /// From now on, a page over which LMDB falls ends the tool with a sentence.
+    ///
+    /// A file that may not grow further is an error like a full disk, not the end.
+    static func watchForCrash() {
+        signal(SIGXFSZ, SIG_IGN)
+        for crash in [SIGABRT, SIGBUS, SIGSEGV] {
+            signal(crash) { _ in
+                // Nothing else is safe here.
+                let words: StaticString = """
+                    tidemark: reading the store ended by a signal: its file is damaged, or this is \
+                    a bug.
+                    tidemark verify tells which; tidemark salvage reads the file without LMDB.
+
+                    """
+                _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)
+                _exit(1)
+            }
+        }
     }
 }

@@ -114,9 +114,9 @@ struct StoreSummary {
             lines.append("          the log is read instead; the next write makes the tables anew")
         }
         if mendings.count > 0 {
-            lines.append(
-                "mended    the tables, \(mendings.count) \(mendings.count == 1 ? "time" : "times"); "
-                    + "the last time \(mendings.found)")
+            let times = mendings.count == 1 ? "time" : "times"
+            lines.append("mended    the tables, \(mendings.count) \(times); the last one:")
+            lines.append("          \(mendings.found)")
         }
         for (call, seconds) in failing.prefix(Self.failingShown) {
             let name = call.isList ? "\(call.key.collection)" : "\(call.key)"

@@ -73,7 +73,7 @@ enum Main {
             Terminal.say(lines: "tidemark: \(error.message)")
             return 2
         case let error as TidemarkError:
-            Terminal.say("tidemark: \(error.message)")
+            Terminal.say(lines: "tidemark: \(error.message)")
             return error.code == .damaged ? 1 : error.code == .newerFormat ? 3 : 2
         case let error as ModelError:
             Terminal.say("tidemark: \(error)")

@@ -52,7 +52,7 @@ public final class Replica: Sendable {
     ///     is a conflict.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - progress: told again and again how far it is while pages are checked and while the tables
+    ///   - progress: told again and again how far it is while pages are checked and while tables
     ///     are folded anew, which an opening does first when another version's rules made them. A
     ///     process that dies meanwhile begins again at its next opening; half-made tables are never
     ///     handed out.
@@ -192,8 +192,8 @@ public final class Replica: Sendable {
 
 /// How far an opening is that takes a moment.
 public enum OpeningProgress: Sendable, Hashable {
-    /// So many pages of the data file were looked at, of so many at most: after another start of the
-    /// device those of the log, after a process that died while it opened the store all of them.
+    /// So many pages of the data file were looked at, of so many at most: after another start of
+    /// the device those of the log, after a process that died while it opened the store all.
     case checking(pages: UInt64, of: UInt64)
     /// The tables are folded anew: the last event that was folded, and the last one of the log.
     case rebuilding(Position, of: Position)

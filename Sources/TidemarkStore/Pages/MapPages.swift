@@ -1,8 +1,8 @@
 // MapPages.swift — is the page that a record was found on the one that it says, and whole? LMDB
 // takes whatever lies where a branch leads to.
 //
-// A page begins at a multiple of its size, in the map as in the file, so a pointer to a record tells
-// where its page begins. Each page bears its number: numbers and places of all pages fit together.
+// A page begins at a multiple of its size, in the map as in the file, so a pointer to a record
+// tells where its page begins. Each page bears its number: numbers and places of all pages fit together.
 
 import CLMDB
 

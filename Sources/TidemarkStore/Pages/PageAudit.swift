@@ -371,8 +371,8 @@ extension PageAudit {
     /// Beside a writer it looks at what one commit left; where commits come too fast for that, it
     /// holds a read transaction meanwhile.
     ///
-    /// - Throws: ``StoreError``: `damaged`, `lost`, where there are no meta pages to go by; what the
-    ///   system says.
+    /// - Throws: ``StoreError``: `damaged`, `lost`, where there are no meta pages to go by; what
+    ///   the system says.
     package static func run(
         at directory: String, _ extent: Extent = .all,
         progress: @escaping Progress = { _, _ in }

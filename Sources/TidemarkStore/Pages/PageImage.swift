@@ -75,8 +75,8 @@ package struct PageImage: Sendable {
         return (lower - Self.headerBytes) / 2
     }
 
-    /// All nodes of a page of that kind; nil where one lies out of bounds, or where they do not fill
-    /// the room that the page says they take, none over another.
+    /// All nodes of a page of that kind; nil where one lies out of bounds, or where they do not
+    /// fill the room that the page says they take, none over another.
     package func nodes(of kind: Kind) -> [Node]? {
         guard let count = nodeCount else { return nil }
         var nodes: [Node] = []
