@@ -138,10 +138,12 @@ private struct EntityFold {
             let changes = try rows.withFold(models) { fold in
                 try journal.log.forEachFrame(from: from, transaction) { position, frame in
                     guard position <= last else { return false }
-                    // What is damaged is told by `verify`; the rest goes on.
-                    guard let frame = try? frame.get(),
+                    // What can't be read is noted; the rest goes on.
+                    guard let frame = journal.readable(at: position, { try frame.get() }),
                         wanted.map({ frame.isAbout($0) }) ?? true,
-                        let event = try? journal.log.event(frame, at: position, transaction)
+                        let event = journal.readable(
+                            at: position,
+                            { try journal.log.event(frame, at: position, transaction) })
                     else { return true }
                     try take(event, position, fold)
                     guard fold.rowCount < Self.rowsMax else {

@@ -63,8 +63,7 @@ package enum EventLine {
         }
         if !event.payload.isEmpty { line += "  " + onOneLine(event.payload) }
         line = EventText.escaped(line)
-        guard let columns, line.count > columns else { return line }
-        return line.prefix(max(columns - 1, 1)) + "…"
+        return columns.map { EventText.cut(line, to: $0) } ?? line
     }
 
     /// A time to the second, in UTC: `2026-11-21 11:09:00`.

@@ -1,6 +1,7 @@
 // ExplanationLines.swift — why an entity is as it is, as lines for people and objects for programs.
 
 import TidemarkEvents
+import TidemarkReplay
 import TidemarkViews
 
 extension EntityExplanation {
@@ -178,7 +179,6 @@ enum ValueWords {
     static func text(_ value: JSONValue?, cutTo columns: Int?) -> String {
         guard let value else { return "nothing" }
         let text = EventLine.onOneLine(value.encoded())
-        guard let columns, text.count > columns else { return text }
-        return text.prefix(max(columns - 1, 1)) + "…"
+        return columns.map { EventText.cut(text, to: $0) } ?? text
     }
 }

@@ -47,9 +47,10 @@ extension Journal {
                     bytes: try snapshots.storedBytes(of: manifest, transaction),
                     isCurrent: manifest.isCurrent)
             }
-            try log.forEachFrame(transaction) { _, frame in
-                guard let frame = try? frame.get(),
-                    let event = try? Event(header: frame.header, payload: [])
+            try log.forEachFrame(transaction) { position, frame in
+                guard let frame = readable(at: position, { try frame.get() }),
+                    let event = readable(
+                        at: position, { try Event(header: frame.header, payload: []) })
                 else { return true }
                 let bytes =
                     EventFrame.prefixBytes + frame.header.count + Int(clamping: frame.payload.bytes)

@@ -24,6 +24,8 @@ extension EventLog {
         var storeID = ""
         var format: UInt32 = 0
         var origin: LogOrigin?
+        /// Whether it is a part of a log, as a capsule and a replay hold one: it has no tree.
+        var isPart = false
 
         init() {}
 
@@ -35,6 +37,7 @@ extension EventLog {
                 case 2: format = try field.small()
                 case 3: origin = LogOrigin(storeID: try field.string(), proven: .start)
                 case 4: origin?.proven = try field.position()
+                case 5: isPart = try field.small() != 0
                 default: continue
                 }
             }
@@ -46,6 +49,7 @@ extension EventLog {
             writer.varint(2, UInt64(format))
             writer.string(3, origin?.storeID ?? "")
             writer.position(4, origin?.proven)
+            writer.varint(5, isPart ? 1 : 0)
             return writer.bytes
         }
     }
@@ -77,6 +81,13 @@ extension EventLog {
     ) throws {
         var mark = try mark(transaction) ?? Mark()
         mark.origin = origin
+        try transaction.put(meta, Self.identityKey, mark.encoded)
+    }
+
+    /// Writes down that the log is a part of one.
+    func setIsPart(_ transaction: borrowing WriteTransaction) throws {
+        var mark = try mark(transaction) ?? Mark()
+        mark.isPart = true
         try transaction.put(meta, Self.identityKey, mark.encoded)
     }
 
@@ -145,21 +156,28 @@ extension EventLog {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> MerkleEdge {
         let edge = try edge(transaction)
-        // A part of a log, as a capsule holds one, has no tree.
-        guard try firstPosition(transaction) == Position(1) else { return edge }
+        do { try checkLastCommit(edge, transaction) } catch let error as LogError {
+            guard try mark(transaction)?.isPart == true else { throw error }
+        }
+        return edge
+    }
+
+    private func checkLastCommit(
+        _ edge: MerkleEdge, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
         let last = try lastPosition(transaction)
         guard edge.size == last.rawValue else {
             throw LogError(
                 .corruptEdge, at: last,
                 "the log ends at \(last), and \(edge.size) events were appended")
         }
+        guard last > .start else { return }
         guard let commit = try commit(endingAt: last, transaction) else {
             throw LogError(.corruptCommit, at: last, "no commit ends with the log")
         }
         guard commit.root == edge.root else {
             throw LogError(.rootMismatch, at: last, "the last commit's root is not the edge's")
         }
-        return edge
     }
 
     /// How many events at the end of the log are looked at when it is opened.

@@ -20,6 +20,7 @@ extension EventLog {
         }
         let record = CommitRecord(first: first, last: last, root: [], views: views)
         try transaction.append(commits, last.bigEndianBytes, record.encoded)
+        try setIsPart(transaction)
     }
 
     /// Writes a body that payloads name by its hash.
@@ -36,5 +37,6 @@ extension EventLog {
             try transaction.append(log, last.bigEndianBytes, EventFrame(nothing).encoded)
         }
         try setEdge(MerkleEdge(unknownOf: last.rawValue), transaction)
+        try setIsPart(transaction)
     }
 }

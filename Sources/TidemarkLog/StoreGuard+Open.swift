@@ -182,8 +182,8 @@ private struct Unopened {
     }
 
     /// Looks at pages, before LMDB believes them: always at the free list, from which the next
-    /// write takes what it writes over; after another start of the device, whose power may have gone, at
-    /// the log; at all of them where the last opening died.
+    /// write takes what it writes over; after another start of the device, whose power may have
+    /// gone, at the log; at all of them where the last opening died.
     private func checkPages(_ old: StoreIdentity) throws {
         let extent: PageAudit.Extent
         if old.opening?.attempts ?? 0 > 0 {

@@ -89,8 +89,13 @@ package enum EventText {
         return words.isEmpty ? whole : words.joined(separator: " ")
     }
 
-    /// The text, or its beginning and an ellipsis.
-    package static func cut(_ text: String, to count: Int) -> String {
-        text.count <= count ? text : text.prefix(max(count - 1, 0)) + "…"
+    /// The text, or its beginning and an ellipsis; an escape like `\u001b` is there or not.
+    package static func cut(_ text: String, to columns: Int) -> String {
+        guard text.count > columns else { return text }
+        let beginning = text.prefix(max(columns - 1, 1))
+        let begun = beginning.suffix(5).lastIndex(of: "\\").flatMap { escape in
+            beginning[escape...].hasPrefix("\\u") || escape == beginning.indices.last ? escape : nil
+        }
+        return beginning[..<(begun ?? beginning.endIndex)] + "…"
     }
 }

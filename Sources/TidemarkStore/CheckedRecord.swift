@@ -1,5 +1,6 @@
 // CheckedRecord.swift — records that carry a checksum: what a table stores is the value and, behind
-// it, the CRC32C of key and value together, 4 bytes, little-endian.
+// it, the CRC32C of key and value together, XORed with that of the table's name, so that a page of
+// another table is not taken for one of this; 4 bytes, little-endian.
 //
 // LMDB has no checksums of its own: a flipped bit is read as if it had been written. The events of
 // a log carry theirs within; for the tables that are made from it, it stands around the value.
@@ -10,17 +11,17 @@ import CLMDB
 enum CheckedRecord {
     static let checksumBytes = 4
 
-    /// The value without its checksum; nil when that is not the one of key and value.
+    /// The value without its checksum; nil when that is not the one of key and value in the table.
     @inline(__always)
     static func value(
-        of stored: UnsafeBufferPointer<UInt8>, _ key: UnsafeRawBufferPointer
+        of stored: UnsafeBufferPointer<UInt8>, _ key: UnsafeRawBufferPointer, _ table: Table
     ) -> UnsafeBufferPointer<UInt8>? {
         let count = stored.count - checksumBytes
         guard count >= 0, let start = stored.baseAddress else { return nil }
         let value = unsafe UnsafeBufferPointer(start: start, count: count)
         let known = unsafe UnsafeRawPointer(start + count).loadUnaligned(as: UInt32.self)
-        guard unsafe checksum(key, UnsafeRawBufferPointer(value)) == UInt32(littleEndian: known)
-        else { return nil }
+        let found = unsafe checksum(key, UnsafeRawBufferPointer(value), table)
+        guard found == UInt32(littleEndian: known) else { return nil }
         return unsafe value
     }
 
@@ -39,30 +40,31 @@ enum CheckedRecord {
         unsafe stored.mv_size += checksumBytes
         unsafe stored.mv_data = nil
         let code = unsafe put(&name, &stored, flags | UInt32(MDB_RESERVE))
-        if code == 0 { unsafe fill(stored, key, value) }
+        if code == 0 { unsafe fill(stored, key, value, table) }
         return code
     }
 
     /// Fills the room that LMDB made for a value and its checksum.
     @inline(__always)
     private static func fill(
-        _ room: MDB_val, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+        _ room: MDB_val, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        _ table: Table
     ) {
         guard let start = unsafe room.mv_data else { return }
         if let bytes = value.baseAddress {
             unsafe start.copyMemory(from: bytes, byteCount: value.count)
         }
-        let checksum = unsafe checksum(key, value).littleEndian
+        let checksum = unsafe checksum(key, value, table).littleEndian
         unsafe (start + value.count).storeBytes(of: checksum, as: UInt32.self)
     }
 
     private static func checksum(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ table: Table
     ) -> UInt32 {
         var crc = CRC32C()
         unsafe crc.update(key)
         unsafe crc.update(value)
-        return crc.value
+        return crc.value ^ table.checksumMask
     }
 }
 
@@ -75,7 +77,7 @@ extension TreeReader {
         _ table: Table, _ key: UnsafeRawBufferPointer, _ stored: UnsafeBufferPointer<UInt8>
     ) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
         guard table.isChecked else { return unsafe stored }
-        guard let value = unsafe CheckedRecord.value(of: stored, key) else {
+        guard let value = unsafe CheckedRecord.value(of: stored, key, table) else {
             throw damaged(table, record: unsafe [UInt8](key))
         }
         return unsafe value

@@ -63,6 +63,7 @@ extension Environment.Options {
     fileprivate func table(_ index: Int, _ handle: UInt32) -> Table {
         let name = tables[index]
         return Table(
-            name: name, index: index, isChecked: checkedTables.contains(name), handle: handle)
+            name: name, index: index, isChecked: checkedTables.contains(name),
+            checksumMask: CRC32C.checksum(of: Array(name.utf8)), handle: handle)
     }
 }

@@ -10,6 +10,8 @@ package struct Table: Hashable, Sendable {
     package let index: Int
     /// Whether each record carries a checksum over its key and value (CheckedRecord.swift).
     package let isChecked: Bool
+    /// What tells this table's checksums from another one's.
+    let checksumMask: UInt32
     /// LMDB's handle; 0 for a table that a read-only store doesn't have, which reads as empty.
     let handle: UInt32
 }

@@ -90,7 +90,7 @@ enum Bounds {
         }
         // A page that is another one may end a walk before its time, or before it begins.
         if found, unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
-            try checkLeaf(table, cursor)
+            try checkRecord(table, cursor)
         }
         guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
         let count = try count(table)
@@ -169,7 +169,7 @@ enum Bounds {
             }
             guard table.isChecked else { return unsafe value.bytes }
             let found = unsafe key.withUnsafeBytes {
-                unsafe CheckedRecord.value(of: value.bytes, $0)
+                unsafe CheckedRecord.value(of: value.bytes, $0, table)
             }
             guard let found = unsafe found else { throw damaged(table, record: key) }
             return unsafe found
@@ -192,6 +192,13 @@ extension TreeReader {
         throw damaged(table, "a page is another one, or not whole", during: "read")
     }
 
+    /// Looks at the record that a cursor is on, and at its page, where it says that another one is
+    /// not there.
+    private func checkRecord(_ table: Table, _ cursor: borrowing Cursor) throws(StoreError) {
+        try checkLeaf(table, cursor)
+        _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+    }
+
     /// Looks at the page on which a seek was decided, where that is not the one that it led to: the
     /// next one is gone to where all keys of a page seemed to be too small.
     private func checkSeek(
@@ -200,7 +207,11 @@ extension TreeReader {
         guard pages != nil else { return }
         guard found else {
             var end = try Cursor(self, table)
-            if try end.move(reversed ? MDB_FIRST : MDB_LAST) { try checkLeaf(table, end) }
+            if try end.move(reversed ? MDB_FIRST : MDB_LAST) { return try checkRecord(table, end) }
+            let count = try count(table)
+            guard count == 0 else {
+                throw damaged(table, "\(count) records are counted, and none is found")
+            }
             return
         }
         guard let pages,
@@ -211,7 +222,7 @@ extension TreeReader {
             _ = try cursor.move(reversed ? MDB_LAST : MDB_FIRST)
             return
         }
-        try checkLeaf(table, cursor)
+        try checkRecord(table, cursor)
         _ = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
     }
 
@@ -220,7 +231,7 @@ extension TreeReader {
         guard pages != nil else { return }
         var cursor = try Cursor(self, table)
         let found = try cursor.seekUp(from: key, prefix: [])
-        if found { try checkLeaf(table, cursor) }
+        if found { try checkRecord(table, cursor) }
         try checkSeek(table, &cursor, found: found, reversed: false)
     }
 }

@@ -1,7 +1,7 @@
 // MendedRows.swift — reading rows where the stored ones are not what was written: the log is folded
 // in memory, up to where the transaction sees it, and what it makes is read instead.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 
@@ -118,6 +118,27 @@ extension Journal {
     /// What was found in the tables by a read of this process, which read the log instead; nil for
     /// nothing, also once the tables were made anew.
     package var foundDamage: String? { shared.foundDamage }
+
+    /// The first event that a read passed over because it can't be read; nil for none.
+    ///
+    /// What was read is not all there is then.
+    package var passedOver: String? {
+        shared.passedOver.withLock { first in
+            first.map { "the event \($0.position) can't be read: \($0.why)" }
+        }
+    }
+
+    /// An event for who goes on without those that can't be read; nil for such a one, noted.
+    package func readable<R>(at position: Position, _ read: () throws -> R) -> R? {
+        do { return try read() } catch {
+            shared.passedOver.withLock { first in
+                guard first.map({ position < $0.position }) ?? true else { return }
+                let detail = (error as? LogError)?.detail ?? (error as? StoreError)?.detail
+                first = (position, detail ?? "\(error)")
+            }
+            return nil
+        }
+    }
 
     /// How many events are folded in memory to read on in a damaged store; a longer log would take
     /// more memory than a process may have.

@@ -201,9 +201,10 @@ extension Journal {
         try environment.read { transaction in
             var found: Position?
             try log.forEachFrame(reversed: true, transaction) { position, frame in
-                guard let header = try? frame.get().header,
-                    let event = try? Event(header: header, payload: [])
-                else { return true }
+                let read = readable(at: position) {
+                    try Event(header: try frame.get().header, payload: [])
+                }
+                guard let event = read else { return true }
                 if event.recordedAt <= time { found = position }
                 return found == nil
             }

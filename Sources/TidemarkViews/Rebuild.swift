@@ -132,7 +132,8 @@ extension Journal {
             step.hasBindings = fold.hasBindings
             try views.write(target, transaction) { write in try fold.forEachChange(write) }
         }
-        if step.done == step.last {
+        // Behind the rows that it began with the log may have nothing.
+        if step.done >= step.last {
             var state = ViewTables.State()
             state.generation = target
             if let old = try views.state(transaction), !old.isDamaged {

@@ -91,6 +91,9 @@ package final class SharedStore: Sendable {
     /// What was found in the tables that were read last; nil for nothing.
     var foundDamage: String? { doubted.withLock { $0?.found.detail } }
 
+    /// The first event that was passed over because it can't be read.
+    let passedOver = Lock<(position: Position, why: String)?>(nil)
+
     /// Notes that a record of the tables of a state is not what was written.
     func doubt(_ error: StoreError, _ state: ViewTables.State) {
         doubted.withLock { doubt in

@@ -156,8 +156,8 @@ enum ReaderScripts {
                 damaged = positions(complaints)
                 assert len(damaged) == len(frames) * (name == "bad") or name == "wild", complaints
                 assert name != "wild" or 100 < len(damaged) < 390, len(damaged)
-                assert shown == (1 if damaged else 0)
                 # Beyond the damaged ones: no commit and no edge speaks of what was added.
+                assert shown == 1
                 assert positions(errors) == damaged + [end + len(frames), end + 1], (name, errors)
                 shown, said, _ = run("verify", copy)
                 # The tool begins with the end that the store is known to have.

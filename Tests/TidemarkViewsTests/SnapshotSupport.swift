@@ -43,7 +43,7 @@ extension ScratchStore {
 
     func withScratch<R>(_ body: (String) throws -> R) throws -> R {
         let scratch = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-scratch-\(UUID().uuidString)")
+            .appendingPathComponent("tidemark-rebuilt-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         return try body(scratch.path)
     }

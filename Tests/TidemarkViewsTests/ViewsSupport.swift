@@ -88,7 +88,7 @@ final class ScratchStore {
 
     func compare(max: Int = 100, eventsPerStep: Int = 20_000) throws -> RebuildComparison {
         let scratch = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-scratch-\(UUID().uuidString)")
+            .appendingPathComponent("tidemark-rebuilt-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         return try journal.compareWithRebuilt(
             in: scratch.path, differencesMax: max, eventsPerStep: eventsPerStep)

@@ -22,7 +22,7 @@ struct StoreArgument: ParsableArguments {
     /// A capsule is made a store of in a temporary directory.
     func read<R>(_ body: (Journal) throws -> R) throws -> R {
         try read { journal, rollBack in
-            if let rollBack { Terminal.say("tidemark: \(store): \(rollBack); see tidemark verify") }
+            if let rollBack { Findings.say("tidemark: \(store): \(rollBack); see tidemark verify") }
             return try body(journal)
         }
     }
@@ -42,12 +42,12 @@ struct StoreArgument: ParsableArguments {
                     "tidemark: \(found); the log was read instead, and the next opening for "
                         + "writing makes the tables anew")
             }
-            let problem = try journal.brokenEnd()
+            let problem = try journal.passedOver ?? journal.brokenEnd()
             try journal.close()
-            let made = try result.get()
-            guard let problem else { return made }
-            Terminal.say("tidemark: \(store): \(problem); see tidemark verify")
-            throw Exit.findings
+            if let problem, (try? result.get()) != nil {
+                Findings.say("tidemark: \(store): \(problem); see tidemark verify")
+            }
+            return try result.get()
         } catch let exit as Exit { throw exit } catch { throw advised(error) }
     }
 

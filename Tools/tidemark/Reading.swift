@@ -105,6 +105,5 @@ private func oneLine(_ document: [UInt8]) -> [UInt8] {
 /// A line cut to the terminal's width; whole when it goes elsewhere.
 func cut(_ line: String) -> String {
     let line = EventText.escaped(line)
-    guard let columns = Terminal.outputColumns, line.count > columns else { return line }
-    return line.prefix(max(columns - 1, 1)) + "…"
+    return Terminal.outputColumns.map { EventText.cut(line, to: $0) } ?? line
 }

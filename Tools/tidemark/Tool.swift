@@ -4,6 +4,7 @@
 
 import ArgumentParser
 import Foundation
+import Synchronization
 import Tidemark
 
 struct Tool: AsyncParsableCommand {
@@ -36,6 +37,22 @@ struct Exit: Error {
     let code: Int32
 }
 
+/// What was read is shown, and is not all that was written, or not the last of it.
+enum Findings {
+    private static let isNoted = Mutex(false)
+
+    /// Says it on standard error, and has the tool end with code 1.
+    static func say(_ message: String) {
+        isNoted.withLock { $0 = true }
+        Terminal.say(message)
+    }
+
+    /// Ends the tool where there were some.
+    static func exitIfAny() throws {
+        if isNoted.withLock(\.self) { throw Exit.findings }
+    }
+}
+
 /// A mistake in what was asked for: said on standard error, exit code 2.
 struct UsageError: Error {
     let message: String
@@ -58,6 +75,7 @@ enum Main {
             } else {
                 try command.run()
             }
+            try Findings.exitIfAny()
             Terminal.flush()
         } catch {
             Terminal.flush()

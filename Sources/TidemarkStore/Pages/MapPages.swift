@@ -2,7 +2,7 @@
 // takes whatever lies where a branch leads to.
 //
 // A page begins at a multiple of its size, in the map as in the file, so a pointer to a record
-// tells where its page begins. Each page bears its number: numbers and places of all pages fit together.
+// tells where its page begins. Each page bears its number, and numbers fit places.
 
 import CLMDB
 

@@ -5,6 +5,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkReplay
 import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
@@ -50,7 +51,7 @@ extension SyncDevice {
     private func expect(
         _ lines: [String], _ wanted: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let shown = lines.map { $0.count > 78 ? $0.prefix(77) + "…" : $0 }.joined(separator: "\n")
+        let shown = lines.map { EventText.cut($0, to: 78) }.joined(separator: "\n")
         #expect(shown == wanted, "\n\(shown)\n;;", sourceLocation: sourceLocation)
     }
 
@@ -284,7 +285,7 @@ extension SyncDevice {
                 """
                   sent at @22, and what became of it is not known
                   a write of it failed once (timeout), last at @23; again 3 s later
-                  sent once, last at @22; no answer: timeout; it may have arrived (lost  [31m…
+                  sent once, last at @22; no answer: timeout; it may have arrived (lost …
                   next: the next run, which may begin at once, asks what became of it
                 """)
             expect(
