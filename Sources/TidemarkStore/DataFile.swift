@@ -1,7 +1,8 @@
 // DataFile.swift — is data.mdb whole? Asked before LMDB maps it, by reading the file ourselves.
 //
 // LMDB takes an empty file for a new store and maps a truncated one, which later kills the process
-// with SIGBUS. The file starts with two meta pages; the one with the greater transaction counts:
+// with SIGBUS. The file starts with two meta pages, which commits write in turn, the first those of
+// even transactions; the one with the greater transaction counts:
 //
 //   offset  width  field            notes
 //       10      2  page flags       8 is a meta page
@@ -29,6 +30,14 @@ struct DataFile {
         var main: Tree
         var lastPage: UInt64
         var transaction: UInt64
+
+        /// Whether the two may be those of one file, in this order: of two commits, one after the
+        /// other, or of none. Else a changed number has an older commit count.
+        func isFollowed(by second: Meta) -> Bool {
+            if transaction == 0, second.transaction == 0 { return true }
+            return transaction % 2 == 0 && second.transaction % 2 == 1
+                && max(transaction, second.transaction) - min(transaction, second.transaction) == 1
+        }
     }
 
     /// What is known of a tree, in a meta page or in the list of tables: 48 bytes.
@@ -82,9 +91,9 @@ struct DataFile {
         do throws(SystemNumber) {
             let descriptor = try Platform.openForReading(path)
             defer { Platform.closeFile(descriptor) }
-            // Three times, because another process may commit between two of our reads; damage
+            // Again and again, because another process may commit between two of our reads; damage
             // stays.
-            for _ in 0..<3 {
+            for _ in 0..<10 {
                 (problem, detail) = try DataFile(descriptor: descriptor).problem()
                 if problem == nil { return }
             }
@@ -106,6 +115,13 @@ struct DataFile {
         }
         guard let second = try meta(at: first.pageBytes), second.pageBytes == first.pageBytes
         else { return (.damaged, "has a damaged second meta page; the first is whole") }
+        guard first.isFollowed(by: second) else {
+            return (
+                .damaged,
+                "has meta pages of the transactions \(first.transaction) and "
+                    + "\(second.transaction), of which neither follows on the other"
+            )
+        }
         let newest = second.transaction > first.transaction ? second : first
 
         // After the meta pages: a writer extends the file before it says so.

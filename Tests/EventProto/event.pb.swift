@@ -440,6 +440,9 @@ package nonisolated struct Tidemark_V1_Identity: Sendable {
 
   package var proven: UInt64 = 0
 
+  /// Of a part of a log, which has no tree: what a capsule or a replay is unpacked as.
+  package var isPart: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -684,7 +687,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Identity"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}store\0\u{1}format\0\u{3}salvaged_from\0\u{1}proven\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}store\0\u{1}format\0\u{3}salvaged_from\0\u{1}proven\0\u{3}is_part\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -696,6 +699,7 @@ nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.format) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.salvagedFrom) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.proven) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isPart) }()
       default: break
       }
     }
@@ -714,6 +718,9 @@ nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf
     if self.proven != 0 {
       try visitor.visitSingularUInt64Field(value: self.proven, fieldNumber: 4)
     }
+    if self.isPart != false {
+      try visitor.visitSingularBoolField(value: self.isPart, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -722,6 +729,7 @@ nonisolated extension Tidemark_V1_Identity: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.format != rhs.format {return false}
     if lhs.salvagedFrom != rhs.salvagedFrom {return false}
     if lhs.proven != rhs.proven {return false}
+    if lhs.isPart != rhs.isPart {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -93,6 +93,64 @@ import TidemarkStore
         #expect(try all() == [value])
     }
 
+    @Test func `takes no page of another table for one of its own`() throws {
+        let both = Environment.Options.small.with { $0.checkedTables = ["rows", "events"] }
+        let scratch = try Scratch()
+        let environment = try scratch.open(both)
+        try environment.store(environment.rows, Array("a row".utf8), pattern(40))
+        try environment.store(environment.events, Array("an event".utf8), pattern(40))
+        let bytes = try scratch.dataBytes()
+        func pages(of key: String) -> [Int] {
+            bytes.indices.filter { bytes[$0...].starts(with: key.utf8) }.map { $0 & ~4095 }
+        }
+        // All but the first bytes, in which a page names its own number.
+        let foreign = try #require(pages(of: "an event").last)
+        for page in pages(of: "a row") {
+            try scratch.overwriteData(at: page + 8, Array(bytes[foreign + 8..<foreign + 4096]))
+        }
+
+        for key in ["a row", "an event", "b"] {
+            let error = #expect(throws: StoreError.self) {
+                try environment.value(environment.rows, Array(key.utf8))
+            }
+            #expect(error?.code == .damagedTable, "\(key)")
+        }
+        for prefix in ["", "a row", "b"] {
+            #expect(throws: StoreError.self) {
+                try environment.read {
+                    try $0.scan(
+                        environment.rows, from: nil, prefix: Array(prefix.utf8), reversed: false
+                    ) { _, _ in true }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [0x00, 0x01, 0x04, 0xFD], [0, 1, 2, 3, 40])
+    func `whose only page is no leaf any more has damage, not nothing`(
+        _ flags: Int, _ bytes: Int
+    ) throws {
+        // Of a branch page, the length of a value would be the number of a page.
+        for name in ["a key", "another"] {
+            try environment.store(environment.rows, Array(name.utf8), pattern(bytes))
+        }
+        for place in try places(of: Array("another".utf8)) {
+            try scratch.overwriteData(at: place & ~4095 | 10, [UInt8(flags)])
+        }
+
+        #expect(throws: StoreError.self) {
+            try environment.value(environment.rows, Array("b".utf8))
+        }
+        #expect(throws: StoreError.self) { try all() }
+        #expect(throws: StoreError.self) {
+            try environment.read {
+                try $0.scan(
+                    environment.rows, from: nil, prefix: Array("a".utf8), reversed: true
+                ) { _, _ in true }
+            }
+        }
+    }
+
     @Test func `ends the transaction that reads damage, whatever is made of the error`() throws {
         try environment.store(environment.rows, Array("key".utf8), Array("some value".utf8))
         try flip(try #require(try places(of: Array("some value".utf8)).first), bit: 3)

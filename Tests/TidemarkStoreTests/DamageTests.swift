@@ -77,6 +77,21 @@ import TidemarkStore
         #expect(openingFailure() == nil)
     }
 
+    @Test func `meta pages are refused when one bit makes an older commit the last one`() throws {
+        let good = try scratch.dataBytes()
+        for page in 0...1 {
+            for byte in page * pageBytes + 144..<page * pageBytes + 152 {
+                // By bit 1 of the least byte it becomes that of two commits before or after.
+                for bit in 0..<8 where byte % pageBytes > 144 || bit != 1 {
+                    try scratch.overwriteData(at: byte, [good[byte] ^ 1 << UInt8(bit)])
+                    #expect(openingFailure()?.code == .damaged, "bit \(bit) of byte \(byte)")
+                }
+                try scratch.overwriteData(at: byte, [good[byte]])
+            }
+        }
+        #expect(openingFailure() == nil)
+    }
+
     @Test func `a root outside of the file is refused`() throws {
         for page in 0...1 {
             try scratch.overwriteData(at: page * pageBytes + 128, bigEndian(0xFF).reversed())

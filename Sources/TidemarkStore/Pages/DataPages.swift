@@ -119,9 +119,7 @@ package final class DataPages: Sendable {
 
     /// The one with the greater transaction: they take turns, so anything else is damage.
     private static func newest(_ metas: [DataFile.Meta]) -> DataFile.Meta? {
-        guard metas.count == 2, metas[0].transaction % 2 == 0, metas[1].transaction % 2 == 1,
-            metas[0].transaction.distance(to: metas[1].transaction).magnitude == 1
-        else { return nil }
+        guard metas.count == 2, metas[0].isFollowed(by: metas[1]) else { return nil }
         return metas[0].transaction > metas[1].transaction ? metas[0] : metas[1]
     }
 
