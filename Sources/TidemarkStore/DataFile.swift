@@ -32,7 +32,9 @@ struct DataFile {
         var transaction: UInt64
 
         /// Whether the two may be those of one file, in this order: of two commits, one after the
-        /// other, or of none. Else a changed number has an older commit count.
+        /// other, or of none.
+        ///
+        /// Else a changed number has an older commit count.
         func isFollowed(by second: Meta) -> Bool {
             if transaction == 0, second.transaction == 0 { return true }
             return transaction % 2 == 0 && second.transaction % 2 == 1
