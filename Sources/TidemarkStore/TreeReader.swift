@@ -88,9 +88,12 @@ enum Bounds {
             unsafe before = key
             found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
         }
-        // A page that is another one may end a walk before its time, or before it begins.
-        if found, unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
-            try checkRecord(table, cursor)
+        // A page that is another one, or a key, may end a walk before its time, or before it begins.
+        if found {
+            if unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
+                try checkLeaf(table, cursor)
+            }
+            _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
         }
         guard !found, prefix.isEmpty, start?.isEmpty ?? true else { return }
         let count = try count(table)
@@ -199,12 +202,13 @@ extension TreeReader {
         _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
     }
 
-    /// Looks at the page on which a seek was decided, where that is not the one that it led to: the
-    /// next one is gone to where all keys of a page seemed to be too small.
+    /// Looks at what a seek was decided by besides what it led to: the record on its other side,
+    /// whose key may have been the one sought; its page, where that is another one, since the next
+    /// page is gone to where all keys of a page seemed to be too small.
     private func checkSeek(
         _ table: Table, _ cursor: inout Cursor, found: Bool, reversed: Bool
     ) throws(StoreError) {
-        guard pages != nil else { return }
+        guard let pages else { return }
         guard found else {
             var end = try Cursor(self, table)
             if try end.move(reversed ? MDB_FIRST : MDB_LAST) { return try checkRecord(table, end) }
@@ -214,15 +218,15 @@ extension TreeReader {
             }
             return
         }
-        guard let pages,
-            unsafe pages.isAtEdge(
-                cursor.key.baseAddress, ofUpperEnd: reversed, isWriting: state != nil)
-        else { return }
+        let isAtEdge = unsafe pages.isAtEdge(
+            cursor.key.baseAddress, ofUpperEnd: reversed, isWriting: state != nil)
+        guard isAtEdge || table.isChecked else { return }
         guard try cursor.move(reversed ? MDB_NEXT : MDB_PREV) else {
             _ = try cursor.move(reversed ? MDB_LAST : MDB_FIRST)
             return
         }
-        try checkRecord(table, cursor)
+        if isAtEdge { try checkLeaf(table, cursor) }
+        _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
         _ = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
     }
 

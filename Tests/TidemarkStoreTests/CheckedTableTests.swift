@@ -81,10 +81,11 @@ import TidemarkStore
                 #expect(throws: StoreError.self) {
                     try environment.read { try $0.first(environment.rows) }
                 }
+                let found = #expect(throws: StoreError.self) {
+                    try environment.value(environment.rows, key)
+                }
+                #expect(found?.code == .damagedTable)
                 if byte >= key.count {
-                    let found = #expect(throws: StoreError.self) {
-                        try environment.value(environment.rows, key)
-                    }
                     #expect(found?.detail.contains("rows the record flipped-key") == true)
                 }
                 try flip(places[0] + byte, bit: bit)
@@ -123,6 +124,31 @@ import TidemarkStore
                     ) { _, _ in true }
                 }
             }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `ends no walk over a prefix at a key that was not written`(_ reversed: Bool) throws {
+        // Some pages full, so that each has a last key.
+        let names = (100..<300).map { "a\u{0}\($0)" }
+        try environment.write { transaction in
+            for name in names {
+                try transaction.put(environment.rows, Array(name.utf8), pattern(100))
+            }
+            try transaction.put(environment.rows, Array("z".utf8), [1])
+        }
+        for name in names {
+            let places = try places(of: Array(name.utf8))
+            for place in places { try flip(place + 1, bit: reversed ? 6 : 4) }
+            #expect(throws: StoreError.self, "\(name)") {
+                try environment.read {
+                    try $0.scan(
+                        environment.rows, from: nil, prefix: Array("a\u{0}".utf8),
+                        reversed: reversed
+                    ) { _, _ in true }
+                }
+            }
+            for place in places { try flip(place + 1, bit: reversed ? 6 : 4) }
         }
     }
 
