@@ -34,6 +34,12 @@ import CLMDB
         }
     }
 
+    /// To the first key that is not below `bound`, or the last one where all are.
+    mutating func seekNear(_ bound: [UInt8]) throws(StoreError) -> Bool {
+        if try seek(atLeast: bound) { return true }
+        return try move(MDB_LAST)
+    }
+
     /// Whether there is a record where the operation leads.
     mutating func move(_ operation: MDB_cursor_op) throws(StoreError) -> Bool {
         let code = unsafe mdb_cursor_get(raw, &currentKey, &currentValue, operation)
@@ -63,6 +69,20 @@ import CLMDB
             return try move(MDB_LAST)
         }
         return try move(MDB_PREV)
+    }
+
+    /// Stores a record, from where the cursor is if that is near.
+    func put(
+        _ table: Table, _ key: [UInt8], _ value: [UInt8], flags: UInt32
+    ) throws(StoreError) {
+        let code = unsafe key.withUnsafeBytes { keyBytes in
+            unsafe value.withUnsafeBytes { valueBytes in
+                unsafe CheckedRecord.store(table, keyBytes, valueBytes, flags) {
+                    unsafe mdb_cursor_put(raw, $0, $1, $2)
+                }
+            }
+        }
+        guard code == 0 else { throw reader.failure(code, during: "put") }
     }
 
     private mutating func seek(atLeast bound: [UInt8]) throws(StoreError) -> Bool {

@@ -9,18 +9,15 @@ import CLMDB
 @safe package struct SortedWriter: ~Copyable {
     private let reader: TreeReader
     private let table: Table
-    private var cursor: OpaquePointer?
+    private var cursor: Cursor?
     /// No key of the table is greater.
     private var last: [UInt8]
 
     init(_ reader: TreeReader, _ table: Table) throws(StoreError) {
         self.reader = reader
         self.table = table
-        unsafe cursor = nil
         last = try reader.end(table, MDB_LAST)?.key ?? []
     }
-
-    deinit { if let cursor = unsafe cursor { unsafe mdb_cursor_close(cursor) } }
 
     /// Stores `value` under `key`, in place of what was there, or removes `key` for nil.
     ///
@@ -28,34 +25,23 @@ import CLMDB
     package mutating func write(_ key: [UInt8], _ value: [UInt8]?) throws(StoreError) {
         guard let value else {
             // A cursor on a removed record is nothing to go on from.
-            if let cursor = unsafe cursor.take() { unsafe mdb_cursor_close(cursor) }
+            cursor = nil
             _ = try reader.delete(table, key)
             return
         }
         try reader.checkWrite(key, value, during: "put")
+        var cursor = try opened()
+        // What is beyond all others follows on the last record, which was read.
         let isBeyond = ByteOrder.precedes(last, key)
-        let cursor = unsafe try opened()
-        let code = unsafe key.withUnsafeBytes { keyBytes in
-            unsafe value.withUnsafeBytes { valueBytes in
-                let flags = isBeyond ? UInt32(MDB_APPEND) : 0
-                return unsafe CheckedRecord.store(table, keyBytes, valueBytes, flags) {
-                    unsafe mdb_cursor_put(cursor, $0, $1, $2)
-                }
-            }
-        }
-        guard code == 0 else { throw reader.failure(code, during: "put") }
+        if !isBeyond { try reader.checkPlace(table, key, &cursor) }
+        try cursor.put(table, key, value, flags: isBeyond ? UInt32(MDB_APPEND) : 0)
+        self.cursor = consume cursor
         if isBeyond { last = key }
     }
 
-    private mutating func opened() throws(StoreError) -> OpaquePointer {
-        if let cursor = unsafe cursor { return unsafe cursor }
-        var opened: OpaquePointer?
-        let code = unsafe mdb_cursor_open(reader.raw, table.handle, &opened)
-        guard code == 0, let opened = unsafe opened else {
-            throw reader.failure(code, during: "put")
-        }
-        unsafe cursor = opened
-        return unsafe opened
+    private mutating func opened() throws(StoreError) -> Cursor {
+        if let cursor = cursor.take() { return cursor }
+        return try Cursor(reader, table)
     }
 }
 

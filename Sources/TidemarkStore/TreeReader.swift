@@ -116,6 +116,7 @@ enum Bounds {
     /// Removes `key`, in a writing transaction; false when it wasn't there.
     func delete(_ table: Table, _ key: [UInt8]) throws(StoreError) -> Bool {
         try checkWrite(key, [], during: "delete")
+        try checkPlace(table, key)
         let code = unsafe key.withUnsafeBytes { bytes in
             var name = unsafe MDB_val(bytes)
             return unsafe mdb_del(raw, table.handle, &name, nil)
@@ -200,6 +201,30 @@ extension TreeReader {
     private func checkRecord(_ table: Table, _ cursor: borrowing Cursor) throws(StoreError) {
         try checkLeaf(table, cursor)
         _ = unsafe try checked(table, UnsafeRawBufferPointer(cursor.key), cursor.value)
+    }
+
+    /// Looks at the page on which a key stands or will stand, before LMDB makes it anew: of one
+    /// that says it is another one, that other would be taken for free.
+    func checkPlace(_ table: Table, _ key: [UInt8]) throws(StoreError) {
+        guard pages != nil else { return }
+        var cursor = try Cursor(self, table)
+        try checkPlace(table, key, &cursor)
+    }
+
+    /// The same with a cursor that is there.
+    func checkPlace(
+        _ table: Table, _ key: [UInt8], _ cursor: inout Cursor
+    ) throws(StoreError) {
+        guard let pages, try cursor.seekNear(key) else { return }
+        for isSecond in [false, true] {
+            guard unsafe pages.isRightLeaf(cursor.key.baseAddress, isWriting: true) else {
+                throw damaged(table, "a page is another one, or not whole", during: "read")
+            }
+            // The page before it may be the one that the key belongs to.
+            guard !isSecond, unsafe pages.mayBeginPage(cursor.key.baseAddress),
+                try cursor.move(MDB_PREV)
+            else { return }
+        }
     }
 
     /// Looks at what a seek was decided by besides what it led to: the record on its other side,

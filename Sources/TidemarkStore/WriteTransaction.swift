@@ -93,6 +93,8 @@ import CLMDB
         _ table: Table, _ key: [UInt8], _ value: [UInt8], flags: UInt32, during: String
     ) throws(StoreError) {
         try reader.checkWrite(key, value, during: during)
+        // What is appended follows on the last record, which was read.
+        if flags & UInt32(MDB_APPEND) == 0 { try reader.checkPlace(table, key) }
         let code = unsafe key.withUnsafeBytes { keyBytes in
             unsafe value.withUnsafeBytes { valueBytes in
                 unsafe CheckedRecord.store(table, keyBytes, valueBytes, flags) {

@@ -127,6 +127,32 @@ import TidemarkStore
         }
     }
 
+    @Test func `is not written to where a page is another one`() throws {
+        try environment.write { transaction in
+            for number in 100..<400 {
+                try transaction.put(environment.rows, Array("\(number)".utf8), pattern(100))
+                try transaction.put(environment.events, Array("\(number)".utf8), pattern(100))
+            }
+        }
+        let bytes = try scratch.dataBytes()
+        let pages = try places(of: Array("250".utf8)).map { $0 & ~4095 }
+        let (first, second) = (try #require(pages.first), try #require(pages.last))
+        try scratch.overwriteData(at: first, Array(bytes[second..<second + 4096]))
+        let isRows = try environment.value(environment.events, Array("251".utf8)) == pattern(100)
+        let table = isRows ? environment.rows : environment.events
+
+        let writes: [(borrowing WriteTransaction) throws -> Void] = [
+            { try $0.put(table, Array("250x".utf8), [1]) },
+            { try $0.put(table, Array("250".utf8), [1]) },
+            { try $0.delete(table, Array("250".utf8)) },
+            { try $0.withSorted(table) { try $0.write(Array("250x".utf8), [1]) } },
+            { try $0.withSorted(table) { try $0.write(Array("250".utf8), nil) } },
+        ]
+        for write in writes {
+            #expect(throws: StoreError.self) { try environment.write(write) }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `ends no walk over a prefix at a key that was not written`(_ reversed: Bool) throws {
         // Some pages full, so that each has a last key.

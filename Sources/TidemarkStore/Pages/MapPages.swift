@@ -94,6 +94,24 @@ import CLMDB
             return place.lowerBound &+ number &* pageBytes == UInt(bitPattern: page)
         }
 
+        /// Whether a pointer leads into the right page, a leaf: what LMDB goes by when it makes a
+        /// page anew to write to it.
+        func isRightLeaf(_ pointer: UnsafeRawPointer?, isWriting: Bool) -> Bool {
+            guard let pointer = unsafe pointer,
+                let page = unsafe page(of: pointer, isWriting: isWriting)
+            else { return true }
+            return unsafe isRight(pointer, isWriting: isWriting)
+                && page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 2
+        }
+
+        /// Whether the record before a key may lie on another page than it.
+        func mayBeginPage(_ key: UnsafePointer<UInt8>?) -> Bool {
+            guard let key = unsafe key,
+                unsafe page(of: UnsafeRawPointer(key), isWriting: true) != nil
+            else { return true }
+            return unsafe isAtEdge(key, ofUpperEnd: false, isWriting: true)
+        }
+
         /// Whether a pointer leads into a leaf that is the right one and whole: its nodes within
         /// their bounds, its keys in order.
         func isWholeLeaf(_ pointer: UnsafeRawPointer?, isWriting: Bool) -> Bool {
