@@ -88,7 +88,7 @@ enum Bounds {
             unsafe before = key
             found = try cursor.move(reversed ? MDB_PREV : MDB_NEXT)
         }
-        // A page that is another one, or a key, may end a walk before its time, or before it begins.
+        // A page or a key that is another one may end a walk before its time, or its beginning.
         if found {
             if unsafe walked == 0 || (pages?.isOther(cursor.key, before) ?? false) {
                 try checkLeaf(table, cursor)

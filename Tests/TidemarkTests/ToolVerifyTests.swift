@@ -189,7 +189,9 @@ struct `the tool's verification` {
                     #expect(result.code == 1 && result.out.contains("corruptTable: page \(page) "))
                     for (verb, right) in zip(verbs, right) {
                         let read = try await SyncTool.run(verb + [store])
-                        let isTold = read.code > 0 && !read.err.isEmpty
+                        // What a reader reads from the log instead is right, and told.
+                        let isMended = read.code == 0 && read.out.contains(#""damage":"in the"#)
+                        let isTold = !read.err.isEmpty && (read.code > 0 || isMended)
                         let isRight = read.code == 0 && read.out == right
                         #expect(isTold || isRight, "\(verb), byte \(byte) of page \(page)")
                     }
