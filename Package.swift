@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkHTTP", targets: ["TidemarkHTTP"]),
         .library(name: "TidemarkInspect", targets: ["TidemarkInspect"]),
+        .library(name: "TidemarkReplay", targets: ["TidemarkReplay"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
     ],
@@ -65,7 +66,7 @@ let package = Package(
             "TidemarkSync",
             ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),
         module(
-            "TidemarkReplay",
+            "TidemarkCapsule",
             [
                 "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
                 "TidemarkEvents", httpTypes,
@@ -73,7 +74,7 @@ let package = Package(
         module(
             "Tidemark",
             [
-                "TidemarkReplay", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+                "TidemarkCapsule", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
                 "TidemarkStore", "TidemarkEvents",
             ]),
         module(
@@ -82,21 +83,27 @@ let package = Package(
         module(
             "TidemarkInspect",
             [
-                "Tidemark", "TidemarkReplay", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-                "TidemarkStore",
+                "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
                 "TidemarkEvents",
+            ]),
+        module(
+            "TidemarkReplay",
+            [
+                "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkCapsule", "TidemarkSync",
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes,
             ]),
         module(
             "TidemarkTesting",
             [
-                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkSync",
+                "TidemarkReplay", "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkSync",
                 "TidemarkViews", "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
             ]),
         .executableTarget(
             name: "tidemark",
             dependencies: [
-                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkTesting",
-                "TidemarkRules", arguments,
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",
+                "TidemarkTesting", "TidemarkRules", arguments,
             ],
             path: "Tools/tidemark", swiftSettings: strict),
 
@@ -140,16 +147,16 @@ let package = Package(
         tests(
             "TidemarkTests",
             [
-                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
-                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
-                "DocExamples", httpTypes,
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkCapsule",
+                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents", "DocExamples", httpTypes,
             ]),
         tests(
             "TidemarkReplayTests",
             [
                 "TidemarkReplay", "TidemarkTesting", "TidemarkInspect", "TidemarkHTTP", "Tidemark",
-                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents", httpTypes,
+                "TidemarkCapsule", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+                "TidemarkStore", "TidemarkEvents", httpTypes,
             ]),
         tests("ProjectTests", []),
     ]

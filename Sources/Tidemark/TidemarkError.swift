@@ -1,8 +1,8 @@
 // TidemarkError.swift — the one public error: what is wrong, and what to do.
 
+import TidemarkCapsule
 public import TidemarkEvents
 import TidemarkLog
-import TidemarkReplay
 import TidemarkStore
 
 /// What went wrong with a replica.

@@ -92,10 +92,10 @@ import Testing
 
     @Test(arguments: [
         ("Sources/Tidemark/TidemarkError.swift", "public enum Code"),
-        ("Sources/TidemarkSync/SyncFailure.swift", "public enum SyncFailure"),
-        ("Sources/TidemarkEvents/SyncTrigger.swift", "public enum SyncPauseReason"),
-        ("Sources/TidemarkEvents/SyncTrigger.swift", "public enum SyncWaitReason"),
-        ("Sources/TidemarkSync/Transport.swift", "public enum Code"),
+        ("Sources/TidemarkSync/Adapter/SyncFailure.swift", "public enum SyncFailure"),
+        ("Sources/TidemarkEvents/Event/SyncTrigger.swift", "public enum SyncPauseReason"),
+        ("Sources/TidemarkEvents/Event/SyncTrigger.swift", "public enum SyncWaitReason"),
+        ("Sources/TidemarkSync/Adapter/Transport.swift", "public enum Code"),
         ("Sources/TidemarkEvents/JSON/JSONError.swift", "public enum Code"),
     ])
     func `on errors name every one`(path: String, declaration: String) throws {
@@ -108,13 +108,16 @@ import Testing
 
     @Test(arguments: [
         (
-            "ProblemsAndIssues", "TidemarkEvents/MutationOutcome.swift",
+            "ProblemsAndIssues", "TidemarkEvents/Event/MutationOutcome.swift",
             "public enum MutationOutcome"
         ),
-        ("ProblemsAndIssues", "TidemarkEvents/EntityStatus.swift", "public enum EntityStatus"),
+        (
+            "ProblemsAndIssues", "TidemarkEvents/Event/EntityStatus.swift",
+            "public enum EntityStatus"
+        ),
         ("ProblemsAndIssues", "Tidemark/Issues/SyncIssue.swift", "public enum Kind"),
-        ("Conflicts", "TidemarkEvents/ConflictPolicy.swift", "public enum ConflictPolicy"),
-        ("Migrations", "TidemarkEvents/FieldMigration.swift", "public enum FieldMigration"),
+        ("Conflicts", "TidemarkEvents/Model/ConflictPolicy.swift", "public enum ConflictPolicy"),
+        ("Migrations", "TidemarkEvents/Model/FieldMigration.swift", "public enum FieldMigration"),
     ])
     func `leave nothing out`(article: String, path: String, declaration: String) throws {
         let page = try Article(name: article).text

@@ -24,16 +24,15 @@ let modules: [String: Module] = [
             "Synchronization",
         ],
         onlyIn: ["Foundation": ["Dependencies+Live.swift"]]),
-    "Sources/TidemarkReplay": Module(
+    "Sources/TidemarkCapsule": Module(
         imports: [
             "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-            "TidemarkEvents", "HTTPTypes", "Synchronization",
+            "TidemarkEvents", "HTTPTypes",
         ]),
     "Sources/Tidemark": Module(
         imports: [
-            "TidemarkReplay", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-            "TidemarkStore",
-            "TidemarkEvents", "HTTPTypes", "Foundation", "Observation",
+            "TidemarkCapsule", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+            "TidemarkStore", "TidemarkEvents", "HTTPTypes", "Foundation", "Observation",
         ]),
     "Sources/TidemarkHTTP": Module(
         imports: [
@@ -42,25 +41,30 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [
-            "Tidemark", "TidemarkReplay", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-            "TidemarkStore", "TidemarkEvents",
+            "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+            "TidemarkEvents",
+        ]),
+    "Sources/TidemarkReplay": Module(
+        imports: [
+            "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkCapsule", "TidemarkSync",
+            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+            "HTTPTypes", "Foundation", "Synchronization",
         ]),
     "Sources/TidemarkTesting": Module(
         imports: [
-            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkSync",
+            "TidemarkReplay", "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkSync",
             "TidemarkViews", "TidemarkEvents", "HTTPTypes", "FlyingFox", "FlyingSocks",
-            "Foundation",
-            "Synchronization", "Crypto",
+            "Foundation", "Synchronization", "Crypto",
         ]),
     "Tools/Benchmarks": Module(
         imports: ["Tidemark", "TidemarkInspect", "GRDB", "CFloor", "Foundation"]),
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [
-            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkReplay", "TidemarkTesting",
-            "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents",
-            "ArgumentParser",
-            "HTTPTypes", "Foundation", "Synchronization", "Dispatch",
+            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",
+            "TidemarkTesting", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+            "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation", "Synchronization",
+            "Dispatch",
         ]),
 ]
 

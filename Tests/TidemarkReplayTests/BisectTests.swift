@@ -1,7 +1,9 @@
 // BisectTests.swift — where an answer turns.
 
 import Testing
+import TidemarkCapsule
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkReplay
 import TidemarkStore
 import TidemarkViews

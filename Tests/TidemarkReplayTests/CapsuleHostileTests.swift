@@ -5,6 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkStore

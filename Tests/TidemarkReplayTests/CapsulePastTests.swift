@@ -2,7 +2,9 @@
 
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkLog
 import TidemarkReplay
 import TidemarkTesting

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkReplay

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import TestSupport
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkEvents
+import TidemarkInspect
 import TidemarkReplay
 
 @Suite struct `a divergence` {

@@ -1,6 +1,7 @@
 // InjectionTests.swift — mishaps that a replay plays: how they are named, and what they change.
 
 import Testing
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkReplay

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkReplay
 import TidemarkTesting
 

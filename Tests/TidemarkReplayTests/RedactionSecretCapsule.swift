@@ -1,6 +1,7 @@
 // RedactionSecretCapsule.swift — a capsule with events of all kinds and a secret in each place.
 
 import Foundation
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkReplay

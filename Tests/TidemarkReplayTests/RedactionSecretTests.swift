@@ -2,6 +2,7 @@
 // redacted capsule, however it is written.
 
 import Testing
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkReplay

@@ -1,6 +1,7 @@
 // RedactionSecrets.swift — a text in all the ways in which it might be told, and where it is found.
 
 import Foundation
+import TidemarkCapsule
 import TidemarkEvents
 
 /// A text that nobody is to find.

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkReplay

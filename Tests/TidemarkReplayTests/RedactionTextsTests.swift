@@ -3,6 +3,7 @@
 
 import TestSupport
 import Testing
+import TidemarkCapsule
 import TidemarkReplay
 import TidemarkRules
 

@@ -1,6 +1,7 @@
 // RedactionWorlds.swift — random days of two clients of one server, as scenarios.
 
 import TestSupport
+import TidemarkCapsule
 import TidemarkEvents
 
 /// Steps in which anything may happen, made of a seed.

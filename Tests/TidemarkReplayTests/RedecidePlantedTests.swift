@@ -2,6 +2,7 @@
 
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkLog

@@ -4,6 +4,7 @@
 import HTTPTypes
 import Synchronization
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay

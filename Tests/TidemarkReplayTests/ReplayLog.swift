@@ -1,5 +1,6 @@
 // ReplayLog.swift — small recorded logs, made by hand.
 
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkViews

@@ -3,6 +3,7 @@
 import Foundation
 import TestSupport
 import Testing
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkViews

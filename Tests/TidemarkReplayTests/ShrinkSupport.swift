@@ -3,6 +3,7 @@
 
 import Foundation
 import TestSupport
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkReplay

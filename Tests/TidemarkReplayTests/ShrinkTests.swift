@@ -2,6 +2,7 @@
 
 import TestSupport
 import Testing
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkViews

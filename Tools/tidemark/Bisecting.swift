@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 import TidemarkViews

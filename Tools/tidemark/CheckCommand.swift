@@ -8,6 +8,7 @@ import Dispatch
 import Foundation
 import Synchronization
 import Tidemark
+import TidemarkCapsule
 import TidemarkReplay
 
 /// What is looked for: a command's answer, or a predicate.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkCapsule
 import TidemarkReplay
 
 struct RedactOption: ParsableArguments {

@@ -6,6 +6,7 @@
 
 import Foundation
 import Synchronization
+import TidemarkInspect
 import TidemarkReplay
 
 enum Terminal {

@@ -6,6 +6,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import Tidemark
+import TidemarkCapsule
 
 struct Tool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 // Replica+Capsule.swift — the part of the log that a bug report needs, as one file.
 
-public import TidemarkReplay
+public import TidemarkCapsule
 package import TidemarkViews
 
 extension Replica {

@@ -1,6 +1,7 @@
 // HistoricBug.swift — bugs that sync engines had, planted again: each is a log, and what the engine
 // with the bug made of it. Sources: the behaviours of Toggl, Essentials, DHIS2 and ownCloud.
 
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 

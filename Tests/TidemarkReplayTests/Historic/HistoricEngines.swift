@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay

@@ -3,6 +3,7 @@
 import HTTPTypes
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkLog

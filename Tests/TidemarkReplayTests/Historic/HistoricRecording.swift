@@ -5,6 +5,7 @@
 
 import Foundation
 import Testing
+import TidemarkCapsule
 import TidemarkReplay
 import TidemarkTesting
 

@@ -5,6 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay

@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import Tidemark
+import TidemarkCapsule
 import TidemarkEvents
 import TidemarkHTTP
 import TidemarkReplay

@@ -1,0 +1,183 @@
+// ExplanationLines.swift — why an entity is as it is, as lines for people and objects for programs.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension EntityExplanation {
+    /// The explanation for people, a line each.
+    package var lines: [String] {
+        var lines = [head]
+        if ids.count > 1 {
+            lines.append("  on the server it is \(ids.dropFirst().joined(separator: ", "))")
+        }
+        if let base, row.baseState != .absent {
+            lines.append("  \(baseWords): \(base.position)" + base.circumstances)
+        }
+        lines += reasons.map { "  " + $0 }
+        for item in pending where isTold(item) { lines.append("  " + item.words) }
+        for hold in holds { lines.append("  waits: " + hold.words) }
+        if decisions.isEmpty {
+            let name = field.map { "\($0.description) of it" } ?? "it"
+            lines.append("  no rule has decided anything about \(name)")
+        }
+        for decision in decisions { lines += decision.lines }
+        return lines
+    }
+
+    private func isTold(_ item: Pending) -> Bool {
+        field.map { $0.isIn(item.mutation?.fields ?? []) } ?? true
+    }
+
+    private var head: String {
+        if row.isHidden { return "\(key): out of reach" }
+        if row.document == nil, row.pending.isEmpty {
+            return row.prunedDigest.isEmpty ? "\(key): deleted" : "\(key): pruned"
+        }
+        return "\(key): \(row.status.rawValue)"
+    }
+
+    private var baseWords: String {
+        if row.isPlaceholder { return "made up, because something refers to it" }
+        if row.baseState == .deleted { return "deleted on the server" }
+        return row.isAssumed ? "the server took what was sent" : "the server's word"
+    }
+
+    /// Why it is seen, or not, as it is, beyond what is pending.
+    package var reasons: [String] {
+        var reasons: [String] = []
+        func last(_ results: [String]) -> Decision? {
+            decisions.last { !$0.isAboutOther && results.contains($0.row.result) }
+        }
+        if row.isHidden {
+            if let hiddenOwner {
+                reasons.append("belongs to \(hiddenOwner), which is out of reach")
+            } else if let decision = last(["hidden"]) {
+                reasons.append("not in a list of everything: \(decision.position)")
+            }
+        }
+        if row.baseState == .absent, !row.prunedDigest.isEmpty, let decision = last(["pruned"]) {
+            reasons.append("pruned by \(decision.row.rule): \(decision.position)")
+        }
+        if let triedAt = row.triedAt {
+            reasons.append("the server was asked for it in vain, \(EventLine.time(triedAt))")
+        }
+        // What was refused is told with what waits.
+        for issue in issues where issue.kind != .rejected {
+            let id = issue.index == 0 ? "\(issue.position)" : "\(issue.position).\(issue.index)"
+            reasons.append("an open issue, \(id): \(RequestWords.plain(issue.message))")
+        }
+        return reasons
+    }
+
+    /// The explanation for programs: an object on how it stands, then one for each decision.
+    package var json: [[UInt8]] {
+        var object: JSONObject = [
+            "collection": .string(key.collection.rawValue), "id": .string(key.id),
+            "ids": .array(ids.map(JSONValue.string)), "status": .string(row.status.rawValue),
+            "seen": .bool(row.document != nil),
+            "pending": .array(pending.map { .number(JSONNumber($0.item.position.rawValue)) }),
+            "reasons": .array(reasons.map(JSONValue.string)),
+            "waits": .array(holds.map(\.json)),
+        ]
+        object["base"] = base.map { .number(JSONNumber($0.position.rawValue)) }
+        object["field"] = field.map { .string($0.description) }
+        return [JSONValue.object(object).encoded(sortedKeys: true)] + decisions.map(\.json)
+    }
+}
+
+extension EntityExplanation.Input {
+    /// When the event was appended, and in which run.
+    fileprivate var circumstances: String {
+        guard let event else { return "" }
+        let run = event.sync.map { ", run \($0)" } ?? ""
+        return "  \(event.kind)  \(EventLine.time(event.recordedAt))" + run
+    }
+
+    /// What the event says, on one line.
+    fileprivate var line: String {
+        guard let event else { return "\(position)" }
+        let name = event.key.map { " \($0)" } ?? ""
+        return "\(position) \(event.kind)\(name)  " + EventLine.onOneLine(event.payload)
+    }
+}
+
+extension EntityExplanation.Pending {
+    fileprivate var words: String {
+        let verb =
+            switch item.kind {
+            case .create: "created"
+            case .update: "edited"
+            case .delete: "deleted"
+            case .carried: "sent with a later one"
+            }
+        let rule = item.isDerived ? " by \(item.rule)" : ""
+        let fields = mutation?.fields ?? []
+        let names = fields.isEmpty ? "" : " (" + fields.joined(separator: ", ") + ")"
+        let time = mutation.map { "  " + EventLine.time($0.recordedAt) } ?? ""
+        return "pending: \(item.position) \(verb)\(rule)\(names)\(time)"
+    }
+}
+
+extension EntityExplanation.Decision {
+    /// What was decided, then what from, then what was given up.
+    var lines: [String] {
+        let other = isAboutOther ? "\(row.key) " : ""
+        var lines = ["\(position) \(other)\(row.words)"]
+        if let base = row.base, !row.inputs.contains(base) { lines.append("  before  \(base)") }
+        for input in inputs { lines.append("  from    \(input.line)") }
+        for change in given {
+            lines.append("  gave    \(change.field) \(ValueWords.text(change.new, cutTo: nil))")
+        }
+        for loss in losses {
+            let value = loss.field.map { "\($0) \(ValueWords.text(loss.value, cutTo: nil))" }
+            lines.append("  gave up \(value ?? "all") of \(loss.position)")
+        }
+        return lines
+    }
+
+    var json: [UInt8] {
+        func positions(_ list: [Position]) -> JSONValue {
+            .array(list.map { .number(JSONNumber($0.rawValue)) })
+        }
+        var object: JSONObject = [
+            "collection": .string(row.key.collection.rawValue), "id": .string(row.key.id),
+            "position": .number(JSONNumber(position.rawValue)), "rule": .string(row.rule),
+            "version": .number(JSONNumber(row.ruleVersion)), "result": .string(row.result),
+            "fields": .array(row.fields.map(JSONValue.string)), "inputs": positions(row.inputs),
+        ]
+        if !row.superseded.isEmpty {
+            object["givenUp"] = .array(row.superseded.map(JSONValue.string))
+        }
+        if !row.kept.isEmpty { object["kept"] = .array(row.kept.map(JSONValue.string)) }
+        if !losses.isEmpty { object["losses"] = .array(losses.map(\.json)) }
+        if !given.isEmpty {
+            var values = JSONObject()
+            for change in given { values[change.field] = change.new }
+            object["gave"] = .object(values)
+        }
+        if isAboutOther { object["aboutOther"] = .bool(true) }
+        if let base = row.base { object["base"] = .number(JSONNumber(base.rawValue)) }
+        return JSONValue.object(object).encoded(sortedKeys: true)
+    }
+}
+
+extension EntityExplanation.Loss {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["position": .number(JSONNumber(position.rawValue))]
+        object["field"] = field.map(JSONValue.string)
+        object["value"] = value
+        return .object(object)
+    }
+}
+
+/// Values on a line of text.
+enum ValueWords {
+    /// A value as JSON, without what would change a terminal.
+    ///
+    /// - Parameter columns: how wide it may be; nil for all of it.
+    static func text(_ value: JSONValue?, cutTo columns: Int?) -> String {
+        guard let value else { return "nothing" }
+        let text = EventLine.onOneLine(value.encoded())
+        return columns.map { EventText.cut(text, to: $0) } ?? text
+    }
+}

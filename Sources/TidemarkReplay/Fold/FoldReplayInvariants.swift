@@ -1,0 +1,98 @@
+// FoldReplayInvariants.swift — what must hold of the views whatever was folded, twice or not at
+// all: above all, that no mutation is lost.
+
+import TidemarkCapsule
+package import TidemarkEvents
+import TidemarkInspect
+import TidemarkViews
+
+/// What does not hold, and where.
+package struct ViewsFault: Sendable, Hashable, CustomStringConvertible {
+    /// The mutation or event that it is about.
+    package var position: Position
+    /// What is wrong.
+    package var problem: String
+
+    package var description: String { "\(position): \(problem)" }
+}
+
+extension FoldReplay {
+    /// What does not hold of the views; empty where all does.
+    ///
+    /// Every edit has a mutation; every mutation has an outcome and what proves it, or waits where
+    /// both the outbox and its entity list it.
+    package func faults() throws -> [ViewsFault] {
+        try fold.read { views in try faults(views) }
+    }
+
+    private func faults(_ views: ViewReader) throws -> [ViewsFault] {
+        var faults: [ViewsFault] = []
+        func expect(_ isSo: Bool, _ position: Position, _ problem: @autoclosure () -> String) {
+            if !isSo { faults.append(ViewsFault(position: position, problem: problem())) }
+        }
+        var waiting: [EntityKey: Set<Position>] = [:]
+        var known: Set<Position> = []
+        try views.forEachMutation { position, mutation in
+            if !mutation.isDerived { known.insert(position) }
+            if mutation.outcome == nil || mutation.outcome == .rejected {
+                waiting[mutation.key, default: []].insert(position)
+            }
+            if let outcome = mutation.outcome {
+                expect(mutation.proof != nil, position, "\(outcome), and no event proves it")
+            }
+            return true
+        }
+        for commit in applied {
+            for entry in commit.entries where entry.event.isUnderstoodEdit {
+                expect(known.contains(entry.position), entry.position, "an edit without a mutation")
+            }
+        }
+        var listed: Set<Position> = []
+        try views.forEachMutation(openOnly: true) { position, _ in
+            listed.insert(position)
+            return true
+        }
+        let open = waiting.values.reduce(into: Set<Position>()) { $0.formUnion($1) }
+        for position in open.subtracting(listed).sorted() {
+            expect(false, position, "it waits, and the outbox does not list it")
+        }
+        for position in listed.subtracting(open).sorted() {
+            expect(false, position, "it is settled, and the outbox still lists it")
+        }
+        try views.forEachEntity { key, row in
+            let pending = Set(row.pending.map(\.position))
+            let expected = waiting.removeValue(forKey: key) ?? []
+            let name = EventText.printable("\(key)")
+            for position in expected.subtracting(pending).sorted() {
+                expect(false, position, "it waits, and is not pending on \(name)")
+            }
+            for position in pending.subtracting(expected).sorted() {
+                expect(false, position, "it is settled, and still pending on \(name)")
+            }
+            let positions = row.pending.map(\.position)
+            expect(
+                Set(positions).count == positions.count || row.pending.contains(where: \.isDerived),
+                positions.first ?? .start, "it is pending on \(name) more than once")
+            return true
+        }
+        for (key, positions) in waiting.sorted(by: { $0.key < $1.key }) {
+            for position in positions.sorted() {
+                expect(false, position, EventText.printable("it waits, and there is no \(key)"))
+            }
+        }
+        return faults.sorted { $0.position < $1.position }
+    }
+}
+
+extension Event {
+    /// Whether it is an edit of an entity with a payload of the right shape.
+    fileprivate var isUnderstoodEdit: Bool {
+        guard key != nil, schemaVersion == 0 else { return false }
+        return switch kind {
+        case .localCreated: isObject && (try? JSONDocument(parsing: payload)) != nil
+        case .localUpdated: (try? Patch(parsing: payload)) != nil
+        case .localDeleted: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// HistoryRules.swift — which histories can happen: what an event needs to have been before it.
+//
+//   any event            its cause, call, mutation, sync run
+//   request.sent         every mutation that it covers, still pending; no other attempt under way
+//   what an answer says  the request.answered itself, where the log has it
+//   pull.page            the entities that it says are new; without them it names fewer
+//   rule.answered        the word of the server that it was asked about, which comes next
+//   local.created        that the entity is not there
+//   local.updated …      that it is
+//   local.discarded      something pending; local.retried something refused
+//
+// What the log at hand does not keep to by itself is not asked of a shorter one either.
+
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkViews
+
+/// What the events of one log need of each other, by their index.
+struct HistoryRules: Sendable {
+    /// For each event the earlier ones that it can't be without.
+    let needs: [[Int]]
+    /// For each rule's answer the event that it is about.
+    let followers: [Int: Int]
+    /// For each page the events of the entities that it says are new, by their positions.
+    let pages: [Int: [Position: Int]]
+    /// The events that are never left out: what opened the store first, and its first model.
+    let pinned: Set<Int>
+    /// The events that don't keep to the rules in the log at hand.
+    var exempt: Set<Int> = []
+
+    init(_ entries: [Capsule.Entry], hasModel: Bool) {
+        var places: [Position: Int] = [:]
+        for (index, entry) in entries.enumerated() { places[entry.position] = index }
+        var needs: [[Int]] = []
+        var followers: [Int: Int] = [:]
+        var pages: [Int: [Position: Int]] = [:]
+        var pinned: Set<Int> = []
+        var answers: [Position: Int] = [:]
+        var isOpened = hasModel
+        var isRegistered = hasModel
+        for (index, entry) in entries.enumerated() {
+            let event = entry.event
+            var named = [event.cause, event.call, event.mutation, event.sync].compactMap(\.self)
+            if event.kind == .requestSent { named += Self.covered(by: event) }
+            var all = named.compactMap { places[$0] }.filter { $0 < index }
+            switch event.kind {
+            case .requestAnswered: if let call = event.call { answers[call] = index }
+            case .pushAccepted, .pushRejected, .serverUpserted, .serverDeleted, .pullPage,
+                .serverDescribed, .serverUnreadable, .pullCompleted:
+                if let answer = event.call.flatMap({ answers[$0] }) { all.append(answer) }
+            default: break
+            }
+            if let cause = event.cause.flatMap({ places[$0] }), cause < index,
+                entries[cause].event.kind == .ruleAnswered
+            {
+                followers[cause] = index
+            }
+            if event.kind == .pullPage {
+                let news = Self.places(of: event).compactMap(\.self)
+                pages[index] = Dictionary(
+                    news.map { ($0, places[$0]) }, uniquingKeysWith: { first, _ in first }
+                ).compactMapValues(\.self)
+            }
+            if event.kind == .storeOpened, !isOpened {
+                isOpened = true
+                pinned.insert(index)
+            }
+            if event.kind == .modelRegistered, !isRegistered {
+                isRegistered = true
+                pinned.insert(index)
+            }
+            needs.append(Array(Set(all)).sorted())
+        }
+        self.needs = needs
+        self.followers = followers
+        self.pages = pages
+        self.pinned = pinned
+    }
+
+    /// Every mutation that a request covers.
+    static func covered(by event: Event) -> [Position] {
+        guard let document = try? JSONDocument(parsing: event.payload) else { return [] }
+        return (document.value("covers")?.array ?? [])
+            .compactMap { $0.int64Value.flatMap(UInt64.init(exactly:)) }.map { Position($0) }
+    }
+
+    /// The indexes of the ids of a page that it says nothing new of.
+    static func known(in page: Event) -> [Int] {
+        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
+        return (document.value("at")?.array ?? []).enumerated()
+            .filter { $0.element.stringValue == "=" }.map(\.offset)
+    }
+
+    /// Where the entities of a page are that it says are new, in the order of its ids.
+    private static func places(of page: Event) -> [Position?] {
+        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
+        return (document.value("at")?.array ?? []).map {
+            $0.int64Value.flatMap(UInt64.init(exactly:)).map { Position($0) }
+        }
+    }
+
+    /// A page without the entities that some events are about; nil where it names none any more.
+    static func page(_ page: Event, without gone: Set<Position>) -> Event? {
+        let places = places(of: page)
+        return Self.page(
+            page, without: Set(places.indices.filter { places[$0].map(gone.contains) ?? false }))
+    }
+
+    /// A page without some of the entities that it names; nil where it names none any more.
+    static func page(_ page: Event, without gone: Set<Int>) -> Event? {
+        guard let document = try? JSONDocument(parsing: page.payload),
+            let ids = document.value("ids")?.array, let at = document.value("at")?.array
+        else { return page }
+        func rest(_ values: [JSONValue]) -> JSONValue {
+            .array(values.enumerated().filter { !gone.contains($0.offset) }.map(\.element))
+        }
+        guard gone.count < ids.count else { return nil }
+        var event = page
+        event.payload = document.applying(
+            set: [("ids", rest(ids).encoded()), ("at", rest(at).encoded())])
+        return event
+    }
+
+    /// Whether an event can happen where the views are as they are.
+    static func allows(_ event: Event, _ fold: Fold) throws -> Bool {
+        guard let key = event.key else { return true }
+        switch event.kind {
+        case .localCreated: return try fold.entity(key).content == nil
+        case .localUpdated, .localDeleted: return try fold.entity(key).content != nil
+        case .localDiscarded: return try !fold.entity(key).pending.isEmpty
+        case .localRetried: return try fold.entity(key).pending.contains(where: \.isRefused)
+        case .requestSent:
+            guard let last = event.mutation else { return true }
+            let row = try fold.entity(fold.resolve(key))
+            return row.attempt == nil && row.pending.contains { $0.position == last }
+        default: return true
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// Injection.swift — what a replay does otherwise than it happened: a restart, a commit or an answer
+// twice, one lost.
+
+package import TidemarkCapsule
+public import TidemarkEvents
+
+/// A mishap that a replay plays at an event.
+public struct Injection: Sendable, Hashable, CustomStringConvertible {
+    /// What happens.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The process ends after the event's commit and begins anew: everything in memory is gone.
+        case restart
+        /// The event's commit, or the answer in it, comes twice.
+        case duplicate
+        /// The event's commit, or the answer in it, is lost.
+        case drop
+    }
+
+    /// What happens.
+    public var kind: Kind
+    /// The event at whose commit it happens.
+    public var position: Position
+
+    /// A mishap at an event.
+    public init(_ kind: Kind, at position: Position) {
+        self.kind = kind
+        self.position = position
+    }
+
+    /// `restart@12`.
+    public var description: String { "\(kind.rawValue)\(position)" }
+}
+
+/// What is asked of a replay and can't be done.
+public struct ReplayMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, and what would be right.
+    public let description: String
+
+    /// A mistake in a sentence.
+    public init(_ description: String) { self.description = description }
+}
+
+extension Injection {
+    /// Reads `restart@12`.
+    ///
+    /// - Throws: ``ReplayMistake`` naming what is wrong.
+    public init(parsing text: some StringProtocol) throws(ReplayMistake) {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])),
+            let position = Position(parts[1])
+        else {
+            let kinds = Kind.allCases.map { "\($0.rawValue)@P" }.joined(separator: ", ")
+            throw ReplayMistake("\"\(text)\" is none of \(kinds); write restart@12")
+        }
+        self.init(kind, at: position)
+    }
+
+    /// Reads `restart@12,drop@30`.
+    ///
+    /// - Throws: ``ReplayMistake`` naming what is wrong.
+    public static func list(parsing text: String) throws(ReplayMistake) -> [Injection] {
+        var list: [Injection] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            list.append(try Injection(parsing: part))
+        }
+        return list
+    }
+}
+
+extension Capsule {
+    /// The index of the commit that an event belongs to.
+    ///
+    /// - Throws: ``ReplayMistake`` where it has no such event.
+    package func commitIndex(of position: Position) throws(ReplayMistake) -> Int {
+        let index = commits.firstIndex { $0.last >= position }
+        guard let index, commits[index].entries.contains(where: { $0.position == position }) else {
+            let first = commits.first?.first ?? .start
+            throw ReplayMistake(
+                commits.isEmpty
+                    ? "there is no event \(position): it has none at all"
+                    : "there is no event \(position) in it; it has events from \(first) to \(last)")
+        }
+        return index
+    }
+}

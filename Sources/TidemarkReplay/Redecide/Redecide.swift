@@ -1,0 +1,246 @@
+// Redecide.swift — a replay in which today's engine decides: what was recorded of the outside is
+// handed to it, and what it does is compared with what was done.
+
+package import TidemarkCapsule
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkStore
+package import TidemarkSync
+import TidemarkViews
+
+/// What came of a replay in which today's engine decided.
+package struct RedecideReport: Sendable {
+    /// The first difference; nil where there is none.
+    package var divergence: Divergence?
+    /// How many sync runs were decided anew.
+    package var runs = 0
+    /// How many events of theirs were compared.
+    package var acts = 0
+    /// How many answers were handed to them.
+    package var answers = 0
+    /// What was not decided anew but taken as it was recorded, from where on, and why.
+    package var notDecided: [(position: Position, why: String)] = []
+    /// What became of a mishap; nil where there was none.
+    package var aftermath: RedecideAftermath?
+}
+
+/// Has today's engine decide what was recorded.
+///
+/// - Parameters:
+///   - adapter: that of the server which the recorded engine spoke to.
+///   - rules: the rules of the app; what was answered then is not asked again.
+///   - last: up to where; nil for all of it.
+///   - mishaps: what is to go otherwise; the first that is met ends the comparison.
+///   - scratch: a new directory for the store that it writes, which the caller removes.
+package func redecide(
+    _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = [],
+    through last: Position? = nil, mishaps: [RedecideMishap] = [], scratch: String
+) async throws -> RedecideReport {
+    var capsule = capsule
+    if let last { capsule.commits.removeAll { $0.last > last } }
+    if let at = capsule.disorder {
+        throw Divergence(.threw, at: at, replayed: "its events are not in the order of positions")
+    }
+    let journal = try capsule.begun(in: scratch)
+    var replay = Redecision(capsule, adapter, rules, mishaps, journal)
+    do {
+        try await replay.run()
+    } catch let divergence as Divergence {
+        replay.report.divergence = divergence
+    } catch {
+        try? journal.close()
+        throw error
+    }
+    try journal.close()
+    return replay.report
+}
+
+/// A replay as it goes.
+private struct Redecision {
+    let capsule: Capsule
+    let adapter: any ServerAdapter
+    let rules: [ConflictRule]
+    let mishaps: [RedecideMishap]
+    let journal: Journal
+    let recorded: RecordedRuns
+    let comparison: CommitComparison
+    let bodies: [BodyReference: [UInt8]]
+    var report = RedecideReport()
+    /// The next commit that is not in the store yet.
+    private var next = 0
+
+    init(
+        _ capsule: Capsule, _ adapter: any ServerAdapter, _ rules: [ConflictRule],
+        _ mishaps: [RedecideMishap], _ journal: Journal
+    ) {
+        self.capsule = capsule
+        self.adapter = adapter
+        self.rules = rules
+        self.mishaps = mishaps
+        self.journal = journal
+        recorded = RecordedRuns(capsule)
+        comparison = CommitComparison(capsule)
+        var bodies: [BodyReference: [UInt8]] = [:]
+        for body in capsule.bodies { bodies[BodyReference(to: body)] = body }
+        self.bodies = bodies
+    }
+
+    mutating func run() async throws {
+        for start in recorded.cutOff {
+            report.notDecided.append((start, "the run began before the capsule does"))
+        }
+        for run in recorded.runs {
+            let begin = run.begins(in: capsule)
+            while next < capsule.commits.count, capsule.commits[next].last <= begin {
+                try appendNext()
+            }
+            try await decide(run)
+            if report.aftermath != nil { return try await recover(from: run) }
+        }
+        while next < capsule.commits.count { try appendNext() }
+    }
+
+    /// Appends a commit as it was recorded.
+    private mutating func appendNext() throws {
+        let commit = capsule.commits[next]
+        next += 1
+        try journal.append(commit, bodies: bodies)
+        if let divergence = try comparison.difference(commit, in: journal) { throw divergence }
+    }
+
+    private func driver(of run: RecordedRun, _ host: RedecideHost) throws -> SyncDriver {
+        SyncDriver(
+            journal: journal, model: try journal.read { try $0.model() }, adapter: adapter,
+            host: host, dependencies: host.dependencies, rules: run.rules(or: rules))
+    }
+
+    /// One more run, an hour later, that is answered as the record answered the same requests.
+    private mutating func recover(from run: RecordedRun) async throws {
+        var later = run
+        later.reads = recorded.runs.flatMap(\.reads).filter {
+            $0.sent.position > run.first.position
+        }
+        later.commits = []
+        later.finished = nil
+        later.begun = run.begun.after(seconds: 3600)
+        let host = RedecideHost(
+            capsule, later, from: next, journal, adapter, comparison, bodies, isFree: true)
+        let outcome = try await driver(of: later, host).run(
+            triggers: run.triggers, time: SyncTime(from: later.begun, deadline: nil))
+        report.aftermath?.acts += host.progress.aftermath
+        report.aftermath?.outcomes.append("\(outcome)")
+        report.aftermath?.pending = outcome.pending
+        report.aftermath?.refused = outcome.refused
+    }
+
+    private mutating func decide(_ run: RecordedRun) async throws {
+        if let obstacle = run.obstacle {
+            report.notDecided.append((run.first.position, obstacle))
+            return
+        }
+        let host = RedecideHost(
+            capsule, run, from: next, journal, adapter, comparison, bodies, mishaps: mishaps)
+        let driver = try driver(of: run, host)
+        var failure: (any Error)?
+        var outcome: SyncOutcome?
+        do {
+            outcome = try await driver.run(
+                triggers: run.triggers, scope: run.scope, isFull: run.isFull,
+                time: SyncTime(from: run.begun, deadline: nil))
+        } catch { failure = error }
+        let progress = host.progress
+        next = progress.next
+        report.runs += 1
+        report.acts += progress.acts
+        report.answers += progress.answers
+        if progress.isFree, progress.stop ?? failure == nil {
+            report.aftermath = RedecideAftermath(
+                acts: progress.aftermath, outcomes: outcome.map { ["\($0)"] } ?? [])
+            return
+        }
+        switch progress.stop ?? failure {
+        case nil:
+            guard progress.done < run.commits.count else { return }
+            let left = capsule.commits[run.commits[progress.done]]
+            guard run.finished != nil, let entry = left.entries.first else { return }
+            throw comparison.missing(entry, replayed: outcome.map { "ends: \($0)" })
+        case RedecideStop.recordEnds?: return
+        case RedecideStop.restarted?: report.aftermath = RedecideAftermath()
+        case RedecideStop.notDecided(let position, let why)?:
+            report.notDecided.append((position, why))
+        case let divergence as Divergence: throw divergence
+        case let error?:
+            let at = run.first
+            throw Divergence(
+                .threw, at: at.position, recorded: at.event.line, replayed: "\(error)",
+                causes: comparison.causes(of: at.position))
+        }
+    }
+}
+
+extension Capsule {
+    /// The first event that does not stand behind all before it; nil where each does.
+    fileprivate var disorder: Position? {
+        var last = base.position
+        for entry in commits.lazy.flatMap(\.entries) {
+            guard entry.position > last else { return entry.position }
+            last = entry.position
+        }
+        return nil
+    }
+}
+
+extension Moment {
+    fileprivate func after(seconds: Int64) -> Moment {
+        Moment(
+            now: now.adding(seconds: seconds), bootID: bootID, uptime: uptime &+ seconds * 1_000_000
+        )
+    }
+}
+
+extension RecordedRun {
+    /// The rules that answered in it, with the answers that they gave; the others as they are.
+    fileprivate func rules(or others: [ConflictRule]) -> [ConflictRule] {
+        var known: [String: [RecordedRuleAnswer]] = [:]
+        for entry in ruleAnswers {
+            guard let answer = RecordedRuleAnswer(entry) else { continue }
+            known[answer.rule, default: []].append(answer)
+        }
+        let recorded = known.sorted { $0.key < $1.key }.map { name, answers in
+            ConflictRule(name, answers[0].version) { question, collection in
+                let inputs = BodyReference(to: question.canonical).digits
+                let own = answers.filter { $0.key == question.key }
+                if let answer = own.first(where: { $0.inputs == inputs }) ?? own.first {
+                    return answer.answer
+                }
+                guard let other = others.first(where: { $0.name == name }) else {
+                    throw SyncFailure.ruleMissing(name)
+                }
+                return try other.answer(question, collection)
+            }
+        }
+        return recorded + others.filter { known[$0.name] == nil }
+    }
+}
+
+/// What a rule of the app answered.
+private struct RecordedRuleAnswer {
+    var rule: String
+    var version: Int
+    var inputs: String
+    var key: EntityKey?
+    var answer: ConflictAnswer
+
+    init?(_ entry: Capsule.Entry) {
+        guard let payload = try? JSONDocument(parsing: entry.event.payload),
+            let rule = payload.value("rule")?.stringValue, let raw = payload.rawValue("answer"),
+            let answer = ConflictAnswer(json: Array(raw))
+        else { return nil }
+        self.rule = rule
+        self.answer = answer
+        version = payload.value("version")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
+        inputs = payload.value("inputs")?.stringValue ?? ""
+        key = entry.event.key
+    }
+}

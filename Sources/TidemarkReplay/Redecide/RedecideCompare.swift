@@ -1,0 +1,185 @@
+// RedecideCompare.swift — what today's engine appends beside what was recorded: the first event and
+// the first field in which they differ.
+
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkViews
+
+/// Compares commits of a capsule with those of today's engine.
+struct CommitComparison: Sendable {
+    /// Every event of the capsule, by its position.
+    let events: [Position: Event]
+    private let positions: [Position]
+
+    init(_ capsule: Capsule) {
+        var events: [Position: Event] = [:]
+        for entry in capsule.commits.lazy.flatMap(\.entries) {
+            events[entry.position] = entry.event
+        }
+        self.events = events
+        positions = capsule.commits.flatMap(\.entries).map(\.position)
+    }
+
+    /// The first difference of a commit; nil where there is none.
+    func difference(_ recorded: [Capsule.Entry], _ replayed: [Event]) -> Divergence? {
+        for (index, (entry, event)) in zip(recorded, replayed).enumerated() {
+            guard let field = entry.event.difference(from: event) else { continue }
+            // One of both is at its end.
+            if event.kind == .syncFinished, entry.event.kind != .syncFinished {
+                let act = recorded[index...].first(where: \.event.isWrite) ?? entry
+                return missing(act, replayed: event.line)
+            }
+            if entry.event.kind == .syncFinished { return extra(event, before: entry) }
+            // An event more or less shifts all that follow.
+            let rest = recorded.count - replayed.count
+            if rest > 0, index + 1 < recorded.count, recorded[index + 1].event.isLike(event) {
+                return missing(entry)
+            }
+            if rest < 0, index + 1 < replayed.count, replayed[index + 1].isLike(entry.event) {
+                return extra(event, before: entry)
+            }
+            return Divergence(
+                .different, at: entry.position,
+                recorded: EventText.line(entry.event, showing: field),
+                replayed: EventText.line(event, showing: field), field: field,
+                entity: entry.event.key,
+                causes: causes(of: entry.position))
+        }
+        if recorded.count > replayed.count { return missing(recorded[replayed.count]) }
+        if recorded.count < replayed.count, let last = recorded.last {
+            return extra(replayed[recorded.count], after: last)
+        }
+        return nil
+    }
+
+    func missing(_ entry: Capsule.Entry, replayed: String? = nil) -> Divergence {
+        Divergence(
+            .missing, at: entry.position, recorded: entry.event.line, replayed: replayed,
+            causes: causes(of: entry.position))
+    }
+
+    private func extra(_ event: Event, before entry: Capsule.Entry) -> Divergence {
+        let last = positions.last { $0 < entry.position } ?? .start
+        return Divergence(
+            .extra, at: last, recorded: entry.event.line, replayed: event.line,
+            causes: causes(of: last))
+    }
+
+    func extra(_ event: Event, after last: Capsule.Entry?) -> Divergence {
+        let position = last?.position ?? .start
+        return Divergence(
+            .extra, at: position, replayed: event.line, causes: causes(of: position))
+    }
+
+    /// The first view that today's rules make otherwise of the same events; nil where none does.
+    func difference(_ commit: Capsule.Commit, _ views: [ViewDigest]) -> Divergence? {
+        for recorded in commit.views {
+            guard let view = View(rawValue: recorded.view),
+                view.fingerprint == recorded.fingerprint
+            else { continue }
+            let own = views.first { $0.view == recorded.view }
+            guard own?.digest != recorded.digest else { continue }
+            return Divergence(
+                .digest, at: commit.last, recorded: recorded.line, replayed: own?.line,
+                field: "\(view)", causes: causes(of: commit.last))
+        }
+        return nil
+    }
+
+    /// From an event back to what began it.
+    func causes(of position: Position) -> [CauseStep] {
+        CauseChain.of(position) { events[$0] }
+    }
+}
+
+extension ViewDigest {
+    fileprivate var line: String {
+        let digits = Hexadecimal.encode(digest.prefix(8))
+        return "\(rows.count / 8) rows, digest \(digits)"
+    }
+}
+
+extension Event {
+    /// The first field in which another event differs, when it was recorded aside.
+    func difference(from other: Event) -> String? {
+        if kind != other.kind { return "kind" }
+        if collection != other.collection { return "collection" }
+        if entity != other.entity { return "entity" }
+        if cause != other.cause { return "cause" }
+        if sync != other.sync { return "sync" }
+        if mutation != other.mutation { return "mutation" }
+        if call != other.call { return "call" }
+        if asOf != other.asOf { return "asOf" }
+        if serverTime != other.serverTime { return "serverTime" }
+        if revision != other.revision { return "revision" }
+        if payload != other.withoutProgress(unlike: self).payload {
+            return payload.path(to: other.payload, "payload")
+        }
+        if payloadType != other.payloadType { return "payloadType" }
+        if schemaVersion != other.schemaVersion { return "schemaVersion" }
+        if idempotencyKey != other.idempotencyKey { return "idempotencyKey" }
+        return nil
+    }
+
+    /// The page without how far its list was, where the one that was recorded does not say so:
+    /// older engines kept nothing of it.
+    private func withoutProgress(unlike recorded: Event) -> Event {
+        guard kind == .pullPage, ListPayload(recorded.payload) == nil,
+            ListPayload(payload) != nil, var object = (try? JSONValue(parsing: payload))?.object
+        else { return self }
+        object["list"] = nil
+        var page = self
+        page.payload = JSONValue.object(object).encoded()
+        return page
+    }
+
+    /// Whether it sends a change.
+    fileprivate var isWrite: Bool {
+        kind == .requestSent && (try? JSONDocument(parsing: payload).value("rule")) != nil
+    }
+
+    /// Whether another one says the same of the same.
+    fileprivate func isLike(_ other: Event) -> Bool {
+        kind == other.kind && collection == other.collection && entity == other.entity
+    }
+
+    /// The event in one line.
+    var line: String { EventText.line(self, payloadMax: 160) }
+}
+
+extension [UInt8] {
+    /// The path to the first member in which two documents differ.
+    fileprivate func path(to other: [UInt8], _ name: String) -> String {
+        guard let left = try? JSONValue(parsing: self), let right = try? JSONValue(parsing: other)
+        else { return name }
+        return left.path(to: right, name) ?? name
+    }
+}
+
+extension JSONValue {
+    fileprivate func path(to other: JSONValue, _ name: String) -> String? {
+        if case .object(let left) = self, case .object(let right) = other {
+            let keys = left.map(\.key) + right.map(\.key).filter { left[$0] == nil }
+            for key in keys {
+                switch (left[key], right[key]) {
+                case (let a?, let b?):
+                    if let path = a.path(to: b, "\(name).\(key)") { return path }
+                case (nil, nil): break
+                default: return "\(name).\(key)"
+                }
+            }
+            return nil
+        }
+        if case .array(let left) = self, case .array(let right) = other,
+            left.count == right.count
+        {
+            for (index, (a, b)) in zip(left, right).enumerated() {
+                if let path = a.path(to: b, "\(name)[\(index)]") { return path }
+            }
+            return nil
+        }
+        return self == other ? nil : name
+    }
+}

@@ -1,0 +1,61 @@
+// RedecideHost+Differences.swift — what today's engine does instead of what was recorded, and how a
+// run ended that was recorded.
+
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkSync
+import TidemarkViews
+
+extension RecordedRun {
+    /// What its end says of why it ended, for people.
+    var failureText: String { ending?.value("detail")?.stringValue ?? "" }
+}
+
+extension SyncFailure {
+    /// A failure that credentials can be refused with, from what was logged of it.
+    init?(name: String, detail: String) {
+        let inner = detail.firstIndex(of: "(").map { detail[$0...].dropFirst().dropLast() }
+        let text = String(inner ?? "")
+        switch name {
+        case "offline": self = .offline(text)
+        case "timeout": self = .timeout(text)
+        case "unauthorized": self = .unauthorized
+        case "forbidden": self = .forbidden
+        case "apiDeprecated": self = .apiDeprecated
+        case "clientDeprecated": self = .clientDeprecated
+        default: return nil
+        }
+    }
+}
+
+extension CommitComparison {
+    /// What today's engine does before anything else that was recorded.
+    func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
+        Divergence(
+            .different, at: recorded?.position ?? .start, recorded: recorded?.event.line,
+            replayed: text, causes: recorded.map { causes(of: $0.position) } ?? [])
+    }
+
+    /// What today's engine asks that was not asked then.
+    func instead(
+        of recorded: Capsule.Entry?, asks question: SyncQuestion, isOver: Bool
+    ) -> Divergence {
+        let own = RecordedRequest(question.request)
+        let collection = question.call.collection.map { " \($0.name)" } ?? ""
+        var divergence = instead("request.sent\(collection) \(own.line)", recorded)
+        guard let recorded, recorded.event.kind == .requestSent, !isOver else {
+            divergence.kind = .extra
+            return divergence
+        }
+        let document = try? JSONDocument(parsing: recorded.event.payload)
+        divergence.field = RecordedRequest(document).difference(from: own)
+        return divergence
+    }
+
+    /// The difference that a commit makes in the views, now that it is in the store.
+    func difference(_ commit: Capsule.Commit, in journal: Journal) throws -> Divergence? {
+        let count = commit.last.rawValue - commit.first.rawValue + 1
+        guard UInt64(commit.entries.count) == count else { return nil }
+        return try difference(commit, journal.lastDigests())
+    }
+}

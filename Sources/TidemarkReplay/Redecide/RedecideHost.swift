@@ -1,0 +1,353 @@
+// RedecideHost.swift — the outside of a run that is decided once more: everything that it gets was
+// recorded, and everything that it does is compared. There is no way from here to a network.
+
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkStore
+import TidemarkSync
+import TidemarkViews
+
+/// Why a run is not decided to its end.
+enum RedecideStop: Error {
+    /// The record ends here.
+    case recordEnds
+    /// It can't be decided from here on.
+    case notDecided(Position, String)
+    /// The process ends.
+    case restarted
+}
+
+/// What one run gets and does, in lock step with the record.
+final class RedecideHost: SyncHost {
+    let capsule: Capsule
+    let run: RecordedRun
+    let journal: Journal
+    let adapter: any ServerAdapter
+    let comparison: CommitComparison
+    let bodies: [BodyReference: [UInt8]]
+    let mishaps: [RedecideMishap]
+    let state: Lock<State>
+
+    struct State: Sendable {
+        /// The next commit of the capsule that is not in the store yet.
+        var next: Int
+        /// How many commits of the run are.
+        var done = 0
+        var hasBegun = false
+        var isEnding = false
+        /// Which reads were asked.
+        var asked: Set<Int> = []
+        var quiet = 0
+        var proofs = 0
+        /// How many writes were seen to have been waited for.
+        var waits: Set<Position> = []
+        /// Lists that were asked for and are not answered yet, each with how many it overtakes.
+        var open: [(turn: Int, overtook: Int)] = []
+        var turns = 0
+        /// Those of them whose answer may be handed over.
+        var released: Set<Int> = []
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var acts = 0
+        var answers = 0
+        /// Whether nothing is compared any more, and what was appended since.
+        var isFree = false
+        var aftermath: [String] = []
+        /// How long it waited since.
+        var slept = Duration.zero
+        /// Why it goes no further.
+        var stop: (any Error)?
+    }
+
+    init(
+        _ capsule: Capsule, _ run: RecordedRun, from next: Int, _ journal: Journal,
+        _ adapter: any ServerAdapter, _ comparison: CommitComparison,
+        _ bodies: [BodyReference: [UInt8]], mishaps: [RedecideMishap] = [], isFree: Bool = false
+    ) {
+        self.capsule = capsule
+        self.run = run
+        self.journal = journal
+        self.adapter = adapter
+        self.comparison = comparison
+        self.bodies = bodies
+        self.mishaps = mishaps
+        var state = State(next: next)
+        state.isFree = isFree
+        self.state = Lock(state)
+    }
+
+    /// How far it is.
+    var progress: State { state.withLock(\.self) }
+
+    // MARK: What was recorded next
+
+    /// The run's next commit.
+    func commit(_ state: State) -> [Capsule.Entry]? {
+        guard state.done < run.commits.count else { return nil }
+        return capsule.commits[run.commits[state.done]].entries
+    }
+
+    /// Whether the run's next commit is the one that ends it.
+    func isLast(_ state: State) -> Bool {
+        commit(state)?.last?.position == run.finished?.position && run.finished != nil
+    }
+
+    /// The write that the run's next commit sends, if it sends one.
+    func nextWrite(_ state: State) -> RecordedWrite? {
+        guard let entries = commit(state), let first = entries.first, let last = entries.last
+        else { return nil }
+        return run.writes.first { first.position <= $0.position && $0.position <= last.position }
+    }
+
+    func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
+        run.reads.enumerated().filter { !state.asked.contains($0.offset) }
+            .map { ($0.offset, $0.element) }
+    }
+
+    /// The first thing that was recorded and is not done yet.
+    var following: Capsule.Entry? {
+        state.withLock { state in
+            let entries = commit(state) ?? []
+            let read = unasked(state).map(\.read.sent).min { $0.position < $1.position }
+            // The start is no act of its own, and what was asked is done.
+            let asked = Set(state.asked.map { run.reads[$0].sent.position })
+            let act = entries.first { entry in
+                entry.event.kind != .syncStarted && !asked.contains(entry.position)
+                    && !(entry.event.call.map(asked.contains) ?? false)
+            }
+            guard let read, let act else { return read ?? act ?? entries.first }
+            return read.position < act.position ? read : act
+        }
+    }
+
+    /// Takes note of why it goes no further.
+    @discardableResult
+    func stop(_ error: any Error) -> any Error {
+        let (first, waiters) = state.withLock { state in
+            let first = state.stop ?? error
+            state.stop = first
+            defer { state.waiters = [:] }
+            return (first, Array(state.waiters.values))
+        }
+        for waiter in waiters { waiter.resume() }
+        return first
+    }
+
+    private func check() throws { if let stop = progress.stop { throw stop } }
+
+    // MARK: Deciding
+
+    func interruption() -> SyncFailure? {
+        state.withLock { state in
+            guard isLast(state), unasked(state).isEmpty, !state.isFree else { return nil }
+            return switch run.failure {
+            case "cancelled": .cancelled
+            case "deadline": .deadline
+            default: nil
+            }
+        }
+    }
+
+    func willDecide() throws {
+        try check()
+        let limit: Position? = state.withLock { state in
+            state.hasBegun = true
+            guard !state.isFree else { return nil }
+            let next = commit(state)?.first?.position ?? Position(.max)
+            let asked = unasked(state).map(\.read.asOf).filter { $0 < next }
+            if let asOf = asked.min() { return asOf }
+            // What came after the last decision is not to be seen by one.
+            guard commit(state) != nil, !isLast(state) else { return nil }
+            return Position(next.rawValue - 1)
+        }
+        if let limit { try append(upTo: limit) }
+    }
+
+    func willEnd() throws {
+        try check()
+        state.withLock { $0.isEnding = true }
+        if !progress.isFree { try appendBeforeCommit() }
+    }
+
+    private func appendBeforeCommit() throws {
+        let first = state.withLock { commit($0)?.first?.position }
+        if let first { try append(upTo: Position(first.rawValue - 1)) }
+    }
+
+    /// Appends what was written meanwhile by others.
+    private func append(upTo limit: Position) throws {
+        while true {
+            let index = progress.next
+            guard index < capsule.commits.count else { break }
+            let commit = capsule.commits[index]
+            guard commit.last <= limit, !run.commits.contains(index) else { break }
+            try journal.append(commit, bodies: bodies)
+            state.withLock { $0.next += 1 }
+            if let divergence = try comparison.difference(commit, in: journal) {
+                throw stop(divergence)
+            }
+        }
+        if try journal.read({ $0.last }) < limit { try journal.goOn(at: limit) }
+    }
+
+    // MARK: Asking
+
+    func credentials() throws -> Credentials {
+        let count = state.withLock { state in
+            state.proofs += 1
+            return state.proofs
+        }
+        let isOver = state.withLock { isLast($0) && unasked($0).isEmpty }
+        guard isOver, let failure = run.failure else { return .bearer("\(count)") }
+        switch failure {
+        // The same ones are not accepted again.
+        case "unauthorized" where count > 1: return .bearer("\(count - 1)")
+        case "cancelled": throw CancellationError()
+        default: break
+        }
+        let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
+        if isOutside, let thrown = SyncFailure(name: failure, detail: run.failureText) {
+            throw thrown
+        }
+        return .bearer("\(count)")
+    }
+
+    func asking(_ question: SyncQuestion, _ now: SyncAsking) throws -> SyncAsking {
+        try check()
+        let (found, isOver, mayBeQuiet) = state.withLock { state in
+            let found = unasked(state).first { $0.read.isOf(question.request) }
+            if let found { state.asked.insert(found.number) }
+            let isOver = unasked(state).isEmpty
+            // Of what is asked early, the record may speak late, or not at all.
+            let isDue = isOver && isLast(state) || question.isAhead
+            let isCutOff = question.isAhead && run.finished == nil
+            let isQuiet = found == nil && isDue && (state.quiet < run.quietMax || isCutOff)
+            return (found, isOver, isQuiet)
+        }
+        let turn = question.isAhead ? takeTurn(found?.read) : 0
+        if progress.isFree {
+            var asking = now
+            asking.number = found.map { $0.number + 1 } ?? 0
+            asking.turn = turn
+            return asking
+        }
+        if let found {
+            let sentAt = found.read.sentAt
+            var asking = SyncAsking(
+                sentAt: sentAt, sentUptime: uptime(at: sentAt), asOf: found.read.asOf,
+                number: found.number + 1)
+            asking.turn = turn
+            return asking
+        }
+        if mayBeQuiet {
+            var asking = now
+            state.withLock { state in
+                if let time = quietTime(state) { asking.sentAt = time }
+                state.quiet += 1
+            }
+            asking.sentUptime = uptime(at: asking.sentAt)
+            asking.turn = turn
+            return asking
+        }
+        if run.finished == nil, isOver, state.withLock({ commit($0) == nil }) {
+            throw stop(RedecideStop.recordEnds)
+        }
+        if question.isAhead, run.failure != nil, let last = run.finished {
+            let why = "in which order answers came that were waited for together is not in the log"
+            throw stop(RedecideStop.notDecided(last.position, why))
+        }
+        throw stop(comparison.instead(of: following, asks: question, isOver: isOver))
+    }
+
+    func answer(
+        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
+        _ limits: TransportLimits
+    ) async -> (ServerAnswer, AnswerRecord) {
+        do {
+            if !progress.isFree, loses(question, asking) {
+                let error = TransportError(.connectionLost, detail: "lost by the replay")
+                return (ServerAnswer(error, to: question.call), AnswerRecord(error))
+            }
+            if question.sent != nil, !progress.isFree { return try written(question) }
+            if asking.turn > 0 { await release(of: asking.turn) }
+            if progress.isFree { return try free(question, asking) }
+            guard asking.number > 0 else { return try quiet(question) }
+            let read = run.reads[asking.number - 1]
+            state.withLock { $0.answers += 1 }
+            return try answer(to: question, read)
+        } catch {
+            stop(error)
+            return (.failure(.cancelled), AnswerRecord(payload: Array("{}".utf8)))
+        }
+    }
+
+    /// The answer to a write: what follows it in the run's next commit.
+    private func written(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
+        guard let call = question.sent, let entries = state.withLock({ commit($0) }),
+            let answered = entries.first(where: { $0.event.isAnswer(to: call) })
+        else { throw RedecideStop.recordEnds }
+        state.withLock { $0.answers += 1 }
+        let news = entries.filter { $0.event.call == call && $0.position > answered.position }
+        return try answer(to: question, answered, news, call)
+    }
+
+    // MARK: Commits
+
+    func commit<R: Sendable>(
+        _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
+    ) async throws -> R {
+        try check()
+        if progress.isFree { return try await writeFree(journal, at: now, body) }
+        let (entries, isAsked) = state.withLock { state in
+            let entries = commit(state)
+            let last = entries?.last?.position ?? .start
+            return (entries, unasked(state).allSatisfy { $0.read.sent.position > last })
+        }
+        if entries != nil, isAsked, !state.withLock({ isLast($0) && !$0.isEnding }) {
+            try appendBeforeCommit()
+        }
+        // While something of it is to be asked still, nothing is to be written.
+        if let first = entries?.first, isAsked {
+            try journal.goOn(at: Position(first.position.rawValue - 1))
+        }
+        let comparison = comparison
+        let run = run
+        let time = entries?.first?.event.recordedAt ?? now
+        let (result, count) = try await journal.write(at: time) { draft in
+            let result = try body(draft)
+            guard !draft.events.isEmpty else { return (result, 0) }
+            guard let entries else {
+                throw run.finished == nil
+                    ? RedecideStop.recordEnds
+                    : comparison.extra(draft.events[0], after: run.finished) as any Error
+            }
+            if let difference = comparison.difference(entries, draft.events) { throw difference }
+            return (result, draft.events.count)
+        }
+        guard count > 0 else { return result }
+        let index = run.commits[progress.done]
+        let isRestart = meets { if case .restart = $0 { true } else { false } }
+        let isTwice = meets { if case .duplicate = $0 { true } else { false } }
+        state.withLock { state in
+            state.acts += count
+            state.done += 1
+            state.next = max(state.next, index + 1)
+        }
+        if let divergence = try comparison.difference(capsule.commits[index], in: journal) {
+            throw stop(divergence)
+        }
+        if isRestart { throw stop(RedecideStop.restarted) }
+        if isTwice {
+            state.withLock { $0.isFree = true }
+            _ = try await writeFree(journal, at: time, body)
+        }
+        return result
+    }
+}
+
+extension Event {
+    fileprivate func isAnswer(to call: Position) -> Bool {
+        self.call == call && (kind == .requestAnswered || kind == .requestFailed)
+    }
+}

@@ -1,0 +1,161 @@
+// WhatIf.swift — the same events folded under another policy or model, or without some of them, and
+// how the outcome differs.
+
+package import TidemarkCapsule
+public import TidemarkEvents
+package import TidemarkInspect
+import TidemarkViews
+
+/// What is to be otherwise than it was recorded.
+public struct WhatIf: Sendable, Hashable {
+    /// Another model, instead of every one in the log.
+    public var model: SyncModel?
+    /// Other conflict policies, by their collections, in every model of the log.
+    public var policies: [CollectionName: ConflictPolicy]
+    /// Events that are left out, with what follows from them.
+    public var without: [Position]
+
+    /// Nothing otherwise, unless said so.
+    public init(
+        model: SyncModel? = nil, policies: [CollectionName: ConflictPolicy] = [:],
+        without: [Position] = []
+    ) {
+        self.model = model
+        self.policies = policies
+        self.without = without
+    }
+}
+
+/// What would have come out.
+package struct WhatIfOutcome: Sendable, Hashable {
+    /// How it differs from what comes out of the events as they were recorded.
+    package var difference: ViewsDifference
+    /// The events that were left out, in the order of the log.
+    package var leftOut: [CauseStep]
+}
+
+extension WhatIf {
+    /// Folds a capsule as it is and as it would be, by today's rules.
+    ///
+    /// What was sent and answered stays as it was recorded: another policy changes what the views
+    /// make of it, not what the engine would have sent then. Rows of the base stay as they are,
+    /// but for the model.
+    ///
+    /// - Throws: ``ReplayMistake`` for a collection or an event that is not there.
+    package func outcome(
+        of capsule: Capsule, through: Position? = nil
+    ) throws -> WhatIfOutcome {
+        let (changed, leftOut) = try changed(capsule)
+        let before = try FoldReplay(capsule, through: through, compares: false)
+        let after = try FoldReplay(changed, through: through, compares: false)
+        for replay in [before, after] { if let error = replay.report.divergence { throw error } }
+        var difference = try ViewsDifference(before: before, after: after)
+        // That the model is another one is no outcome.
+        if model != nil || !policies.isEmpty { difference.removeRows(of: .store) }
+        return WhatIfOutcome(difference: difference, leftOut: leftOut)
+    }
+
+    /// The capsule as it would be, with its old digests.
+    package func changed(_ capsule: Capsule) throws -> (Capsule, leftOut: [CauseStep]) {
+        var changed = capsule
+        var leftOut: [CauseStep] = []
+        if !without.isEmpty {
+            for position in without { _ = try capsule.commitIndex(of: position) }
+            let gone = Self.following(without, capsule)
+            changed.commits = capsule.commits.compactMap { commit in
+                var commit = commit
+                leftOut += commit.entries.filter { gone.contains($0.position) }
+                    .map { CauseStep(position: $0.position, text: EventText.line($0.event)) }
+                commit.entries.removeAll { gone.contains($0.position) }
+                return commit.entries.isEmpty ? nil : commit
+            }
+        }
+        if model != nil || !policies.isEmpty { try replaceModels(&changed) }
+        return (changed, leftOut)
+    }
+
+    /// Some events, and all that name one of those as what brought them about.
+    private static func following(_ positions: [Position], _ capsule: Capsule) -> Set<Position> {
+        var gone = Set(positions)
+        for commit in capsule.commits {
+            for entry in commit.entries
+            where CauseChain.references(of: entry.event).contains(where: gone.contains) {
+                gone.insert(entry.position)
+            }
+        }
+        return gone
+    }
+
+    private func replaceModels(_ capsule: inout Capsule) throws {
+        var found = 0
+        for index in capsule.commits.indices {
+            for place in capsule.commits[index].entries.indices
+            where capsule.commits[index].entries[place].event.kind == .modelRegistered {
+                let payload = capsule.commits[index].entries[place].event.payload
+                capsule.commits[index].entries[place].event.payload = try replaced(payload)
+                found += 1
+            }
+        }
+        for index in capsule.base.rows.indices
+        where capsule.base.rows[index].key == .store("model") {
+            var row = try StoreFactRow(parsing: capsule.base.rows[index].value)
+            row.payload = try replaced(row.payload)
+            capsule.base.rows[index].value = row.encoded
+            found += 1
+        }
+        guard found > 0 else { throw ReplayMistake("no model is registered in it") }
+    }
+
+    private func replaced(_ payload: [UInt8]) throws -> [UInt8] {
+        var registration: ModelRegistration
+        do { registration = try ModelRegistration(parsing: payload, isLogged: true) } catch {
+            throw ReplayMistake("a model in it can't be read: \(error)")
+        }
+        if let model { registration.model = model }
+        for (name, policy) in policies.sorted(by: { $0.key < $1.key }) {
+            let index = registration.model.collections.firstIndex { $0.name == name }
+            guard let index else {
+                let names = registration.model.collections.map { "\($0.name)" }
+                throw ReplayMistake(
+                    "the model has no collection \(name); it has \(names.joined(separator: ", "))")
+            }
+            registration.model.collections[index].conflict = policy
+        }
+        do { return try registration.checked().encoded } catch {
+            throw ReplayMistake("the model would not be one: \(error)")
+        }
+    }
+}
+
+extension ConflictPolicy {
+    /// Reads a policy as a command names it: `serverWins`, `mergeFields:localWins`,
+    /// `preferNewer:at`, `preferNewer:at:5`, or as a model's JSON says it.
+    ///
+    /// - Throws: ``ReplayMistake`` naming what is wrong.
+    package init(named text: String) throws(ReplayMistake) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let value: JSONValue
+        if text.hasPrefix("{"), let parsed = try? JSONValue(parsing: Array(text.utf8)) {
+            value = parsed
+        } else if parts.count == 1 {
+            value = .string(text)
+        } else if parts[0] == "preferNewer", parts.count <= 3,
+            let margin = parts.count == 3 ? Int(parts[2]) : 0
+        {
+            value = [
+                "preferNewer": [
+                    "field": .string(parts[1]), "marginSeconds": .number(JSONNumber(margin)),
+                ]
+            ]
+        } else {
+            value = .object([parts[0]: .string(parts.dropFirst().joined(separator: ":"))])
+        }
+        let model: JSONValue = ["collections": [["name": "c", "conflict": value]]]
+        do {
+            let parsed = try ModelRegistration(parsing: model.encoded())
+            self = parsed.model.collections.first?.conflict ?? .serverWins
+        } catch {
+            throw ReplayMistake("\"\(text)\" is no conflict policy: \(error.problem)")
+        }
+    }
+}

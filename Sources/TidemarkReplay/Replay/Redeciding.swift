@@ -1,0 +1,76 @@
+// Redeciding.swift — the one place at which a replay drives the engine.
+
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+
+/// A replay that drives the engine by what was recorded.
+struct Redeciding {
+    /// What came of it.
+    enum Result {
+        case report(ReplayReport)
+        /// It can't be done, for a reason.
+        case impossible(String)
+    }
+
+    let model: SyncModel?
+    let through: Position?
+    let inject: [Injection]
+    let rules: [ConflictRule]
+
+    func report(of capsule: Capsule) async throws -> Result {
+        let registration = try capsule.lastRegistration()
+        if let model, registration?.model != model {
+            return .impossible("another model was given than the log's")
+        }
+        guard let remote = registration?.remote else {
+            return .impossible("it names no server that was synced with")
+        }
+        let adapter: any ServerAdapter
+        do { adapter = try remote.makeAdapter() } catch { return .impossible("\(error)") }
+        let decided = try await ScratchDirectory.with { scratch in
+            try await redecide(
+                capsule, adapter: adapter, rules: rules, through: through,
+                mishaps: inject.map(RedecideMishap.init), scratch: scratch)
+        }
+        var report = ReplayReport(.redecide)
+        let commits = capsule.commits.filter { commit in through.map { commit.last <= $0 } ?? true }
+        report.commits = commits.count
+        report.events = commits.reduce(0) { $0 + $1.entries.count }
+        if let first = commits.first, let last = commits.last {
+            report.range = first.first...last.last
+        }
+        report.runs = decided.runs
+        report.acts = decided.acts
+        report.answers = decided.answers
+        report.notes = decided.notDecided.map { "not decided again from \($0.position): \($0.why)" }
+        report.divergence = decided.divergence
+        if !inject.isEmpty { report.notes += notes(on: decided.aftermath) }
+        return .report(report)
+    }
+
+    /// What today's engine made of the mishaps; nothing is compared from the first one on.
+    private func notes(on aftermath: RedecideAftermath?) -> [String] {
+        let names = inject.map(\.description).joined(separator: ",")
+        guard let aftermath else { return ["\(names): no sync run does anything there"] }
+        var lines = ["\(names): what today's engine does from there on:"]
+        lines += aftermath.acts.map { "  " + $0 }
+        let ends = aftermath.outcomes.joined(separator: ", then ")
+        lines.append(
+            "  its runs end: \(ends.isEmpty ? "not at all" : ends); "
+                + "\(aftermath.pending) pending, \(aftermath.refused) refused")
+        return lines
+    }
+}
+
+extension RedecideMishap {
+    fileprivate init(_ injection: Injection) {
+        switch injection.kind {
+        case .restart: self = .restart(injection.position)
+        case .duplicate: self = .duplicate(injection.position)
+        case .drop: self = .drop(injection.position)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// Replay.swift — replaying a recorded bug in a test.
+
+import TidemarkCapsule
+public import TidemarkEvents
+import TidemarkInspect
+import TidemarkViews
+
+/// The replay of a recorded log by the code of today, for tests.
+///
+/// ```swift
+/// try await Replay(.fixture("bug-1234.capsule")).run()
+/// ```
+///
+/// Nothing is sent anywhere, and nothing but a temporary folder is written to.
+public struct Replay: Sendable {
+    /// What is replayed.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// The recorded events are folded again; the digests of every commit are compared.
+        case fold
+        /// The recorded inputs drive the engine; whatever it does is compared, too.
+        case redecide
+        /// Both, the fold first; that alone where the engine can't be driven by it, and of a log
+        /// that was shrunk.
+        case both
+    }
+
+    let source: ReplaySource
+    let model: SyncModel?
+    let mode: Mode
+    let through: Position?
+    let inject: [Injection]
+    let rules: [ConflictRule]
+
+    /// A replay, not yet run.
+    ///
+    /// - Parameters:
+    ///   - source: where the log is.
+    ///   - model: a model instead of those in the log, for example that of the app as it is now;
+    ///     nil for the log's own.
+    ///   - mode: what is replayed.
+    ///   - through: the last event; a commit is replayed whole or not at all.
+    ///   - inject: what happens otherwise than it was recorded.
+    ///   - rules: the app's own rules for conflicts.
+    public init(
+        _ source: ReplaySource, _ model: SyncModel? = nil, mode: Mode = .both,
+        through: Position? = nil, inject: [Injection] = [], rules: [ConflictRule] = []
+    ) {
+        self.source = source
+        self.model = model
+        self.mode = mode
+        self.through = through
+        self.inject = inject
+        self.rules = rules
+    }
+
+    /// Replays, and compares with what was recorded.
+    ///
+    /// - Returns: what was compared and what could not be, for each way in which it was replayed.
+    /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such
+    ///   file or event; what can't be read throws, too.
+    @discardableResult
+    public func run() async throws -> [ReplayReport] {
+        let reports = try await reports()
+        for report in reports { if let divergence = report.divergence { throw divergence } }
+        return reports
+    }
+
+    /// Replays as ``run()`` does, with a divergence in the report instead of thrown.
+    public func reports() async throws -> [ReplayReport] {
+        try await reports(of: try source.capsule())
+    }
+
+    /// The same with progress: the number of commits that were folded.
+    package func reports(progress: (Int) throws -> Void) async throws -> [ReplayReport] {
+        try await reports(of: try source.capsule(), progress: progress)
+    }
+
+    private func reports(
+        of capsule: Capsule, progress: (Int) throws -> Void = { _ in }
+    ) async throws -> [ReplayReport] {
+        var reports: [ReplayReport] = []
+        if mode != .redecide {
+            let report = try fold(capsule, progress)
+            reports.append(report)
+            if !report.isSame { return reports }
+        }
+        guard mode != .fold else { return reports }
+        if mode == .both, capsule.provenance.isShrunk {
+            reports[0].notes.append("not decided again: events of its runs were left out")
+            return reports
+        }
+        let decided = try await Redeciding(
+            model: model, through: through, inject: inject, rules: rules
+        ).report(of: capsule)
+        switch decided {
+        case .report(let report): reports.append(report)
+        case .impossible(let reason):
+            guard mode == .both else {
+                throw ReplayMistake("it can't be decided again: \(reason)")
+            }
+            reports[0].notes.append("not decided again: \(reason)")
+        }
+        return reports
+    }
+
+    private func fold(
+        _ capsule: Capsule, _ progress: (Int) throws -> Void
+    ) throws -> ReplayReport {
+        var capsule = capsule
+        var ignored: Set<View> = []
+        if let model, try capsule.lastRegistration()?.model != model {
+            (capsule, _) = try WhatIf(model: model).changed(capsule)
+            ignored = [.store]
+        }
+        var report = try FoldReplay(
+            capsule, through: through, ignoring: ignored, progress: progress
+        ).report
+        if !ignored.isEmpty {
+            report.notes.append("folded by another model than the log's: view store not compared")
+        }
+        guard !inject.isEmpty, report.isSame else { return report }
+        let outcome = try capsule.outcome(injecting: inject, through: through)
+        report.note(outcome, of: inject)
+        return report
+    }
+
+    /// Folds the log with something otherwise, and compares the outcome with that of the log as it
+    /// is.
+    ///
+    /// What was sent and answered stays as it was recorded: another policy changes what the views
+    /// make of it, not what the engine would have sent then.
+    ///
+    /// - Throws: `ReplayMistake` for a collection or an event that is not there.
+    public func whatIf(_ change: WhatIf) throws -> WhatIfResult {
+        let outcome = try change.outcome(of: try source.capsule(), through: through)
+        return WhatIfResult(
+            difference: ReplayDifference(outcome.difference), leftOut: outcome.leftOut)
+    }
+
+    /// Folds the log with another conflict policy for one collection, as ``whatIf(_:)`` does.
+    public func whatIf(
+        policy: ConflictPolicy, of collection: CollectionName
+    ) throws -> WhatIfResult {
+        try whatIf(WhatIf(policies: [collection: policy]))
+    }
+
+    /// Folds the log as it is and with its injections.
+    ///
+    /// - Throws: `ReplayMistake` for an event that is not there.
+    public func injected() throws -> InjectionResult {
+        let outcome = try source.capsule().outcome(injecting: inject, through: through)
+        return InjectionResult(
+            difference: ReplayDifference(outcome.difference),
+            faults: outcome.faults.map(\.description), isSame: outcome.isSame)
+    }
+}
+
+extension ReplayReport {
+    /// Takes in what became of the views when something happened otherwise: a restart must make no
+    /// difference, and nothing may be lost, whatever happens.
+    mutating func note(_ outcome: InjectionOutcome, of inject: [Injection]) {
+        let names = inject.map(\.description).joined(separator: ",")
+        guard !outcome.isSame else {
+            notes.append("\(names): no difference")
+            return
+        }
+        let seen = outcome.difference.entities.count + outcome.difference.mutations.count
+        let summary =
+            "\(names): \(seen) entities and mutations differ in the end, and "
+            + "\(outcome.difference.rows.count) rows that are not seen"
+        if outcome.faults.isEmpty, inject.contains(where: { $0.kind != .restart }) {
+            notes.append(summary)
+            notes += outcome.difference.lines().map { "  " + $0 }
+        } else {
+            divergence = Divergence(
+                .digest, at: inject.map(\.position).min() ?? .start,
+                recorded: "without \(names) all is well",
+                replayed: ([summary] + outcome.faults.prefix(3).map(\.description))
+                    .joined(separator: "; "),
+                field: outcome.difference.lines(all: true).first)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+// Shrink.swift — a log made as short as it can be while it still shows the same failure: delta
+// debugging over commits, then events, then the fields of documents, then the rows it begins with.
+//
+// Only histories that can happen are tried: HistoryRules.swift. What many trials begin with is
+// folded once, and the first guess, the entities that the failure is about, mostly is right.
+
+package import TidemarkCapsule
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+/// How far a log was shrunk.
+package struct ShrinkProgress: Sendable, Hashable {
+    package enum Phase: String, Sendable, CaseIterable {
+        case commits, events, fields, rows
+    }
+
+    package var phase: Phase
+    /// How many there were at the beginning, and how many there are now.
+    package var before: Int
+    package var now: Int
+    /// How many logs were tried so far.
+    package var tries: Int
+}
+
+/// What came out.
+package struct ShrinkResult: Sendable {
+    package var capsule: Capsule
+    package var signature: FailureSignature
+    package var tries: Int
+    /// For each phase how many there were, and are.
+    package var phases: [ShrinkProgress]
+    /// Whether nothing more can be left out; false where it was cut short.
+    package var isMinimal: Bool
+}
+
+/// A log that can't be shrunk.
+package enum ShrinkError: Error, Sendable, Hashable {
+    /// It does not show the failure.
+    case passes(last: Position)
+    /// The views that it begins with show it already, so none of its events is to blame.
+    case begins(Position)
+    /// It was stopped before anything was found.
+    case stopped
+}
+
+extension Capsule {
+    /// Makes the capsule as short as it can be while it still shows the same failure.
+    ///
+    /// The same capsule and failure give the same result.
+    ///
+    /// - Parameters:
+    ///   - failure: what it must show.
+    ///   - triesMax: how many logs are tried at most.
+    ///   - goesOn: asked often; where it is false, the best so far is the result.
+    ///   - progress: called whenever something could be left out, and at the end of each phase.
+    /// - Throws: ``ShrinkError`` where there is nothing to shrink for, and what `failure` throws.
+    package func shrunk(
+        to failure: ShrinkFailure, triesMax: Int = .max,
+        goesOn: @escaping () -> Bool = { true },
+        progress: @escaping (ShrinkProgress) -> Void = { _ in }
+    ) throws -> ShrinkResult {
+        var shrinker = Shrinker(
+            self, failure, triesMax: triesMax, goesOn: goesOn, progress: progress)
+        return try shrinker.run()
+    }
+}
+
+/// A shrinking under way.
+struct Shrinker {
+    /// It is to end with what it has.
+    struct Stop: Error {}
+
+    let capsule: Capsule
+    let failure: ShrinkFailure
+    let triesMax: Int
+    let goesOn: () -> Bool
+    let progress: (ShrinkProgress) -> Void
+
+    var source: ShrinkSource
+    /// The shortest log so far that shows the failure.
+    var current: ShrinkHistory
+    /// Of each commit what today's fold makes of it in the whole log.
+    var wholeDigests: [Int: [ViewDigest]] = [:]
+    var signature: FailureSignature?
+    var tries = 0
+    var phases: [ShrinkProgress.Phase: ShrinkProgress] = [:]
+    /// Logs that don't show the failure, while they are few enough events to remember.
+    var passed: Set<[Int]> = []
+    static let rememberedEventsMax = 2000
+
+    init(
+        _ capsule: Capsule, _ failure: ShrinkFailure, triesMax: Int,
+        goesOn: @escaping () -> Bool, progress: @escaping (ShrinkProgress) -> Void
+    ) {
+        self.capsule = capsule
+        self.failure = failure
+        self.triesMax = triesMax
+        self.goesOn = goesOn
+        self.progress = progress
+        source = ShrinkSource(capsule, tellsDigests: failure.needsDigests)
+        current = ShrinkHistory(source)
+    }
+
+    mutating func run() throws -> ShrinkResult {
+        let isMinimal: Bool
+        do {
+            try cutTail()
+            try guess()
+            try minimize()
+            isMinimal = true
+        } catch is Stop {
+            isMinimal = false
+        }
+        guard let signature else { throw ShrinkError.stopped }
+        return ShrinkResult(
+            capsule: try made(current, isLast: true), signature: signature, tries: tries,
+            phases: ShrinkProgress.Phase.allCases.compactMap { phases[$0] }, isMinimal: isMinimal)
+    }
+
+    private mutating func minimize() throws {
+        try pass(.commits, halving: true)
+        try pass(.events, halving: true)
+        try settle()
+        // A field or a row less may make an event needless, and the other way round.
+        repeat {
+            let before = current.indexes.count
+            try shrinkFields()
+            try shrinkRows()
+            try settle()
+            if current.indexes.count == before { break }
+        } while true
+    }
+
+    /// One commit and one event at a time, until none can be left out.
+    private mutating func settle() throws {
+        repeat {
+            let before = current.indexes.count
+            try pass(.events, halving: false)
+            try pass(.commits, halving: false)
+            if current.indexes.count == before { break }
+        } while true
+    }
+
+    // MARK: Trials
+
+    func checkGoingOn() throws {
+        guard tries < triesMax, goesOn() else { throw Stop() }
+    }
+
+    /// Whether a log shows the same failure.
+    mutating func shows(_ history: ShrinkHistory) throws -> Bool {
+        try checkGoingOn()
+        let isSmall = history.indexes.count <= Self.rememberedEventsMax
+        if isSmall, passed.contains(history.indexes) { return false }
+        tries += 1
+        let isSame = try judge(history).map { $0 == signature } ?? false
+        if isSmall, !isSame { passed.insert(history.indexes) }
+        return isSame
+    }
+
+    /// What a log shows.
+    func judge(_ history: ShrinkHistory) throws -> FailureSignature? {
+        switch failure {
+        case .holds(let predicate):
+            let isTrue = try history.fold.read { try predicate.holds(in: $0) }
+            return isTrue ? FailureSignature("true", at: history.fold.position) : nil
+        case .diverges(nil):
+            return difference(history, recorded: recorded(history))
+        case .diverges(let fold?):
+            let anew = try made(history, isLast: false).refolded(apply: fold)
+            let recorded = anew.commits.map(\.views)
+            return difference(history, recorded: recorded)
+        case .found(let check): return try check(try made(history, isLast: false))
+        }
+    }
+
+    private func difference(
+        _ history: ShrinkHistory, recorded: [[ViewDigest]]
+    ) -> FailureSignature? {
+        let commits = zip(source.byCommit(history.indexes), recorded).map { unit, recorded in
+            (
+                last: unit.last.map { source.entries[$0].position } ?? .start, recorded: recorded,
+                made: unit.first.flatMap { history.digests[source.commits[$0]] } ?? []
+            )
+        }
+        return RecordedDifference(commits, history.fold.rows, base: source.base)?.signature
+    }
+
+    /// What is recorded of each commit of a log.
+    ///
+    /// Where today's fold makes of it what it makes of it in the whole log, that what it was made
+    /// of is there, and what was recorded stays; else it is recorded anew.
+    private func recorded(_ history: ShrinkHistory) -> [[ViewDigest]] {
+        source.byCommit(history.indexes).map { unit in
+            guard let commit = unit.first.map({ source.commits[$0] }) else { return [] }
+            let recorded = capsule.commits[commit].views
+            let (whole, now) = (wholeDigests[commit] ?? [], history.digests[commit] ?? [])
+            return View.allCases.compactMap { view in
+                let today = now.first { $0.view == view.rawValue }
+                let isAsEver = whole.first { $0.view == view.rawValue } == today
+                return isAsEver ? recorded.first { $0.view == view.rawValue } : today
+            }
+        }
+    }
+
+    /// The capsule of a log.
+    func made(_ history: ShrinkHistory, isLast: Bool) throws -> Capsule {
+        var made = capsule
+        made.base = source.base
+        let digests = source.tellsDigests ? recorded(history) : nil
+        made.commits = source.byCommit(history.indexes).enumerated().map { number, unit in
+            let entries = unit.map { index in
+                var entry = source.entries[index]
+                if let event = history.rewritten[index] { entry.event = event }
+                return entry
+            }
+            return Capsule.Commit(entries: entries, views: digests?[number] ?? [])
+        }
+        if made.commits.map(\.entries) != capsule.commits.map(\.entries)
+            || made.base != capsule.base
+        {
+            made.provenance.isShrunk = true
+        }
+        let named = Set(made.commits.flatMap(\.entries).compactMap(\.event.namedBody))
+        made.bodies = capsule.bodies.filter { named.contains(BodyReference(to: $0)) }
+        guard isLast else { return made }
+        switch failure {
+        case .diverges(let fold?): return try made.refolded(apply: fold)
+        case .holds: return try made.refolded()
+        case .diverges(nil), .found: return made
+        }
+    }
+
+    mutating func report(_ phase: ShrinkProgress.Phase, before: Int, now: Int) {
+        let first = phases[phase]?.before ?? before
+        let step = ShrinkProgress(phase: phase, before: first, now: now, tries: tries)
+        phases[phase] = step
+        progress(step)
+    }
+}

@@ -1,0 +1,3 @@
+// Exports.swift — replays come with `import TidemarkTesting`.
+
+@_exported public import TidemarkReplay
