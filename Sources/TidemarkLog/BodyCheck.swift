@@ -7,17 +7,33 @@ import TidemarkStore
 struct BodyCheck {
     private var whole: Set<BodyReference> = []
 
-    /// Looks at a body; where it is an answer's payload, also at the body that this names.
+    /// Looks at a body that holds an event's payload; where that is an answer's, also at the body
+    /// that it names.
     ///
+    /// - Returns: why the payload is not what this version writes; nil where it is.
     /// - Throws: ``LogError`` at `position`: `missingBody`, `corruptBody`, or `newerFormat`.
     mutating func check(
-        _ reference: BodyReference, isAnswer: Bool, at position: Position, _ log: EventLog,
+        _ reference: BodyReference, of event: Event, at position: Position, _ log: EventLog,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> PayloadProblem? {
+        guard !whole.contains(reference) || event.holdsMembers else { return nil }
+        let body = try log.body(reference, at: position, transaction)
+        whole.insert(reference)
+        guard event.holdsMembers else { return nil }
+        var event = event
+        event.payload = body
+        if let named = event.namedBody { try check(named, at: position, log, transaction) }
+        do throws(PayloadProblem) { _ = try Payload(reading: event) } catch { return error }
+        return nil
+    }
+
+    /// Looks at a body.
+    mutating func check(
+        _ reference: BodyReference, at position: Position, _ log: EventLog,
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         guard !whole.contains(reference) else { return }
-        let body = try log.body(reference, at: position, transaction)
+        _ = try log.body(reference, at: position, transaction)
         whole.insert(reference)
-        guard isAnswer, let named = BodyReference(namedBy: body) else { return }
-        try check(named, isAnswer: false, at: position, log, transaction)
     }
 }

@@ -42,14 +42,12 @@ package struct BodyReference: Sendable, Hashable {
 }
 
 extension BodyReference {
-    /// The body that the payload of a `request.answered` names instead of holding it.
-    ///
-    /// It does so in the members `bodyBytes` and `bodySHA256`. Nil where they are not there, or not
-    /// what this version writes.
+    /// The body that the payload of a `request.answered` names instead of holding it; nil where it
+    /// names none, or not as this version does.
     init?(namedBy payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let bytes = document.value("bodyBytes")?.int64Value.flatMap(UInt64.init(exactly:)),
-            let hash = document.value("bodySHA256")?.stringValue.flatMap(Hexadecimal.decode),
+        let named = NamedBody(stored: payload)
+        guard let bytes = named.length,
+            let hash = named.digest.flatMap(Hexadecimal.decode),
             hash.count == SHA256Digest.byteCount
         else { return nil }
         self.init(bytes: bytes, hash: hash)
@@ -59,6 +57,7 @@ extension BodyReference {
 extension Event {
     /// The body that the payload of a `request.answered` names; nil for every other event.
     package var namedBody: BodyReference? {
-        kind == .requestAnswered ? BodyReference(namedBy: payload) : nil
+        kind == .requestAnswered
+            ? BodyReference(namedBy: payload) : nil
     }
 }

@@ -12,12 +12,15 @@ struct LogRange: Sendable {
         case damaged(LogError)
         /// The header can't be read.
         case unreadable(LogError)
-        /// The payload is in the table "bodies"; where it is an answer's, it may name another body.
-        case refers(to: BodyReference, isAnswer: Bool)
+        /// The payload of an event with this header is in the table "bodies"; where it is an
+        /// answer's, it may name another body.
+        case refers(to: BodyReference, Event)
         /// The payload is an answer that names a body.
         case names(BodyReference)
         /// The event is not found by its position.
         case notFound
+        /// The payload is not what this version writes.
+        case foreign(EventKind, PayloadProblem)
     }
 
     /// What there is, in the order of the log.
@@ -114,19 +117,20 @@ struct LogRange: Sendable {
             SHA256Digest.append(payload, to: &input)
         }
         Self.appendHash(of: input, to: &leaves)
-        let kind: EventKind
+        var event: Event
         do throws(ProtoError) {
-            kind = try Event(header: header.copied(), payload: []).kind
+            event = try Event(header: header.copied(), payload: [])
         } catch {
             return remark(.unreadable(LogError(damage: error, at: position)))
         }
         if layout.isReference {
-            let reference = BodyReference(parsing: payload)
-            remark(.refers(to: reference, isAnswer: kind == .requestAnswered))
-        } else if kind == .requestAnswered,
-            let body = BodyReference(namedBy: payload.copied())
-        {
-            remark(.names(body))
+            return remark(.refers(to: BodyReference(parsing: payload), event))
+        }
+        guard event.holdsMembers else { return }
+        event.payload = payload.copied()
+        if let body = event.namedBody { remark(.names(body)) }
+        do throws(PayloadProblem) { _ = try Payload(reading: event) } catch {
+            remark(.foreign(event.kind, error))
         }
     }
 

@@ -16,6 +16,30 @@ package struct LogVerification: Sendable, Hashable {
     package var root: Hash = []
     /// What is wrong, in the order of the log; at most as many as were asked for.
     package var findings: [LogError] = []
+    /// The first payloads that are not what this version writes, so that no view reads them.
+    package var foreign: [Foreign] = []
+    /// How many of those there are.
+    package var foreignCount = 0
+
+    /// How many of those are told one by one.
+    static let foreignMax = 10
+
+    /// A payload that is not what this version writes.
+    package struct Foreign: Sendable, Hashable, CustomStringConvertible {
+        package var position: Position
+        package var kind: EventKind
+        package var problem: PayloadProblem
+
+        init(_ position: Position, _ kind: EventKind, _ problem: PayloadProblem) {
+            self.position = position
+            self.kind = kind
+            self.problem = problem
+        }
+
+        package var description: String {
+            "\(position) \(kind): \(problem); no view reads the event"
+        }
+    }
 
     package init() {}
 }
@@ -237,15 +261,22 @@ package struct LogCheck {
                 result.findings.append(error)
             case .unreadable(let error):
                 result.findings.append(error)
-            case .refers(let body, let isAnswer):
-                try bodies.check(body, isAnswer: isAnswer, at: position, log, transaction)
-            case .names(let body):
-                try bodies.check(body, isAnswer: false, at: position, log, transaction)
+            case .refers(let body, let event):
+                let problem = try bodies.check(body, of: event, at: position, log, transaction)
+                if let problem { note(event.kind, problem) }
+            case .names(let body): try bodies.check(body, at: position, log, transaction)
+            case .foreign(let kind, let problem): note(kind, problem)
             case .notFound:
                 result.findings.append(
                     LogError(.missingEvent, at: position, "it is not found by its position"))
             }
         } catch let error as LogError { result.findings.append(error) }
+    }
+
+    private mutating func note(_ kind: EventKind, _ problem: PayloadProblem) {
+        result.foreignCount += 1
+        guard result.foreign.count < LogVerification.foreignMax else { return }
+        result.foreign.append(LogVerification.Foreign(position, kind, problem))
     }
 
     private mutating func meetRoot(_ record: CommitRecord) {

@@ -29,6 +29,43 @@ import Testing
         #expect(found.isEmpty)
     }
 
+    /// A payload's members are known to its table in TidemarkEvents/Payloads, and to nobody else.
+    @Test func `members of payloads are read by their types alone`() throws {
+        let own = [
+            "Sources/TidemarkEvents/", "Sources/TidemarkHTTP/", "Sources/TidemarkTesting/",
+            "Tests/",
+        ]
+        for path in try Project.swiftFiles() where !own.contains(where: path.hasPrefix) {
+            let found = try Project.text(path).firstMatch(of: /\.(value|rawValue)\("\w/)
+
+            #expect(found == nil, "\(path): read the payload as the type of its kind")
+        }
+    }
+
+    /// A new kind is to be placed by everybody who tells kinds apart.
+    @Test func `a switch over kinds of events has no default`() throws {
+        for path in try Project.swiftFiles() where !path.hasPrefix("Tests/") {
+            for text in switches(in: try Project.text(path)) {
+                let isOverKinds = text.contains(/case \.(local|server|request|pull|push|sync)[A-Z]/)
+
+                #expect(!isOverKinds || !text.contains("default:"), "\(path): \(text.prefix(200))")
+            }
+        }
+    }
+
+    /// The text of each switch, without what is nested deeper than its cases.
+    private func switches(in text: String) -> [String] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        func indent(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
+        return lines.indices.filter { lines[$0].contains(/\bswitch .*\{$/) }.map { start in
+            let end = lines[(start + 1)...].firstIndex {
+                $0.contains("}") && indent($0) <= indent(lines[start])
+            }
+            return lines[start..<(end ?? lines.endIndex)]
+                .filter { indent($0) <= indent(lines[start]) + 4 }.joined(separator: "\n")
+        }
+    }
+
     @Test func `the table of imports has exactly the modules there are`() throws {
         let present = try Project.swiftFiles()
             .filter { $0.hasPrefix("Sources/") || $0.hasPrefix("Tools/") }

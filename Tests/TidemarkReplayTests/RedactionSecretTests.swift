@@ -63,6 +63,6 @@ import TidemarkViews
     }
 
     private func ids(_ payload: [UInt8]) throws -> [String] {
-        try #require(PullPagePayload(payload)).named
+        try PullPage(reading: payload).named
     }
 }

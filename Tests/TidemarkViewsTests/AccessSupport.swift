@@ -102,7 +102,7 @@ final class ReachStore {
         try store.write(
             Event(
                 .timerFired, recordedAt: Timestamp(rawValue: 1),
-                json: TimerPayload(TimerPayload.cleanUp, now: now).encoded))
+                json: TimerFired(.cleanUp, now: now).encoded))
     }
 
     /// Puts a row for an entity that others refer to and that is not here.

@@ -186,6 +186,10 @@ import TidemarkViews
         let payload = #"{"outcome":"offline","requests":1,"seed":"x","endUptime":"x"}"#
         try fold.apply([event(.syncFinished, at: 1, sync: 999, payload)])
 
+        // What has a member of another type is read by nobody.
+        #expect(try gate(.backoff) == nil)
+        let readable = #"{"outcome":"offline","requests":1,"newer":"x"}"#
+        try fold.apply([event(.syncFinished, at: 1, sync: 999, readable)])
         #expect(try gate(.backoff)?.microseconds == 2_500_000)
     }
 }

@@ -29,9 +29,7 @@ extension ReachStore {
     fileprivate func cleansUp(aheadBy days: Int64, in run: Position) -> Event {
         Event(
             .timerFired, recordedAt: Self.now, sync: run,
-            json: TimerPayload(
-                TimerPayload.cleanUp, now: Self.now.adding(seconds: days * 86_400)
-            ).encoded)
+            json: TimerFired(.cleanUp, now: Self.now.adding(seconds: days * 86_400)).encoded)
     }
 
     fileprivate func lists(_ days: Int64, in run: Position, at minutes: Int64) -> Event {

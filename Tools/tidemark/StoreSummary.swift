@@ -75,14 +75,12 @@ struct StoreSummary {
     private var lastOutcome: String {
         guard let lastRun else { return "never synced" }
         guard lastRun.row.finished != nil else { return "cut off" }
-        let summary = try? JSONDocument(parsing: lastRun.row.summary)
-        return summary?.value("outcome")?.stringValue ?? "finished"
+        return SyncFinished(stored: lastRun.row.summary).outcome?.word ?? "finished"
     }
 
     /// Collections whose cut-off list the last run had to begin anew.
     private var restarted: [String] {
-        let summary = lastRun.flatMap { try? JSONDocument(parsing: $0.row.summary) }
-        return (summary?.value("restarted")?.array ?? []).compactMap(\.stringValue)
+        lastRun.map { SyncFinished(stored: $0.row.summary).restarted } ?? []
     }
 
     var lines: [String] {

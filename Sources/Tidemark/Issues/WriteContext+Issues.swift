@@ -38,7 +38,7 @@ extension WriteContext {
         {
             try discard(key)
         }
-        let payload = IssueAnswerPayload(
+        let payload = IssueAnswered(
             issue.kind, index: issue.index, name: issue.name, answer: answer.rawValue)
         let position = try draft.append(
             Event(
@@ -49,7 +49,7 @@ extension WriteContext {
             if let key = issue.key { try redo(key, issue, sides) }
         case .absent:
             guard let completed = sides.completed else { return }
-            for id in PullCompletedPayload(completed.payload).held {
+            for id in PullCompleted(stored: completed.payload).held {
                 try settleAbsent(
                     EntityKey(issue.collection, id), completed, cause: position, answer)
             }
@@ -65,17 +65,16 @@ extension WriteContext {
             (collection?.migrated(patch) ?? patch).limited(to: issue.fields)
         }
         let isThere = try document(key) != nil
-        switch lost.kind {
-        case .localDeleted:
+        if lost.kind == .localDeleted {
             if isThere { try delete(key) }
-        case .localCreated:
+        } else if lost.kind == .localCreated {
             let made = try JSONDocument(parsing: lost.payload)
             if isThere {
                 try patch(key, limited(Patch(settingAllOf: made)))
             } else {
                 try create(key, lost.payload)
             }
-        default:
+        } else {
             let edit = limited(try Patch(parsing: lost.payload))
             if isThere {
                 try patch(key, edit)
@@ -100,7 +99,7 @@ extension WriteContext {
         guard answer == .keepMine, let mine, try document(key) == nil else { return }
         // What lost against that is kept as well: whoever keeps it is not asked again.
         for index in row.pending.indices where try draft.fold.get(.lost(deleted, index)) != nil {
-            let payload = IssueAnswerPayload(.conflict, index: index, answer: answer.rawValue)
+            let payload = IssueAnswered(.conflict, index: index, answer: answer.rawValue)
             try draft.append(
                 Event(
                     .issueAnswered, recordedAt: draft.now, key: key, cause: deleted,

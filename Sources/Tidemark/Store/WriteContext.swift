@@ -259,16 +259,12 @@ extension Draft {
     /// Logs which build writes, and for whom, with the first write after one of them changed.
     func noteOpening(_ dependencies: Dependencies, _ account: String?) throws {
         let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
-        var opened: JSONObject = ["build": .string("tidemark \(Replica.version)")]
-        let before = known.flatMap { try? JSONDocument(parsing: $0.payload) }
-        let device = before?.value("device")?.stringValue
-        opened["account"] = (account ?? before?.value("account")?.stringValue).map(JSONValue.string)
-        guard
-            device == nil || before?.value("build") != opened["build"]
-                || before?.value("account") != opened["account"]
-        else { return }
-        opened["device"] = .string(device ?? dependencies.makeID())
-        try append(
-            Event(.storeOpened, recordedAt: now, json: JSONValue.object(opened).encoded()))
+        let before = known.map { StoreOpened(stored: $0.payload) } ?? StoreOpened()
+        var opened = before
+        opened.build = "tidemark \(Replica.version)"
+        opened.account = account ?? before.account
+        guard before.device.isEmpty || opened != before else { return }
+        if before.device.isEmpty { opened.device = dependencies.makeID() }
+        try append(Event(.storeOpened, recordedAt: now, json: opened.encoded))
     }
 }

@@ -131,40 +131,40 @@ extension Capsule {
     private static func nameless(
         _ payload: [UInt8], of kind: EventKind, _ hosts: [String]
     ) -> [UInt8] {
-        switch kind {
-        case .modelRegistered, .storeOpened, .requestAnswered, .requestFailed, .syncFinished,
-            .pullPage:
-            break
-        default: return payload
-        }
         guard var object = (try? JSONValue(parsing: payload))?.object else { return payload }
         let before = object
-        for name in kind == .storeOpened ? ["account", "device"] : [] {
-            if object[name]?.stringValue != nil { object[name] = .string(namelessText) }
-        }
-        if kind == .modelRegistered, var remote = object["remote"]?.object,
-            let origin = remote["origin"]?.stringValue
-        {
+        switch kind.form {
+        case .registration:
+            guard var remote = object["remote"]?.object,
+                let origin = remote["origin"]?.stringValue
+            else { return payload }
             remote["origin"] = .string(nameless(address: origin))
             object["remote"] = .object(remote)
-        }
-        if let next = object["Next-Page"]?.stringValue {
-            object["Next-Page"] = .string(nameless(address: next))
-        }
-        let member = kind == .requestAnswered ? "answer" : kind == .pullPage ? "list" : nil
-        if let member, var answer = object[member]?.object {
-            for name in ["next", "cursor"] {
-                guard let text = answer[name]?.stringValue else { continue }
-                answer[name] = .string(
-                    text.contains("://")
-                        ? nameless(address: text) : nameless(text: text, hosts))
-            }
-            object[member] = .object(answer)
-        }
-        if let detail = object["detail"]?.stringValue {
-            object["detail"] = .string(nameless(text: detail, hosts))
+        case .members(let type): object = nameless(object, type.shapes, hosts)
+        case .document, .patch, .nothing, nil: return payload
         }
         return object == before ? payload : JSONValue.object(object).encoded()
+    }
+
+    private static func nameless(
+        _ object: JSONObject, _ shapes: [PayloadMemberShape], _ hosts: [String]
+    ) -> JSONObject {
+        var object = object
+        for (name, value) in object {
+            switch (shapes.member(name)?.content, value) {
+            case (.owner, .string): object[name] = .string(namelessText)
+            case (.address, .string(let text)), (.cursor, .string(let text)):
+                let isAddress = text.contains("://")
+                object[name] = .string(
+                    isAddress ? nameless(address: text) : nameless(text: text, hosts))
+            case (.detail, .string(let text)), (.reason, .string(let text)):
+                object[name] = .string(nameless(text: text, hosts))
+            case (.object(let inner), .object(let nested)):
+                object[name] = .object(nameless(nested, inner, hosts))
+            default: break
+            }
+        }
+        return object
     }
 
     private static func nameless(address: String) -> String {

@@ -95,12 +95,11 @@ extension Redactor {
     fileprivate func ruleAnswer(
         _ payload: [UInt8], _ old: [UInt8], asked digits: String
     ) -> [UInt8] {
-        guard case .object(var object)? = try? JSONValue(parsing: payload),
-            let before = (try? JSONValue(parsing: old))?["inputs"]?.stringValue
-        else { return payload }
-        object["inputs"] = .string(digits)
+        guard var answered = try? RuleAnswered(reading: payload) else { return payload }
+        let before = RuleAnswered(stored: old).inputs
+        answered.inputs = digits
         note(digest: Array(before.utf8), became: Array(digits.utf8))
-        return JSONValue.object(object).encoded()
+        return answered.encoded
     }
 }
 

@@ -7,15 +7,13 @@ enum RedactionWords {
     /// Words of our own payloads.
     static let all: Set<String> = Set(SyncTrigger.allCases.map(\.rawValue))
         .union(TransportError.Code.allCases.map(\.rawValue))
+        .union(FailureKind.allCases.map(\.rawValue))
+        .union(IssueKind.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union([
-            "=", "absent", "apiDeprecated", "backoff", "cancelled", "cleanUp", "client",
-            "clientDeprecated", "conflict", "cursorExpired", "deadline", "discard", "dismiss",
-            "entity", "forbidden", "foreign",
-            "incomplete", "keepMine", "keepTheirs", "list", "local", "malformed", "missing",
-            "offline",
-            "push", "refetch", "rejected", "retry", "ruleFailed", "ruleMissing", "server", "synced",
-            "timeout", "tooManyRequests", "unauthorized", "unchanged", "unreadable", "unsettled",
+            "=", "absent", "cleanUp", "cursorExpired", "discard", "dismiss", "entity", "incomplete",
+            "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry", "server",
+            "synced", "unchanged",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "REPORT", "PROPFIND",
             "VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VALARM",
             "STANDARD", "DAYLIGHT", "VCARD", "GREGORIAN", "1.0", "2.0", "2.1", "3.0", "4.0",

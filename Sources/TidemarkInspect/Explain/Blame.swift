@@ -152,7 +152,10 @@ extension EntityStep {
             if decision?.result == "merged" { return .merge }
             return event.mutation == nil ? .pull : .answer
         case .pushAccepted, .pushRejected, .requestAnswered, .requestFailed: return .answer
-        default: return .other
+        case .storeOpened, .modelRegistered, .localRetried, .issueAnswered, .timerFired,
+            .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .serverDescribed,
+            .serverUnreadable, .pullPage, .pullCompleted, .unknown:
+            return .other
         }
     }
 

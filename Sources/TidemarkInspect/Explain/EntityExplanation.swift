@@ -141,19 +141,19 @@ extension EntityExplanation.Input {
     fileprivate func values(of fields: [String]) -> [EntityExplanation.Loss] {
         let whole = [EntityExplanation.Loss(position: position, field: nil, value: nil)]
         guard let event, !fields.isEmpty else { return whole }
-        switch event.kind {
-        case .localCreated, .serverUpserted:
+        switch event.kind.form {
+        case .document where event.kind != .serverDeleted:
             guard let document = try? JSONDocument(parsing: event.payload) else { return whole }
             return fields.map {
                 EntityExplanation.Loss(position: position, field: $0, value: document.value($0))
             }
-        case .localUpdated:
+        case .patch:
             guard let patch = try? Patch(parsing: event.payload) else { return whole }
             return fields.map { field in
                 let value = patch.value(of: field).flatMap { try? JSONValue(parsing: $0) }
                 return EntityExplanation.Loss(position: position, field: field, value: value)
             }
-        default: return whole
+        case .document, .registration, .members, .nothing, nil: return whole
         }
     }
 }

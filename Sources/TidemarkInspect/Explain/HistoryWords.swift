@@ -24,13 +24,17 @@ extension EntityStep {
         case .pushRejected: RequestWords.refused(event)
         case .serverUpserted: said
         case .serverDeleted: deleted
-        default: consequence(decisions)
+        case .storeOpened, .modelRegistered, .timerFired, .syncStarted, .syncFinished,
+            .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted, .unknown:
+            consequence(decisions)
         }
     }
 
     private var acceptance: String {
-        let id = BindingPayload(event.payload).serverID.map { "; on the server it is \($0)" } ?? ""
-        return "accepted by the server" + EventLine.onOneLine(Array(id.utf8))
+        guard let id = event.read(PushAccepted.self)?.serverID else {
+            return "accepted by the server"
+        }
+        return "accepted by the server; on the server it is " + RequestWords.plain(id)
     }
 
     private var said: String {
@@ -85,19 +89,17 @@ extension EntityStep {
 package enum RequestWords {
     /// `sent with PUT /v1/…`.
     package static func sent(_ event: Event) -> String {
-        guard let document = try? JSONDocument(parsing: event.payload) else { return "sent" }
-        let parts = ["method", "path"].compactMap { document.value($0)?.stringValue }
-        guard !parts.isEmpty else { return "sent" }
-        return (event.mutation == nil ? "asked for with " : "sent with ")
-            + plain(parts.joined(separator: " "))
+        guard let request = event.read(RequestSent.self)?.gist, !request.isEmpty else {
+            return "sent"
+        }
+        return (event.mutation == nil ? "asked for with " : "sent with ") + plain(request)
     }
 
     /// `answered with 503 (server), asking to wait 30 s`.
     package static func answered(_ event: Event) -> String {
-        let answer = AnswerPayload(event.payload)
+        let answer = RequestAnswered(stored: event.payload)
         var words = "answered with \(answer.status)"
-        let document = try? JSONDocument(parsing: event.payload)
-        if let failure = document?.value("failure")?.stringValue { words += " (\(plain(failure)))" }
+        if let failure = answer.failure { words += " (\(plain(failure.rawValue)))" }
         if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
         if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
@@ -105,21 +107,17 @@ package enum RequestWords {
 
     /// `no answer: timeout; it may have arrived`.
     package static func failed(_ event: Event) -> String {
-        guard let document = try? JSONDocument(parsing: event.payload) else { return "no answer" }
+        guard let failure = event.read(RequestFailed.self) else { return "no answer" }
         var words = "no answer"
-        if let error = document.value("error")?.stringValue { words += ": \(plain(error))" }
-        words +=
-            FailurePayload(event.payload).neverArrived
-            ? "; it did not arrive" : "; it may have arrived"
-        if let detail = document.value("detail")?.stringValue, !detail.isEmpty {
-            words += " (\(plain(detail)))"
-        }
+        if !failure.error.isEmpty { words += ": \(plain(failure.error))" }
+        words += failure.neverArrived ? "; it did not arrive" : "; it may have arrived"
+        if let detail = failure.detail, !detail.isEmpty { words += " (\(plain(detail)))" }
         return words
     }
 
     /// `refused with 402: The plan has no more projects`.
     package static func refused(_ event: Event) -> String {
-        let refusal = RefusalPayload(event.payload)
+        let refusal = PushRejected(stored: event.payload)
         return refused(refusal.status, refusal.message)
     }
 

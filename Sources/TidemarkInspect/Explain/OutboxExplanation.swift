@@ -164,10 +164,14 @@ extension OutboxExplanation {
         if let answer {
             var said: JSONObject = ["position": .number(JSONNumber(answer.position.rawValue))]
             said["recordedAt"] = .number(JSONNumber(answer.event.recordedAt.rawValue))
-            if let document = try? JSONDocument(parsing: answer.event.payload) {
-                for name in ["status", "failure", "retryAfter", "error", "mayHaveArrived"] {
-                    said[name] = document.value(name)
-                }
+            if let answered = answer.event.read(RequestAnswered.self) {
+                said["status"] = .number(JSONNumber(answered.status))
+                said["failure"] = answered.failure.map { .string($0.rawValue) }
+                said["retryAfter"] = answered.retryAfter.map { .number(JSONNumber($0)) }
+                if answered.mayHaveArrived { said["mayHaveArrived"] = true }
+            } else if let failed = answer.event.read(RequestFailed.self) {
+                said["error"] = .string(failed.error)
+                said["mayHaveArrived"] = failed.mayHaveArrived.map(JSONValue.bool)
             }
             object["answer"] = .object(said)
         }

@@ -60,33 +60,15 @@ package enum EventText {
     /// What matters most of the payload.
     private static func gist(_ event: Event) -> String {
         let whole = onOneLine(event.payload)
-        guard !event.payload.isEmpty,
-            let document = try? JSONDocument(parsing: event.payload)
-        else { return whole }
-        func word(_ name: String) -> String? {
-            guard let value = document.value(name) else { return nil }
-            return value.stringValue.map { printable($0) } ?? value.int64Value.map { "\($0)" }
+        guard !event.payload.isEmpty else { return whole }
+        switch event.kind.form {
+        case .members(let type):
+            guard let gist = (try? type.init(reading: event.payload))?.gist, !gist.isEmpty else {
+                return whole
+            }
+            return printable(gist)
+        case .document, .patch, .registration, .nothing, nil: return whole
         }
-        let names: [String]
-        switch event.kind {
-        case .requestSent: names = ["method", "path"]
-        case .requestAnswered: names = ["status"]
-        case .requestFailed: names = ["error", "detail"]
-        case .pushRejected: names = ["status", "message"]
-        case .syncStarted: names = ["trigger"]
-        case .syncFinished: names = ["outcome", "detail"]
-        case .storeOpened: names = ["build"]
-        case .modelRegistered: names = ["name"]
-        case .ruleAnswered: names = ["rule"]
-        case .pullPage:
-            let count = document.value("ids")?.array?.count ?? 0
-            return count == 1 ? "1 id" : "\(count) ids"
-        case .pullCompleted:
-            return document.value("complete") == .bool(false) ? "not to its end" : "to its end"
-        default: return whole
-        }
-        let words = names.compactMap(word)
-        return words.isEmpty ? whole : words.joined(separator: " ")
     }
 
     /// The text, or its beginning and an ellipsis; an escape like `\u001b` is there or not.

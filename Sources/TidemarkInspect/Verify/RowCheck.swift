@@ -198,12 +198,10 @@ extension RowKey {
             keys += [.watermark(name, scope: ""), .held(name), .listed(name), .owed(name)]
             keys.append(.failing(.list(of: name)))
         }
-        if event.kind == .serverUnreadable, let name = event.collection,
-            let payload = UnreadablePayload(event.payload)
-        {
-            keys.append(.unreadable(name, payload.name))
+        if let name = event.collection, let record = event.read(ServerUnreadable.self) {
+            keys.append(.unreadable(name, record.name))
         }
-        if event.kind == .pullPage, let page = PullPagePayload(event.payload) {
+        if let page = event.read(PullPage.self) {
             keys += page.named.indices.map { .decision(position, $0) }
             if let name = event.collection, let state = page.list?.state {
                 keys.append(.listedPage(name, state.page))

@@ -234,6 +234,9 @@ extension Journal {
         }
         let last = check.last
         result.log = check.finished()
+        result.notes += result.log.foreign.map { "\($0)" }
+        let others = result.log.foreignCount - result.log.foreign.count
+        if others > 0 { result.notes.append("\(others) more events have such payloads") }
         result.problems = result.log.findings + mistakes
         recorded.last = last
     }

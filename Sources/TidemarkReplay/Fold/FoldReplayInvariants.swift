@@ -92,7 +92,11 @@ extension Event {
         case .localCreated: isObject && (try? JSONDocument(parsing: payload)) != nil
         case .localUpdated: (try? Patch(parsing: payload)) != nil
         case .localDeleted: true
-        default: false
+        case .storeOpened, .modelRegistered, .localDiscarded, .localRetried, .issueAnswered,
+            .timerFired, .ruleAnswered, .syncStarted, .syncFinished, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .unknown:
+            false
         }
     }
 }

@@ -116,7 +116,7 @@ struct NamedRow {
             if let collection = entry.event.collection {
                 keys += [.watermark(collection, scope: ""), .listed(collection), .held(collection)]
                 keys += [.owed(collection), .failing(.list(of: collection))]
-                let list = ListPayload(entry.event.payload)?.state
+                let list = entry.event.read(PullPage.self)?.list?.state
                 if let list { keys.append(.listedPage(collection, list.page)) }
             }
             if let key = keys.first(where: isIt) { return key }

@@ -48,7 +48,10 @@ struct HistoryRules: Sendable {
             case .pushAccepted, .pushRejected, .serverUpserted, .serverDeleted, .pullPage,
                 .serverDescribed, .serverUnreadable, .pullCompleted:
                 if let answer = event.call.flatMap({ answers[$0] }) { all.append(answer) }
-            default: break
+            case .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
+                .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered,
+                .syncStarted, .syncFinished, .requestSent, .requestFailed, .unknown:
+                break
             }
             if let cause = event.cause.flatMap({ places[$0] }), cause < index,
                 entries[cause].event.kind == .ruleAnswered
@@ -56,7 +59,7 @@ struct HistoryRules: Sendable {
                 followers[cause] = index
             }
             if event.kind == .pullPage {
-                let news = Self.places(of: event).compactMap(\.self)
+                let news = event.read(PullPage.self)?.events ?? []
                 pages[index] = Dictionary(
                     news.map { ($0, places[$0]) }, uniquingKeysWith: { first, _ in first }
                 ).compactMapValues(\.self)
@@ -79,45 +82,30 @@ struct HistoryRules: Sendable {
 
     /// Every mutation that a request covers.
     static func covered(by event: Event) -> [Position] {
-        guard let document = try? JSONDocument(parsing: event.payload) else { return [] }
-        return (document.value("covers")?.array ?? [])
-            .compactMap { $0.int64Value.flatMap(UInt64.init(exactly:)) }.map { Position($0) }
+        event.read(RequestSent.self)?.covers ?? []
     }
 
     /// The indexes of the ids of a page that it says nothing new of.
     static func known(in page: Event) -> [Int] {
-        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
-        return (document.value("at")?.array ?? []).enumerated()
-            .filter { $0.element.stringValue == "=" }.map(\.offset)
-    }
-
-    /// Where the entities of a page are that it says are new, in the order of its ids.
-    private static func places(of page: Event) -> [Position?] {
-        guard let document = try? JSONDocument(parsing: page.payload) else { return [] }
-        return (document.value("at")?.array ?? []).map {
-            $0.int64Value.flatMap(UInt64.init(exactly:)).map { Position($0) }
-        }
+        let places = page.read(PullPage.self)?.places ?? []
+        return places.indices.filter { places[$0] == .same }
     }
 
     /// A page without the entities that some events are about; nil where it names none any more.
     static func page(_ page: Event, without gone: Set<Position>) -> Event? {
-        let places = places(of: page)
-        return Self.page(
-            page, without: Set(places.indices.filter { places[$0].map(gone.contains) ?? false }))
+        let places = page.read(PullPage.self)?.places ?? []
+        let named = places.indices.filter { index in
+            if case .event(let position) = places[index] { gone.contains(position) } else { false }
+        }
+        return Self.page(page, without: Set(named))
     }
 
     /// A page without some of the entities that it names; nil where it names none any more.
     static func page(_ page: Event, without gone: Set<Int>) -> Event? {
-        guard let document = try? JSONDocument(parsing: page.payload),
-            let ids = document.value("ids")?.array, let at = document.value("at")?.array
-        else { return page }
-        func rest(_ values: [JSONValue]) -> JSONValue {
-            .array(values.enumerated().filter { !gone.contains($0.offset) }.map(\.element))
-        }
-        guard gone.count < ids.count else { return nil }
+        guard let named = page.read(PullPage.self) else { return page }
+        guard let rest = named.without(gone) else { return nil }
         var event = page
-        event.payload = document.applying(
-            set: [("ids", rest(ids).encoded()), ("at", rest(at).encoded())])
+        event.payload = rest.encoded
         return event
     }
 
@@ -133,7 +121,11 @@ struct HistoryRules: Sendable {
             guard let last = event.mutation else { return true }
             let row = try fold.entity(fold.resolve(key))
             return row.attempt == nil && row.pending.contains { $0.position == last }
-        default: return true
+        case .storeOpened, .modelRegistered, .issueAnswered, .timerFired, .ruleAnswered,
+            .syncStarted, .syncFinished, .requestAnswered, .requestFailed, .serverUpserted,
+            .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted,
+            .pushAccepted, .pushRejected, .unknown:
+            return true
         }
     }
 }

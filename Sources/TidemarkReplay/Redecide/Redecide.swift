@@ -233,14 +233,12 @@ private struct RecordedRuleAnswer {
     var answer: ConflictAnswer
 
     init?(_ entry: Capsule.Entry) {
-        guard let payload = try? JSONDocument(parsing: entry.event.payload),
-            let rule = payload.value("rule")?.stringValue, let raw = payload.rawValue("answer"),
-            let answer = ConflictAnswer(json: Array(raw))
+        guard let answered = entry.event.read(RuleAnswered.self), let answer = answered.answer
         else { return nil }
-        self.rule = rule
+        rule = answered.rule
         self.answer = answer
-        version = payload.value("version")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-        inputs = payload.value("inputs")?.stringValue ?? ""
+        version = Int(clamping: answered.version)
+        inputs = answered.inputs
         key = entry.event.key
     }
 }

@@ -17,7 +17,7 @@ extension RedecideHost {
     ) throws -> (ServerAnswer, AnswerRecord) {
         let head = AnswerHead(read.answered, bodies)
         if let error = head.error { return (ServerAnswer(error, to: question.call), head.record) }
-        let note = head.document.map(AnswerNote.init(of:)) ?? AnswerNote()
+        let note = head.event.answerNote
         if let answer = note.kind.flatMap(ServerAnswer.init(word:)) { return (answer, head.record) }
         // What is kept of it says it all, unless it brought something.
         let kept = head.answer(to: question.call, by: adapter)
@@ -43,13 +43,11 @@ extension RedecideHost {
 
     /// The answer to a request of which the log says nothing, because it brought nothing.
     func quiet(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
-        var record = AnswerRecord(payload: Array(#"{"status":200}"#.utf8))
-        record.status = 200
-        if let ending = run.ending {
-            record.date = ending.value("Date")?.stringValue
-            record.uptime = ending.value("answerUptime")?.int64Value
-            record.backoff = ending.value("Backoff")?.stringValue
-        }
+        var answered = RequestAnswered(status: 200)
+        answered.date = run.ending?.date
+        answered.backoff = run.ending?.backoff
+        var record = AnswerRecord(answered)
+        record.uptime = run.ending?.answerUptime
         let answer: ServerAnswer = try journal.read { views in
             let known = KnownRecords(views, question.call, AnswerNote(), nil)
             switch question.call {
@@ -92,59 +90,51 @@ extension RedecideHost {
             let record = ServerRecord(said.event)
             return (record.isDeleted ? .deleted(record) : .record(record), head.record)
         }
-        let payload = try? JSONDocument(parsing: accepted.event.payload)
-        let id = payload?.value("serverID")?.stringValue ?? items[0].key.id
+        let id = accepted.event.read(PushAccepted.self)?.serverID ?? items[0].key.id
         return (.stored(id: id, accepted.event.revision), head.record)
     }
 }
 
 /// What is kept of an answer as such.
 struct AnswerHead {
-    let document: JSONDocument?
+    let event: Event
     let record: AnswerRecord
     private let body: [UInt8]
-    private let isUnanswered: Bool
 
     init(_ entry: Capsule.Entry, _ bodies: [BodyReference: [UInt8]]) {
-        let event = entry.event
-        document = try? JSONDocument(parsing: event.payload)
-        isUnanswered = event.kind == .requestFailed
+        event = entry.event
         let named = event.namedBody.flatMap { bodies[$0] }
-        body = named ?? document?.bodyBytes ?? []
-        record = AnswerRecord(
-            logged: event.payload, bodies: named.map { [$0] } ?? [], isFailure: isUnanswered)
+        record = AnswerRecord(logged: event, bodies: named.map { [$0] } ?? [])
+        body = named ?? record.answered?.body.bytes ?? []
     }
 
     /// Why there was no answer; nil where there was one.
     var error: TransportError? {
-        guard isUnanswered else { return nil }
-        let code = (document?.value("error")?.stringValue).flatMap(
-            TransportError.Code.init(rawValue:))
-        return TransportError(
-            code ?? .connectionLost, detail: document?.value("detail")?.stringValue ?? "")
+        guard case .failed(let failed) = record.content else { return nil }
+        let code = TransportError.Code(rawValue: failed.error)
+        return TransportError(code ?? .connectionLost, detail: failed.detail ?? "")
     }
 
     /// Whether the call failed.
-    var isFailure: Bool { document?.value("failure") != nil }
+    var isFailure: Bool { record.answered?.failure != nil }
 
     /// What an adapter makes of what is kept.
     func answer(to call: ServerCall, by adapter: any ServerAdapter) -> ServerAnswer {
         let status = HTTPResponse.Status(code: record.status ?? 0)
-        let head = HTTPResponse(status: status, headerFields: document?.answerFields ?? [:])
+        let head = HTTPResponse(
+            status: status, headerFields: record.answered?.headerFields ?? [:])
         let answer = adapter.answer(to: call, head, body: body).about(call)
-        // What the adapter understands, and was no answer all the same.
-        let isMalformed = document?.value("failure")?.stringValue == "malformed"
         if case .failure = answer { return answer }
+        // What the adapter understands, and was no answer all the same.
+        let isMalformed = record.answered?.failure?.kind == .malformed
         return isMalformed ? .failure(.holdsCredentials) : answer
     }
 }
 
-extension JSONDocument {
-    /// The body that a payload holds.
-    fileprivate var bodyBytes: [UInt8] {
-        if let raw = rawValue("body") { return Array(raw) }
-        if let text = value("bodyText")?.stringValue { return Array(text.utf8) }
-        return value("bodyBase64")?.stringValue.flatMap(Base64.decode) ?? []
+extension Event {
+    /// What an answer to a read says beyond the events that follow from it.
+    var answerNote: AnswerNote {
+        read(RequestAnswered.self)?.note ?? read(RequestFailed.self)?.note ?? AnswerNote()
     }
 }
 
@@ -179,9 +169,8 @@ struct KnownRecords {
 
     private var said: [Capsule.Entry] { read?.news.filter { $0.event.isServers } ?? [] }
 
-    private var page: JSONDocument? {
-        let event = read?.news.first { $0.event.kind == .pullPage }?.event
-        return event.flatMap { try? JSONDocument(parsing: $0.payload) }
+    private var page: PullPage? {
+        read?.news.lazy.compactMap { $0.event.read(PullPage.self) }.first
     }
 
     /// An entity that is here as the server says; of one that is not, that it is not there.
@@ -202,26 +191,24 @@ struct KnownRecords {
     }
 
     /// The entities that a page names, each as it is said to be.
-    private func named(_ page: JSONDocument) throws -> [(record: ServerRecord, isSaid: Bool)] {
-        let places = page.value("at")?.array ?? []
-        let times = page.value("times")?.object ?? [:]
+    private func named(_ page: PullPage) throws -> [(record: ServerRecord, isSaid: Bool)] {
+        let times = Dictionary(
+            page.times.map { (ExactString($0.name), $0.value) }, uniquingKeysWith: { $1 })
         var result: [(ServerRecord, Bool)] = []
-        for (index, id) in (page.value("ids")?.array ?? []).enumerated() {
-            guard let id = id.stringValue, index < places.count else { continue }
-            if let number = places[index].int64Value.flatMap(UInt64.init(exactly:)),
-                let entry = said.first(where: { $0.position.rawValue == number })
+        for (id, place) in zip(page.ids, page.places) {
+            if place == .absent { continue }
+            if case .event(let position) = place,
+                let entry = said.first(where: { $0.position == position })
             {
                 result.append((ServerRecord(entry.event), true))
                 continue
             }
-            guard places[index].stringValue != PullPagePayload.absentWord else { continue }
             if let earlier = result.last(where: { $0.1 && ExactString($0.0.id) == ExactString(id) })
             {
                 result.append((earlier.0, false))
                 continue
             }
-            let time = times[id]?.int64Value.map { Timestamp(rawValue: $0) }
-            result.append((try same(id, time), false))
+            result.append((try same(id, times[ExactString(id)]), false))
         }
         return result
     }
@@ -234,7 +221,7 @@ struct KnownRecords {
         let tag = head.record.tag.map { Revision($0) }
         page.cursor = note.cursor.map { $0.rawValue.isEmpty ? nil : $0 } ?? tag
         page.movesCursor = note.movesCursor
-        page.references = note.references
+        page.references = note.references.map { ServerReference($0) }
         page.unreadable = try unreadable()
         // What no event tells of, because it is here as it is said to be.
         let told = page.records.map(\.id) + page.references.map(\.id)
@@ -315,13 +302,10 @@ struct KnownRecords {
 
     /// What tells collections from others of their names.
     func described(_ collections: [CollectionModel]) throws -> [CollectionDescription] {
-        if let event = read?.news.first(where: { $0.event.kind == .serverDescribed })?.event,
-            let epochs = try? JSONDocument(parsing: event.payload).value("collections")?.object
-        {
-            return epochs.compactMap { name, epoch in
-                epoch.stringValue.map {
-                    CollectionDescription(name: CollectionName(name), epoch: Revision($0))
-                }
+        let described = read?.news.lazy.compactMap { $0.event.read(ServerDescribed.self) }.first
+        if let described {
+            return described.epochs.map {
+                CollectionDescription(name: CollectionName($0.name), epoch: $0.value)
             }
         }
         return try collections.compactMap { collection in
@@ -336,10 +320,8 @@ struct KnownRecords {
 extension UnreadableRecord {
     /// What an event keeps of it.
     fileprivate init?(_ event: Event) {
-        guard let payload = UnreadablePayload(event.payload),
-            let document = try? JSONDocument(parsing: event.payload)
-        else { return nil }
-        let id = payload.name == payload.digest ? nil : payload.name
-        self.init(id: id, bytes: document.bodyBytes, problem: payload.problem)
+        guard let record = event.read(ServerUnreadable.self) else { return nil }
+        let id = record.name == record.digest ? nil : record.name
+        self.init(id: id, bytes: record.body.bytes, problem: record.problem)
     }
 }

@@ -126,18 +126,18 @@ extension Event {
     /// The page without how far its list was, where the one that was recorded does not say so:
     /// older engines kept nothing of it.
     private func withoutProgress(unlike recorded: Event) -> Event {
-        guard kind == .pullPage, ListPayload(recorded.payload) == nil,
-            ListPayload(payload) != nil, var object = (try? JSONValue(parsing: payload))?.object
+        guard let old = recorded.read(PullPage.self), old.list == nil,
+            var page = read(PullPage.self), page.list != nil
         else { return self }
-        object["list"] = nil
-        var page = self
-        page.payload = JSONValue.object(object).encoded()
-        return page
+        page.list = nil
+        var event = self
+        event.payload = page.encoded
+        return event
     }
 
     /// Whether it sends a change.
     fileprivate var isWrite: Bool {
-        kind == .requestSent && (try? JSONDocument(parsing: payload).value("rule")) != nil
+        read(RequestSent.self)?.rule != nil
     }
 
     /// Whether another one says the same of the same.

@@ -6,28 +6,6 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkViews
 
-extension RecordedRun {
-    /// What its end says of why it ended, for people.
-    var failureText: String { ending?.value("detail")?.stringValue ?? "" }
-}
-
-extension SyncFailure {
-    /// A failure that credentials can be refused with, from what was logged of it.
-    init?(name: String, detail: String) {
-        let inner = detail.firstIndex(of: "(").map { detail[$0...].dropFirst().dropLast() }
-        let text = String(inner ?? "")
-        switch name {
-        case "offline": self = .offline(text)
-        case "timeout": self = .timeout(text)
-        case "unauthorized": self = .unauthorized
-        case "forbidden": self = .forbidden
-        case "apiDeprecated": self = .apiDeprecated
-        case "clientDeprecated": self = .clientDeprecated
-        default: return nil
-        }
-    }
-}
-
 extension CommitComparison {
     /// What today's engine does before anything else that was recorded.
     func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
@@ -47,8 +25,8 @@ extension CommitComparison {
             divergence.kind = .extra
             return divergence
         }
-        let document = try? JSONDocument(parsing: recorded.event.payload)
-        divergence.field = RecordedRequest(document).difference(from: own)
+        let request = recorded.event.read(RequestSent.self)
+        divergence.field = RecordedRequest(request).difference(from: own)
         return divergence
     }
 

@@ -47,7 +47,7 @@ extension RedecideHost {
             if isLast(state), unasked(state).isEmpty {
                 if let sent = quietTime(state) { now = sent }
                 if state.isEnding || quietTime(state) == nil,
-                    let uptime = run.ending?.value("endUptime")?.int64Value
+                    let uptime = run.ending?.uptime
                 {
                     return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
                 }

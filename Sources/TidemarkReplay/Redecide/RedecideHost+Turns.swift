@@ -9,8 +9,7 @@ import TidemarkSync
 extension RedecideHost {
     /// Takes note that a list is asked for before its turn.
     func takeTurn(_ read: RecordedRead?) -> Int {
-        let payload = read.flatMap { try? JSONDocument(parsing: $0.answered.event.payload) }
-        let overtook = payload.map { AnswerNote(of: $0).overtook } ?? 0
+        let overtook = read?.answered.event.answerNote.overtook ?? 0
         return state.withLock { state in
             state.turns += 1
             state.open.append((state.turns, overtook))

@@ -141,11 +141,7 @@ final class RedecideHost: SyncHost {
     func interruption() -> SyncFailure? {
         state.withLock { state in
             guard isLast(state), unasked(state).isEmpty, !state.isFree else { return nil }
-            return switch run.failure {
-            case "cancelled": .cancelled
-            case "deadline": .deadline
-            default: nil
-            }
+            return SyncFailure(interruption: run.failure?.kind)
         }
     }
 
@@ -200,14 +196,13 @@ final class RedecideHost: SyncHost {
         }
         let isOver = state.withLock { isLast($0) && unasked($0).isEmpty }
         guard isOver, let failure = run.failure else { return .bearer("\(count)") }
-        switch failure {
         // The same ones are not accepted again.
-        case "unauthorized" where count > 1: return .bearer("\(count - 1)")
-        case "cancelled": throw CancellationError()
-        default: break
-        }
+        if failure.kind == .unauthorized, count > 1 { return .bearer("\(count - 1)") }
+        if failure.kind == .cancelled { throw CancellationError() }
         let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
-        if isOutside, let thrown = SyncFailure(name: failure, detail: run.failureText) {
+        if isOutside,
+            let thrown = SyncFailure(ofCredentials: failure.kind, said: run.ending?.detail ?? "")
+        {
             throw thrown
         }
         return .bearer("\(count)")
@@ -278,7 +273,7 @@ final class RedecideHost: SyncHost {
             return try answer(to: question, read)
         } catch {
             stop(error)
-            return (.failure(.cancelled), AnswerRecord(payload: Array("{}".utf8)))
+            return (.failure(.cancelled), AnswerRecord(RequestAnswered()))
         }
     }
 

@@ -19,20 +19,19 @@ struct RecordedRead: Sendable {
     var sentAt: Timestamp
     var asOf: Position { sent.event.asOf ?? .start }
 
-    private let document: JSONDocument?
+    private let request: RequestSent?
 
     init(_ sent: Capsule.Entry, _ answered: Capsule.Entry, commit: Int) {
         self.sent = sent
         self.answered = answered
         self.commit = commit
-        document = try? JSONDocument(parsing: sent.event.payload)
-        let time = document?.value("sentAt")?.int64Value
-        sentAt = time.map { Timestamp(rawValue: $0) } ?? sent.event.recordedAt
+        request = sent.event.read(RequestSent.self)
+        sentAt = request?.sentAt ?? sent.event.recordedAt
     }
 
     /// Whether it is the request that today's engine makes.
     func isOf(_ request: ServerRequest) -> Bool {
-        RecordedRequest(document) == RecordedRequest(request)
+        RecordedRequest(self.request) == RecordedRequest(request)
     }
 }
 
@@ -46,22 +45,23 @@ struct RecordedWrite: Sendable {
 
 /// What the log keeps of a request without a body.
 struct RecordedRequest: Sendable, Hashable {
-    private static let conditions: [HTTPField.Name] = [.ifMatch, .ifNoneMatch]
-
     var method: String?
     var path: String?
-    var conditions: [String?]
+    var ifMatch: String?
+    var ifNoneMatch: String?
 
-    init(_ document: JSONDocument?) {
-        method = document?.value("method")?.stringValue
-        path = document?.value("path")?.stringValue
-        conditions = Self.conditions.map { document?.value($0.rawName)?.stringValue }
+    init(_ request: RequestSent?) {
+        method = request?.method
+        path = request?.path
+        ifMatch = request?.ifMatch
+        ifNoneMatch = request?.ifNoneMatch
     }
 
     init(_ request: ServerRequest) {
         method = request.method.rawValue
         path = request.path
-        conditions = Self.conditions.map { request.headers[$0] }
+        ifMatch = request.headers[.ifMatch]
+        ifNoneMatch = request.headers[.ifNoneMatch]
     }
 
     var line: String { "\(method ?? "?") \(path ?? "?")" }
@@ -70,11 +70,8 @@ struct RecordedRequest: Sendable, Hashable {
     func difference(from other: RecordedRequest) -> String? {
         if method != other.method { return "payload.method" }
         if path != other.path { return "payload.path" }
-        for (index, name) in Self.conditions.enumerated()
-        where conditions[index] != other.conditions[index] {
-            return "payload.\(name.rawName)"
-        }
-        return nil
+        if ifMatch != other.ifMatch { return "payload.If-Match" }
+        return ifNoneMatch != other.ifNoneMatch ? "payload.If-None-Match" : nil
     }
 }
 
@@ -99,17 +96,17 @@ struct RecordedRun: Sendable {
     var ruleAnswers: [Capsule.Entry] = []
 
     init?(_ first: Capsule.Entry) {
-        guard let payload = try? JSONDocument(parsing: first.event.payload) else { return nil }
+        // A run without news has one event, which says what a start says.
+        guard let started = try? SyncStarted(reading: first.event.payload),
+            !started.run.triggers.isEmpty, let now = started.run.begunAt
+        else { return nil }
         self.first = first
-        let names = payload.value("triggers")?.array ?? payload.value("trigger").map { [$0] } ?? []
-        triggers = names.compactMap(\.stringValue).compactMap(SyncTrigger.init(rawValue:))
-        guard !triggers.isEmpty, let now = payload.value("begunAt")?.int64Value else { return nil }
+        triggers = started.run.triggers
         begun = Moment(
-            now: Timestamp(rawValue: now), bootID: payload.value("bootID")?.stringValue ?? "",
-            uptime: payload.value("uptime")?.int64Value ?? 0)
-        scope = SyncScope(payload.value("scope"))
-        isFull = payload.value("full") == .bool(true)
-        seed = payload.value("seed")?.stringValue.flatMap(UInt64.init) ?? 0
+            now: now, bootID: started.run.bootID ?? "", uptime: started.run.uptime ?? 0)
+        scope = started.run.scope
+        isFull = started.run.isFull
+        seed = started.seed ?? 0
     }
 
     /// The last event before it that it may have seen.
@@ -121,47 +118,28 @@ struct RecordedRun: Sendable {
     }
 
     /// What its end says.
-    var ending: JSONDocument? {
-        finished.flatMap { try? JSONDocument(parsing: $0.event.payload) }
-    }
+    var ending: SyncFinished? { finished?.event.read(SyncFinished.self) }
 
-    /// Why it ended early, by name; nil where it did not.
-    var failure: String? {
-        guard let name = ending?.value("outcome")?.stringValue,
-            name != "synced", name != "incomplete"
-        else { return nil }
-        return name
+    /// Why it ended early; nil where it did not.
+    var failure: FailureName? {
+        if case .failed(let name)? = ending?.outcome { name } else { nil }
     }
 
     /// How many requests were made that the log says nothing of, because they brought nothing.
     var quietMax: Int {
         guard failure == nil, let ending else { return 0 }
-        let requests = ending.value("requests")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-        return max(0, max(0, requests) - reads.count - writes.count)
+        return max(0, Int(clamping: max(0, ending.requests)) - reads.count - writes.count)
     }
 
     /// When those were made, as far as it is told.
-    var quietTimes: [Timestamp] {
-        let times = ending?.value("requestTimes")?.array ?? []
-        return times.compactMap(\.int64Value).sorted().map { Timestamp(rawValue: $0) }
-    }
+    var quietTimes: [Timestamp] { ending?.requestTimes.sorted() ?? [] }
 
     /// Why today's engine can't be asked to decide it; nil where it can.
     var obstacle: String? {
-        for (name, value) in ending?.members ?? [:] {
-            guard name.hasPrefix("paused "), let failure = value.stringValue,
-                failure == "ruleMissing" || failure == "ruleFailed"
-            else { continue }
-            return "a rule did not answer, and what the server said then is not in the log"
-        }
-        return nil
-    }
-}
-
-extension JSONDocument {
-    /// All of its members.
-    fileprivate var members: JSONObject {
-        (try? JSONValue(parsing: bytes))?.object ?? [:]
+        let paused = ending?.paused ?? []
+        guard paused.contains(where: { [.ruleMissing, .ruleFailed].contains($0.value.kind) })
+        else { return nil }
+        return "a rule did not answer, and what the server said then is not in the log"
     }
 }
 
@@ -211,26 +189,24 @@ extension RecordedRun {
             switch event.kind {
             case .requestSent:
                 open[entry.position] = entry
-                let payload = try? JSONDocument(parsing: event.payload)
                 // The writes of a batch name it as their cause.
-                let isWrite = payload?.value("covers") != nil || payload?.value("writes") != nil
-                if isWrite, event.cause == nil {
-                    let time = payload?.value("sentAt")?.int64Value
+                if let request = event.read(RequestSent.self), request.isWrite, event.cause == nil {
                     writes.append(
                         RecordedWrite(
-                            position: entry.position,
-                            sentAt: time.map { Timestamp(rawValue: $0) } ?? event.recordedAt,
-                            waited: payload?.value("waited")?.int64Value ?? 0))
+                            position: entry.position, sentAt: request.sentAt ?? event.recordedAt,
+                            waited: request.waited))
                 }
             case .requestAnswered, .requestFailed:
                 guard let call = event.call, let sent = open[call] else { break }
                 places[call] = reads.count
                 reads.append(RecordedRead(sent, entry, commit: index))
             case .syncFinished: finished = entry
-            case .ruleAnswered:
-                ruleAnswers.append(entry)
-                fallthrough
-            default:
+            case .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
+                .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered,
+                .syncStarted, .serverUpserted, .serverDeleted, .serverDescribed,
+                .serverUnreadable, .pullPage, .pullCompleted, .pushAccepted, .pushRejected,
+                .unknown:
+                if event.kind == .ruleAnswered { ruleAnswers.append(entry) }
                 if let call = event.call, let place = places[call] {
                     reads[place].news.append(entry)
                 }

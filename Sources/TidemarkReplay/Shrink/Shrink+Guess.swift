@@ -36,7 +36,7 @@ private struct LogSlice {
             byCommit[source.commits[index], default: []].append(index)
             guard let key = event.key else { continue }
             note(key, index)
-            if event.kind == .pushAccepted, let id = Self.serverID(event) {
+            if let id = event.read(PushAccepted.self)?.serverID {
                 note(EntityKey(key.collection, id), index)
             }
         }
@@ -45,10 +45,6 @@ private struct LogSlice {
     private mutating func note(_ key: EntityKey, _ index: Int) {
         if byKey[key] == nil { byID[ExactString(key.id), default: []].append(key) }
         byKey[key, default: []].append(index)
-    }
-
-    private static func serverID(_ event: Event) -> String? {
-        (try? JSONDocument(parsing: event.payload))?.value("serverID")?.stringValue
     }
 
     func guesses(_ subjects: StatePredicate.Subjects) -> [[Int]] {
@@ -98,7 +94,8 @@ private struct LogSlice {
     private func keys(of index: Int) -> [EntityKey] {
         let event = source.entries[index].event
         guard let key = event.key else { return [] }
-        return [key] + (Self.serverID(event).map { [EntityKey(key.collection, $0)] } ?? [])
+        let id = event.read(PushAccepted.self)?.serverID
+        return [key] + (id.map { [EntityKey(key.collection, $0)] } ?? [])
     }
 
     /// The entities of the log whose id stands in a payload.

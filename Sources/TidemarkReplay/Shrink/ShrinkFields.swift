@@ -87,7 +87,11 @@ extension Shrinker {
             case .localCreated, .localUpdated: return !sent.contains(entry.position)
             case .serverUpserted, .pullPage:
                 return entry.event.call.map { !answers.contains($0) } ?? true
-            default: return false
+            case .storeOpened, .modelRegistered, .localDeleted, .localDiscarded, .localRetried,
+                .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .syncFinished,
+                .requestSent, .requestAnswered, .requestFailed, .serverDeleted, .serverDescribed,
+                .serverUnreadable, .pullCompleted, .pushAccepted, .pushRejected, .unknown:
+                return false
             }
         }
     }

@@ -1,6 +1,6 @@
 // SyncFailure.swift — the closed set of reasons why a sync run did not do all it was to do.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 
 /// Why a call, or a whole sync run, failed.
@@ -42,25 +42,28 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case cancelled
 
     /// The word for logs and tools.
-    public var name: String {
+    public var name: String { kind.rawValue }
+
+    /// Which of the failures it is, without what is known of this one.
+    package var kind: FailureKind {
         switch self {
-        case .offline: "offline"
-        case .timeout: "timeout"
-        case .server: "server"
-        case .tooManyRequests: "tooManyRequests"
-        case .client: "client"
-        case .unauthorized: "unauthorized"
-        case .forbidden: "forbidden"
-        case .apiDeprecated: "apiDeprecated"
-        case .clientDeprecated: "clientDeprecated"
-        case .malformed: "malformed"
-        case .backoff: "backoff"
-        case .deadline: "deadline"
-        case .foreign: "foreign"
-        case .ruleMissing: "ruleMissing"
-        case .ruleFailed: "ruleFailed"
-        case .missing: "missing"
-        case .cancelled: "cancelled"
+        case .offline: .offline
+        case .timeout: .timeout
+        case .server: .server
+        case .tooManyRequests: .tooManyRequests
+        case .client: .client
+        case .unauthorized: .unauthorized
+        case .forbidden: .forbidden
+        case .apiDeprecated: .apiDeprecated
+        case .clientDeprecated: .clientDeprecated
+        case .malformed: .malformed
+        case .backoff: .backoff
+        case .deadline: .deadline
+        case .foreign: .foreign
+        case .ruleMissing: .ruleMissing
+        case .ruleFailed: .ruleFailed
+        case .missing: .missing
+        case .cancelled: .cancelled
         }
     }
 
@@ -183,6 +186,44 @@ extension SyncFailure {
         case .cancelled: self = .cancelled
         case .invalidRequest: self = .client(status: 0, error.detail)
         }
+    }
+}
+
+extension SyncFailure {
+    /// What a run ends with that was stopped from outside; nil for every other failure.
+    package init?(interruption kind: FailureKind?) {
+        switch kind {
+        case .cancelled: self = .cancelled
+        case .deadline: self = .deadline
+        case .offline, .timeout, .server, .tooManyRequests, .client, .unauthorized, .forbidden,
+            .apiDeprecated, .clientDeprecated, .malformed, .backoff, .foreign, .ruleMissing,
+            .ruleFailed, .missing, nil:
+            return nil
+        }
+    }
+
+    /// What whoever is asked for credentials may fail with, from what the log says of it; nil for
+    /// every other failure.
+    ///
+    /// - Parameter sentence: the failure's ``description``.
+    package init?(ofCredentials kind: FailureKind?, said sentence: String) {
+        switch kind {
+        case .offline: self.init(SyncFailure.offline, said: sentence)
+        case .timeout: self.init(SyncFailure.timeout, said: sentence)
+        case .unauthorized: self = .unauthorized
+        case .forbidden: self = .forbidden
+        case .apiDeprecated: self = .apiDeprecated
+        case .clientDeprecated: self = .clientDeprecated
+        case .server, .tooManyRequests, .client, .malformed, .backoff, .deadline, .foreign,
+            .ruleMissing, .ruleFailed, .missing, .cancelled, nil:
+            return nil
+        }
+    }
+
+    /// The failure whose description is a sentence: what stands in parentheses is its detail.
+    private init(_ make: (String) -> SyncFailure, said sentence: String) {
+        let detail = sentence.dropFirst("\(make(""))".count).dropFirst(2).dropLast()
+        self = make(String(detail))
     }
 }
 

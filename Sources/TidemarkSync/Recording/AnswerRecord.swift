@@ -3,16 +3,38 @@
 
 package import HTTPTypes
 package import TidemarkEvents
+import TidemarkLog
 package import TidemarkRules
 import TidemarkViews
 
-extension AnswerRecord {
-    /// The header fields that decide anything, in the order in which they are logged.
-    fileprivate static let kept: [HTTPField.Name] =
-        [.date, .eTag]
-        + ["Alert", "Backoff", "Next-Page"]
-        .compactMap { HTTPField.Name($0) }
+/// What is kept of an answer's head, and of its body where it failed; or that none came.
+package struct AnswerRecord: Sendable {
+    /// What an event says of it.
+    package enum Content: Sendable {
+        case answered(RequestAnswered)
+        case failed(RequestFailed)
+    }
 
+    package var content: Content
+    /// What the content names by hash.
+    package var bodies: [[UInt8]] = []
+    /// Whether a document that came holds the credentials.
+    var isExposing = false
+    /// What the answer is, where its head alone does not say so.
+    var kind: String?
+    /// What a failure concerns, where it is not the whole run.
+    var concern: FailureConcern?
+    /// Microseconds since the device's boot, when the answer was read, or given up.
+    package var uptime: Int64?
+    /// The payload where it was logged already, with all that is kept of the answer.
+    private var logged: [UInt8]?
+
+    package init(_ answered: RequestAnswered) { content = .answered(answered) }
+
+    private init(_ failed: RequestFailed) { content = .failed(failed) }
+}
+
+extension AnswerRecord {
     /// - Parameters:
     ///   - uptime: microseconds since the device's boot, when the answer came.
     ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
@@ -20,50 +42,119 @@ extension AnswerRecord {
         _ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64,
         isRepeatable: Bool = false
     ) {
-        var payload = PayloadBuilder()
         let head = response.response
         let status = head.status.code
-        payload.add("status", Int64(status))
+        var answered = RequestAnswered(status: status)
         // Where the status alone does not say so.
-        if AttemptRule.mayHaveArrived(status: status, isRepeatable: isRepeatable),
-            !AttemptRule.mayHaveArrived(status: status)
-        {
-            payload.add("mayHaveArrived", true)
+        answered.mayHaveArrived =
+            AttemptRule.mayHaveArrived(status: status, isRepeatable: isRepeatable)
+            && !AttemptRule.mayHaveArrived(status: status)
+        answered.keep(head.headerFields)
+        var asksToWait = answered.backoff != nil
+        if case .failure(let failure) = answer {
+            asksToWait = true
+            answered.failure = FailureName(failure.kind)
+            answered.retryAfter = failure.retryAfterSeconds
         }
-        for name in Self.kept { payload.add(name.rawName, head.headerFields[name]) }
-        let backoff = HTTPField.Name("Backoff").flatMap { head.headerFields[$0] }
-        var asksToWait = backoff != nil
-        if case .failure = answer { asksToWait = true }
         // A pause, also one of ours, and the server's clock are measured by the clock that nobody
         // sets.
-        if head.headerFields[.date] != nil || asksToWait { payload.add("uptime", uptime) }
-        var bodies: [[UInt8]] = []
-        var name: String?
-        if case .failure(let failure) = answer {
-            name = failure.name
-            payload.add("failure", failure.name)
-            payload.add("retryAfter", failure.retryAfterSeconds)
-        }
-        if answer.keepsBody { bodies = payload.answerBody(response.body) }
-        self.init(payload: payload.bytes)
-        self.bodies = bodies
+        let isTimed = answered.date != nil || asksToWait
+        answered.uptime = isTimed ? uptime : nil
+        self.init(answered)
         self.uptime = uptime
-        failure = name
-        self.status = status
-        take(head.headerFields)
-        // Who answers in the server's place has a clock of its own.
-        if case .failure = answer { date = nil }
+        if answer.keepsBody { keep(response.body) }
         kind = answer.word(for: head.status)
     }
 
-    private mutating func take(_ fields: HTTPFields) {
-        func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
-        date = fields[.date]
-        backoff = field("Backoff")
-        alert = field("Alert")
-        tag = fields[.eTag]
-        nextPage = field("Next-Page").flatMap { $0.isEmpty ? nil : $0 }
+    /// Keeps a body: a long one is named by length and hash, so that equal ones are stored once.
+    private mutating func keep(_ body: [UInt8]) {
+        guard case .answered(var answered) = content else { return }
+        if body.count > EventLog.inlinePayloadBytesMax {
+            let reference = BodyReference(to: body)
+            answered.namedBody = NamedBody(length: reference.bytes, digest: reference.digits)
+            bodies = [body]
+        } else {
+            answered.body = PayloadBody(body)
+        }
+        content = .answered(answered)
     }
+
+    /// - Parameter uptime: microseconds since the device's boot, when it was given up.
+    package init(_ error: TransportError, uptime: Int64? = nil) {
+        var failed = RequestFailed()
+        failed.error = error.code.rawValue
+        failed.mayHaveArrived = error.mayHaveArrived
+        failed.detail = error.detail
+        failed.uptime = uptime
+        self.init(failed)
+        self.uptime = uptime
+    }
+
+    /// What was logged of an answer, with what it names by hash.
+    package init(logged event: Event, bodies: [[UInt8]]) {
+        if event.kind == .requestFailed {
+            let failed = RequestFailed(stored: event.payload)
+            self.init(failed)
+            uptime = failed.uptime
+        } else {
+            let answered = RequestAnswered(stored: event.payload)
+            self.init(answered)
+            uptime = answered.uptime
+        }
+        self.bodies = bodies
+        logged = event.payload
+    }
+
+    /// What is kept of one write's answer in a batch; its body lies with that of the batch.
+    init(_ answer: BatchedAnswer) {
+        self.init(RequestAnswered(status: answer.status))
+        guard case .failure(let failure) = answer.answer, case .answered(var answered) = content
+        else { return }
+        answered.failure = FailureName(failure.kind)
+        content = .answered(answered)
+        if !failure.stopsRun { concern = .entity }
+    }
+
+    /// What an answer to a whole batch says of each write in it.
+    var ofEachWrite: AnswerRecord {
+        guard case .answered(let whole) = content else { return self }
+        var part = RequestAnswered(status: whole.status)
+        part.failure = whole.failure
+        var record = AnswerRecord(part)
+        record.concern = concern
+        return record
+    }
+}
+
+extension AnswerRecord {
+    /// The answer's head; nil where none came.
+    package var answered: RequestAnswered? {
+        if case .answered(let answered) = content { answered } else { nil }
+    }
+
+    var isFailure: Bool { answered == nil }
+
+    package var status: Int? { answered?.status }
+
+    /// The server's clock, as it wrote it: not that of whoever answers in its place.
+    var date: String? { answered.flatMap { $0.failure == nil ? $0.date : nil } }
+
+    /// The same, where it can be read.
+    package var serverTime: Timestamp? { answered?.serverTime }
+
+    /// For how many seconds the server asked not to be called without need.
+    var backoff: String? { answered?.backoff }
+
+    /// What the server has to say to whoever runs the app.
+    package var alert: String? { answered?.alert }
+
+    /// The next page, where a header field names it.
+    package var nextPage: String? {
+        answered?.nextPage.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The version, where a header field names it.
+    package var tag: String? { answered?.tag }
 
     /// What it says of the server's clock, in a run that began at a moment.
     package func sighting(begun: Moment) -> ClockSighting? {
@@ -71,39 +162,51 @@ extension AnswerRecord {
         return ClockSighting(serverTime, begun: begun, uptime: uptime)
     }
 
-    /// What was logged of an answer, with what it names by hash.
-    package init(logged payload: [UInt8], bodies: [[UInt8]], isFailure: Bool) {
-        self.init(payload: payload)
-        self.bodies = bodies
-        self.isFailure = isFailure
-        isLogged = true
-        guard let document = try? JSONDocument(parsing: payload) else { return }
-        take(document.answerFields)
-        if document.rawValue("failure") != nil { date = nil }
-        status = document.value("status")?.int64Value.flatMap(Int.init(exactly:))
-        uptime = document.value("uptime")?.int64Value
-        failure = document.value("failure")?.stringValue
-    }
-
-    /// - Parameter uptime: microseconds since the device's boot, when it was given up.
-    package init(_ error: TransportError, uptime: Int64? = nil) {
-        var payload = PayloadBuilder()
-        payload.add("error", error.code.rawValue)
-        payload.add("mayHaveArrived", error.mayHaveArrived)
-        payload.add("detail", error.detail)
-        payload.add("uptime", uptime)
-        self.init(payload: payload.bytes)
-        self.uptime = uptime
-        isFailure = true
+    /// The payload, and in it what it concerns and what else the answer says.
+    func payload(with note: AnswerNote = AnswerNote()) -> [UInt8] {
+        if let logged { return logged }
+        var note = note
+        note.kind = note.kind ?? kind
+        switch content {
+        case .answered(var answered):
+            answered.concern = concern
+            answered.note = note
+            return answered.encoded
+        case .failed(var failed):
+            failed.concern = concern
+            failed.note = note
+            return failed.encoded
+        }
     }
 }
 
-extension JSONDocument {
-    /// The header fields that a payload of `request.answered` holds.
-    package var answerFields: HTTPFields {
+extension RequestAnswered {
+    /// The header fields that decide anything.
+    private static let alertField = HTTPField.Name("Alert")
+    private static let backoffField = HTTPField.Name("Backoff")
+    private static let nextPageField = HTTPField.Name("Next-Page")
+
+    /// Keeps the header fields that decide anything.
+    fileprivate mutating func keep(_ fields: HTTPFields) {
+        func field(_ name: HTTPField.Name?) -> String? { name.flatMap { fields[$0] } }
+        date = fields[.date]
+        tag = fields[.eTag]
+        alert = field(Self.alertField)
+        backoff = field(Self.backoffField)
+        nextPage = field(Self.nextPageField)
+    }
+
+    /// The header fields that are kept of the answer.
+    package var headerFields: HTTPFields {
         var fields: HTTPFields = [:]
-        for name in AnswerRecord.kept { fields[name] = value(name.rawName)?.stringValue }
-        fields[.retryAfter] = value("retryAfter")?.int64Value.map(String.init)
+        fields[.date] = date
+        fields[.eTag] = tag
+        fields[.retryAfter] = retryAfter.map(String.init)
+        for (name, value) in [
+            (Self.alertField, alert), (Self.backoffField, backoff), (Self.nextPageField, nextPage),
+        ] {
+            if let name { fields[name] = value }
+        }
         return fields
     }
 }

@@ -22,7 +22,7 @@ extension SyncRecorder {
                 Event(
                     .timerFired, recordedAt: draft.now, sync: start, uptime: moment.uptime,
                     bootID: bootID,
-                    json: TimerPayload(TimerPayload.cleanUp, now: now).encoded))
+                    json: TimerFired(.cleanUp, now: now).encoded))
         }
     }
 

@@ -11,15 +11,15 @@ extension SyncRecorder {
     func progress(
         of list: Listing, _ page: ListPage, _ news: PullNews, _ failure: SyncFailure?,
         _ draft: Draft
-    ) throws -> ListPayload? {
+    ) throws -> ListProgress? {
         guard list.isWhole else { return nil }
         let isKept = failure == nil && (page.next != nil || list.pages > 1)
         guard isKept, let state = list.state else {
             // What was kept of an earlier one is of no use any more.
             return try draft.fold.listed(list.collection.name)?.state == nil
-                ? nil : ListPayload(nil)
+                ? nil : ListProgress(nil)
         }
-        var payload = ListPayload(state)
+        var payload = ListProgress(state)
         payload.references = news.wanted.map(ListedReference.init)
         let wanted = Set(news.wanted.map { ExactString($0.id) })
         payload.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }

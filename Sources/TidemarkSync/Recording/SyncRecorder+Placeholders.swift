@@ -16,34 +16,32 @@ extension SyncRecorder {
         exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         var news = PullNews()
-        var places: [ExactString: JSONValue] = [:]
+        var places: [ExactString: PullPage.Place] = [:]
         for record in records {
-            places[ExactString(record.id)] = "="
+            places[ExactString(record.id)] = .same
             guard try isNews(record, collection, exchange.asOf, draft) else { continue }
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
             guard let position = try say(event, draft) else { continue }
             news.count += 1
-            places[ExactString(record.id)] = .number(JSONNumber(position.rawValue))
+            places[ExactString(record.id)] = .event(position)
         }
-        let absent = JSONValue.string(PullPagePayload.absentWord)
-        let payload: JSONObject = [
-            "scope": .string(PullPagePayload.refetchScope),
-            "ids": .array(ids.map(JSONValue.string)),
-            "at": .array(ids.map { places[ExactString($0)] ?? absent }),
-        ]
-        try appendPage(payload, collection, start, call: call, draft)
+        var page = PullPage()
+        page.scope = PullPage.refetchScope
+        page.ids = ids
+        page.places = ids.map { places[ExactString($0)] ?? .absent }
+        try appendPage(page, collection, start, call: call, draft)
         return news
     }
 
     /// Logs which entities a page names.
     func appendPage(
-        _ payload: JSONObject, _ collection: CollectionName, _ start: Position, call: Position,
+        _ page: PullPage, _ collection: CollectionName, _ start: Position, call: Position,
         _ draft: Draft
     ) throws {
         try draft.append(
             Event(
                 .pullPage, recordedAt: draft.now, collection: collection, sync: start, call: call,
-                json: JSONValue.object(payload).encoded()))
+                json: page.encoded))
     }
 }

@@ -50,32 +50,27 @@ extension SyncRecorder {
         }
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        var seen: [JSONValue] = []
-        var places: [JSONValue] = []
+        var named = PullPage()
         for (record, isNew) in zip(page.records, fresh) {
-            seen.append(.string(record.id))
+            named.ids.append(record.id)
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
             let isGain = try isNew && draft.fold.isGain(event, at: draft.nextPosition)
             guard isNew, let position = try say(event, draft) else {
-                places.append("=")
+                named.places.append(.same)
                 continue
             }
             if isGain { news.isGain = true }
             news.count += 1
-            places.append(.number(JSONNumber(Int(position.rawValue))))
+            named.places.append(.event(position))
         }
         for record in unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        let progress = news.isComplete ? nil : try progress(of: list, page, news, failure, draft)
-        if !seen.isEmpty || progress != nil {
-            var payload: JSONObject = ["scope": "", "ids": .array(seen), "at": .array(places)]
-            if let times = try timesUnknown(page, list.collection, draft) {
-                payload["times"] = .object(times)
-            }
-            payload["list"] = progress?.json
-            try appendPage(payload, collection, start, call: call, draft)
+        if !news.isComplete { named.list = try progress(of: list, page, news, failure, draft) }
+        if !named.ids.isEmpty || named.list != nil {
+            named.times = try timesUnknown(page, list.collection, draft)
+            try appendPage(named, collection, start, call: call, draft)
         }
         if news.isComplete {
             try appendCompleted(list, Absent(), start, call: call, draft)
@@ -98,7 +93,8 @@ extension SyncRecorder {
             ServerRecord(id: $0.id, revision: nil, serverTime: $0.serverTime, document: nil)
         }
         var news = PullNews()
-        var places: [JSONValue] = []
+        var page = PullPage()
+        page.ids = (records + gone).map(\.id)
         for record in records + gone {
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
@@ -106,18 +102,16 @@ extension SyncRecorder {
             guard try isNews(record, collection, exchange.asOf, draft),
                 let position = try say(event, draft)
             else {
-                places.append("=")
+                page.places.append(.same)
                 continue
             }
             news.count += 1
             if isGain { news.isGain = true }
-            places.append(.number(JSONNumber(position.rawValue)))
+            page.places.append(.event(position))
         }
         // What they refer to is looked for once all of them are here.
         if try draft.fold.knownCollection(collection)?.makesPlaceholders == true {
-            let ids = (records + gone).map { JSONValue.string($0.id) }
-            let payload: JSONObject = ["scope": "", "ids": .array(ids), "at": .array(places)]
-            try appendPage(payload, collection, start, call: call, draft)
+            try appendPage(page, collection, start, call: call, draft)
         }
         return news
     }
@@ -158,20 +152,13 @@ extension SyncRecorder {
             try absent.isHeld || absent.isOutOfReach
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
         guard isTaken, !stale.contains(list.collection.name) else { return }
-        var payload = PayloadBuilder()
-        payload.add("scope", "")
-        payload.add("complete", true)
-        payload.add("full", list.isWhole)
-        payload.add("epoch", list.epoch?.description)
-        if list.collection.since != nil { payload.add("asked", list.asked?.rawValue) }
-        if absent.isHeld {
-            let ids = JSONValue.array(absent.ids.map(JSONValue.string))
-            payload.add("held", ids)
-            payload.add("of", Int64(list.knownCount))
-        }
-        if absent.isOutOfReach { payload.add("hidden", .array(absent.ids.map(JSONValue.string))) }
-        let readable = try readableAgain(list, draft)
-        if !readable.isEmpty { payload.add("gone", .array(readable.map(JSONValue.string))) }
+        var completed = PullCompleted()
+        completed.isFull = list.isWhole
+        completed.epoch = list.epoch
+        if list.collection.since != nil { completed.asked = list.asked }
+        if absent.isHeld { (completed.held, completed.knownCount) = (absent.ids, list.knownCount) }
+        if absent.isOutOfReach { completed.hidden = absent.ids }
+        completed.gone = try readableAgain(list, draft)
         let isInDoubt = try draft.fold.isTimeInDoubt()
         let time = try list.serverTime.flatMap { time in
             try !isInDoubt && draft.fold.believes(time, begun: begun) ? time : nil
@@ -180,7 +167,7 @@ extension SyncRecorder {
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
                 sync: start, call: call, asOf: list.asOf, serverTime: time,
-                revision: list.cursor, json: payload.bytes))
+                revision: list.cursor, json: completed.encoded))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
     }
@@ -202,15 +189,13 @@ extension SyncRecorder {
         }
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        var epochs = JSONObject()
-        for described in list.sorted(by: { $0.name < $1.name }) {
-            epochs[described.name.rawValue] = .string(described.epoch.description)
+        let epochs = list.sorted { $0.name < $1.name }.map {
+            Named($0.name.rawValue, $0.epoch)
         }
-        let payload: JSONObject = ["collections": .object(epochs)]
         try draft.append(
             Event(
                 .serverDescribed, recordedAt: draft.now, sync: start, call: call,
-                json: JSONValue.object(payload).encoded()))
+                json: ServerDescribed(epochs).encoded))
     }
 
     /// Logs how an entity stands that was asked after by itself.
@@ -258,17 +243,23 @@ extension SyncRecorder {
     /// what never was here, and what more is known of than the page.
     private func timesUnknown(
         _ page: ListPage, _ collection: CollectionModel, _ draft: Draft
-    ) throws -> JSONObject? {
-        guard collection.since != nil else { return nil }
-        var times = JSONObject()
+    ) throws -> [Named<Timestamp>] {
+        guard collection.since != nil else { return [] }
+        var times: [Named<Timestamp>] = []
+        var places: [ExactString: Int] = [:]
         for record in page.records {
             guard let time = record.serverTime else { continue }
             let key = try draft.fold.resolve(EntityKey(collection.name, record.id))
             if try draft.fold.entity(key).serverTime != time {
-                times[record.id] = .number(JSONNumber(time.rawValue))
+                if let place = places[ExactString(record.id)] {
+                    times[place].value = time
+                } else {
+                    places[ExactString(record.id)] = times.count
+                    times.append(Named(record.id, time))
+                }
             }
         }
-        return times.isEmpty ? nil : times
+        return times
     }
 
     mutating func isNews(
@@ -333,15 +324,15 @@ extension SyncRecorder {
         _ record: UnreadableRecord, _ collection: CollectionName, _ start: Position,
         call: Position, asOf: Position, _ draft: Draft
     ) throws {
-        var payload = PayloadBuilder()
-        payload.add("name", record.name)
-        payload.add("sha256", record.digest)
-        payload.add("problem", record.problem)
-        payload.body(record.bytes)
+        var unreadable = ServerUnreadable()
+        unreadable.name = record.name
+        unreadable.digest = record.digest
+        unreadable.problem = record.problem
+        unreadable.body = PayloadBody(record.bytes)
         try draft.append(
             Event(
                 .serverUnreadable, recordedAt: draft.now, collection: collection, sync: start,
-                call: call, asOf: asOf, json: payload.bytes))
+                call: call, asOf: asOf, json: unreadable.encoded))
     }
 }
 

@@ -38,14 +38,13 @@ extension SyncRecorder {
                 items[0], request, sentAt, waited: waited, start, asOf, cause: nil, draft)
             return SentPush(call: call, calls: [call])
         }
-        var payload = PayloadBuilder()
-        payload.add(request, sentAt: sentAt)
-        if waited > 0 { payload.add("waited", waited) }
-        payload.add("writes", Int64(items.count))
+        var batch = RequestSent(request, at: sentAt)
+        batch.waited = waited
+        batch.writes = Int64(items.count)
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, collection: items[0].key.collection,
-                sync: start, asOf: asOf, json: payload.bytes))
+                sync: start, asOf: asOf, json: batch.encoded))
         var calls: [Position] = []
         for (item, part) in zip(items, parts) {
             calls.append(
@@ -58,16 +57,15 @@ extension SyncRecorder {
         _ item: PushItem, _ request: ServerRequest, _ sentAt: Timestamp, waited: Int64,
         _ start: Position, _ asOf: Position, cause: Position?, _ draft: Draft
     ) throws -> Position {
-        var payload = PayloadBuilder()
-        payload.add(request, sentAt: sentAt)
-        if waited > 0 { payload.add("waited", waited) }
-        payload.add("covers", item.covers)
-        payload.add("rule", "push/\(PushWrite.version)")
-        payload.body(request.body)
+        var write = RequestSent(request, at: sentAt)
+        write.waited = waited
+        write.covers = item.covers
+        write.rule = "push/\(PushWrite.version)"
+        write.body = PayloadBody(request.body)
         return try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: item.key, cause: cause, sync: start,
-                mutation: item.covers.last, asOf: asOf, json: payload.bytes))
+                mutation: item.covers.last, asOf: asOf, json: write.encoded))
     }
 
     /// Logs the answer to a push, and what it means for each entity.
@@ -149,7 +147,7 @@ extension SyncRecorder {
         guard case .failure(.foreign) = answer, let status = record.status,
             (400..<500).contains(status),
             let failing = try draft.fold.failing(draft.fold.resolve(item.key)),
-            failing.gate.reason == "foreign", failing.gate.failures >= 2
+            FailureKind(rawValue: failing.gate.reason) == .foreign, failing.gate.failures >= 2
         else { return nil }
         return .page(status)
     }
@@ -158,12 +156,8 @@ extension SyncRecorder {
         _ item: PushItem, _ call: Position, _ id: String, _ revision: Revision?,
         _ start: Position, _ draft: Draft
     ) throws {
-        var payload: [UInt8]?
-        if ExactString(id) != ExactString(item.key.id) {
-            var builder = PayloadBuilder()
-            builder.add("serverID", id)
-            payload = builder.bytes
-        }
+        let isOther = ExactString(id) != ExactString(item.key.id)
+        let payload = isOther ? PushAccepted(serverID: id).encoded : nil
         try draft.append(
             Event(
                 .pushAccepted, recordedAt: draft.now, key: item.key, sync: start,
@@ -188,13 +182,12 @@ extension SyncRecorder {
         _ item: PushItem, _ refusal: ServerRefusal, call: Position?, _ draft: Draft
     ) throws {
         let start = try begin(draft)
-        var payload = PayloadBuilder()
-        payload.add("status", Int64(refusal.status))
-        payload.add("message", refusal.message)
+        let rejected = PushRejected(
+            status: UInt32(clamping: refusal.status), message: refusal.message)
         try draft.append(
             Event(
                 .pushRejected, recordedAt: draft.now, key: item.key, sync: start,
-                mutation: item.covers.last, call: call, json: payload.bytes))
+                mutation: item.covers.last, call: call, json: rejected.encoded))
     }
 }
 
@@ -202,20 +195,5 @@ extension EntityRow {
     /// Whether what a write carries is pending still, as the first of what is.
     fileprivate func isPending(_ covers: [Position]) -> Bool {
         pending.prefix(covers.count).map(\.position) == covers
-    }
-}
-
-extension AnswerRecord {
-    /// What is kept of one write's answer in a batch; its body lies with that of the batch.
-    fileprivate init(_ answer: BatchedAnswer) {
-        var payload = PayloadBuilder()
-        payload.add("status", Int64(answer.status))
-        var isOwn = false
-        if case .failure(let failure) = answer.answer {
-            payload.add("failure", failure.name)
-            isOwn = !failure.stopsRun
-        }
-        self.init(payload: payload.bytes)
-        if isOwn { concern = .entity }
     }
 }

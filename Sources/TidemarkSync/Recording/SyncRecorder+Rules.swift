@@ -70,12 +70,12 @@ extension SyncRecorder {
                 throw .ruleFailed(rule.name, "its document is not a JSON object: \(error)")
             }
         }
-        var payload = PayloadBuilder()
-        payload.add("rule", rule.name)
-        payload.add("version", Int64(rule.version))
-        payload.add("inputs", BodyReference(to: conflict.question.canonical).digits)
-        payload.raw("answer", answer.json)
-        return payload.bytes
+        var answered = RuleAnswered()
+        answered.rule = rule.name
+        answered.version = Int64(rule.version)
+        answered.inputs = BodyReference(to: conflict.question.canonical).digits
+        answered.answer = answer
+        return answered.encoded
     }
 
     /// How deep a document may stand in others: events, and a server's pages.

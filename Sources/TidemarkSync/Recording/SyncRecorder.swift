@@ -33,61 +33,6 @@ struct ReadExchange: Sendable {
     }
 }
 
-/// What is kept of an answer's head, and of its body where it failed.
-package struct AnswerRecord: Sendable {
-    package var payload: [UInt8]
-    /// What the payload names by hash.
-    package var bodies: [[UInt8]] = []
-    /// The server's clock, as it wrote it.
-    package var date: String?
-    /// Microseconds since the device's boot, when it was read.
-    package var uptime: Int64?
-    /// For how many seconds the server asked not to be called without need.
-    package var backoff: String?
-    package var status: Int?
-    /// What the server has to say to whoever runs the app.
-    package var alert: String?
-    /// The next page and the version, where header fields name them.
-    package var nextPage: String?
-    package var tag: String?
-    package var isFailure = false
-    /// Whether a document that came holds the credentials.
-    var isExposing = false
-    /// The name of the failure that the answer is.
-    var failure: String?
-    /// What the answer is, where its head alone does not say so.
-    var kind: String?
-    /// What a failure concerns, where it is not the whole run.
-    var concern: FailureConcern?
-    /// Whether the payload is one that was logged already, with all that is kept of the answer.
-    package var isLogged = false
-
-    package init(payload: [UInt8]) { self.payload = payload }
-
-    /// The server's clock, where it was told.
-    package var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
-
-    /// The payload, and in it what it concerns and what else the answer says.
-    func payload(with note: AnswerNote = AnswerNote()) -> [UInt8] {
-        guard !isLogged, !note.isEmpty || concern != nil else { return payload }
-        var builder = PayloadBuilder(payload)
-        builder.add("concerns", concern?.rawValue)
-        if !note.isEmpty { builder.raw(AnswerNote.member, note.encoded) }
-        return builder.bytes
-    }
-
-    /// What an answer to a whole batch says of each write in it.
-    var ofEachWrite: AnswerRecord {
-        guard let status else { return self }
-        var payload = PayloadBuilder()
-        payload.add("status", Int64(status))
-        payload.add("failure", failure)
-        var record = AnswerRecord(payload: payload.bytes)
-        record.concern = concern
-        return record
-    }
-}
-
 /// Appends the events of one sync run.
 package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
@@ -122,16 +67,15 @@ package struct SyncRecorder: Sendable {
     }
 
     /// What is known when a run begins: part of its first event, or of the only one.
-    private func describe(_ payload: inout PayloadBuilder) {
-        payload.add("trigger", triggers.first?.rawValue)
-        if triggers.count > 1 {
-            payload.add("triggers", JSONValue.array(triggers.map { .string($0.rawValue) }))
-        }
-        payload.add("scope", scope.json)
-        if isFull { payload.add("full", true) }
-        payload.add("begunAt", begun.now.rawValue)
-        payload.add("bootID", begun.bootID)
-        payload.add("uptime", begun.uptime)
+    private var runStart: RunStart {
+        var run = RunStart()
+        run.triggers = triggers
+        run.scope = scope
+        run.isFull = isFull
+        run.begunAt = begun.now
+        run.bootID = begun.bootID
+        run.uptime = begun.uptime
+        return run
     }
 
     /// The server's time when the run began, as far as the log knows it; in doubt what was believed
@@ -152,61 +96,32 @@ package struct SyncRecorder: Sendable {
     }
 
     private func logStart(_ draft: Draft) throws -> Position {
-        var payload = PayloadBuilder()
-        describe(&payload)
-        payload.add("seed", String(seed))
-        return try draft.append(Event(.syncStarted, recordedAt: draft.now, json: payload.bytes))
+        var started = SyncStarted()
+        started.run = runStart
+        started.seed = seed
+        return try draft.append(Event(.syncStarted, recordedAt: draft.now, json: started.encoded))
     }
 
     /// Logs the end of the run: one small event when there was nothing new on either side.
     package mutating func finish(
         _ outcome: SyncOutcome, uptime: Int64, _ draft: Draft
     ) throws {
-        var payload = PayloadBuilder()
-        payload.add(
-            "outcome", outcome.failure?.name ?? (outcome.isSynced ? "synced" : "incomplete"))
-        payload.add("detail", outcome.failure.map { "\($0)" })
-        let counts = outcome.counts
-        for (name, count) in [
-            ("requests", counts.requests), ("pulled", counts.pulled), ("pushed", counts.pushed),
-            ("conflicts", counts.conflicts), ("rejected", counts.rejected),
-            ("readBack", counts.readBack), ("pending", outcome.pending),
-            ("refused", outcome.refused), ("unsettled", outcome.unsettled),
-            ("held", outcome.held.values.reduce(0, +)),
-        ] where count > 0 {
-            payload.add(name, Int64(count))
-        }
-        if outcome.isTimeInDoubt { payload.add("timeInDoubt", true) }
-        for (collection, failure) in outcome.paused.sorted(by: { $0.key < $1.key }) {
-            payload.add("paused \(collection)", failure.name)
-        }
-        if !outcome.restarted.isEmpty {
-            payload.add(
-                "restarted",
-                .array(outcome.restarted.sorted().map { .string($0.rawValue) }))
-        }
+        var end = SyncFinished(outcome)
         if outcome.failure != nil || !outcome.paused.isEmpty { _ = try begin(draft) }
         if start == nil {
-            describe(&payload)
+            end.run = runStart
             if let answer = unlogged.last(where: { $0.answer.date != nil })?.answer {
-                payload.add("Date", answer.date)
-                payload.add("answerUptime", answer.uptime)
+                end.date = answer.date
+                end.answerUptime = answer.uptime
             }
         }
         // Requests that are not logged by themselves count for the limits all the same.
-        if hasLimits, !unlogged.isEmpty {
-            payload.add(
-                "requestTimes",
-                .array(unlogged.map { .number(JSONNumber($0.sentAt.rawValue)) }))
-        }
+        if hasLimits { end.requestTimes = unlogged.map(\.sentAt) }
         // What makes the next run wait is measured by the clock that nobody sets.
-        let backoff = unlogged.compactMap(\.answer.backoff).last
-        payload.add("Backoff", backoff)
-        if outcome.failure != nil || backoff != nil {
-            payload.add("endUptime", uptime)
-        }
+        end.backoff = unlogged.compactMap(\.answer.backoff).last
+        if outcome.failure != nil || end.backoff != nil { end.uptime = uptime }
         try draft.append(
-            Event(.syncFinished, recordedAt: draft.now, sync: start, json: payload.bytes))
+            Event(.syncFinished, recordedAt: draft.now, sync: start, json: end.encoded))
     }
 
     // MARK: Reads
@@ -241,35 +156,59 @@ package struct SyncRecorder: Sendable {
     func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft
     ) throws -> Position {
-        var payload = PayloadBuilder()
-        payload.add(exchange.request, sentAt: exchange.sentAt)
-        var note = exchange.note
-        note.kind = note.kind ?? exchange.answer.kind
+        let request = RequestSent(exchange.request, at: exchange.sentAt)
         var answer = exchange.answer
         answer.concern = exchange.concern
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: exchange.key,
                 collection: exchange.collection, sync: start, asOf: exchange.asOf,
-                json: payload.bytes))
+                json: request.encoded))
         try draft.append(
             Event(
                 exchange.answer.isFailure ? .requestFailed : .requestAnswered,
                 recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
                 cause: exchange.settles, sync: start, call: call,
-                json: answer.payload(with: note)),
+                json: answer.payload(with: exchange.note)),
             bodies: exchange.answer.bodies)
         return call
     }
 }
 
-extension PayloadBuilder {
-    mutating func add(_ request: ServerRequest, sentAt: Timestamp) {
-        add("method", request.method.rawValue)
-        add("path", request.path)
-        for field in request.headers where field.name == .ifMatch || field.name == .ifNoneMatch {
-            add(field.name.rawName, field.value)
+extension RequestSent {
+    /// A request without its body.
+    init(_ request: ServerRequest, at sentAt: Timestamp) {
+        self.init()
+        method = request.method.rawValue
+        path = request.path
+        ifMatch = request.headers[.ifMatch]
+        ifNoneMatch = request.headers[.ifNoneMatch]
+        self.sentAt = sentAt
+    }
+}
+
+extension SyncFinished {
+    /// How a run ended, and what it did.
+    fileprivate init(_ outcome: SyncOutcome) {
+        self.init()
+        self.outcome =
+            outcome.failure.map { .failed(FailureName($0.kind)) }
+            ?? (outcome.isSynced ? .synced : .incomplete)
+        detail = outcome.failure.map { "\($0)" }
+        requests = Int64(outcome.counts.requests)
+        pulled = Int64(outcome.counts.pulled)
+        pushed = Int64(outcome.counts.pushed)
+        conflicts = Int64(outcome.counts.conflicts)
+        rejected = Int64(outcome.counts.rejected)
+        readBack = Int64(outcome.counts.readBack)
+        pending = Int64(outcome.pending)
+        refused = Int64(outcome.refused)
+        unsettled = Int64(outcome.unsettled)
+        held = Int64(outcome.held.values.reduce(0, +))
+        isTimeInDoubt = outcome.isTimeInDoubt
+        paused = outcome.paused.sorted { $0.key < $1.key }.map {
+            Named($0.key.rawValue, FailureName($0.value.kind))
         }
-        add("sentAt", sentAt.rawValue)
+        restarted = outcome.restarted.sorted().map(\.rawValue)
     }
 }

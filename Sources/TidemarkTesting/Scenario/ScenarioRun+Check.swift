@@ -205,12 +205,8 @@ extension ScenarioRun {
 
     private static func json(_ entry: OutboxEntry, _ store: ReadContext) throws -> JSONValue {
         let rule = entry.mutation.rule
-        let kind =
-            switch entry.mutation.kind {
-            case .localCreated: "create"
-            case .localDeleted: "delete"
-            default: "update"
-            }
+        let words: [EventKind: String] = [.localCreated: "create", .localDeleted: "delete"]
+        let kind = words[entry.mutation.kind] ?? "update"
         return [
             "entity": .string(entry.mutation.key.description), "kind": .string(kind),
             "state": .string(entry.word), "fields": texts(entry.mutation.fields),

@@ -102,7 +102,11 @@ extension Event {
         switch kind {
         case .localCreated, .localUpdated, .localDeleted, .localDiscarded, .localRetried:
             true
-        default: false
+        case .storeOpened, .modelRegistered, .issueAnswered, .timerFired, .ruleAnswered,
+            .syncStarted, .syncFinished, .requestSent, .requestAnswered, .requestFailed,
+            .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage,
+            .pullCompleted, .pushAccepted, .pushRejected, .unknown:
+            false
         }
     }
 }

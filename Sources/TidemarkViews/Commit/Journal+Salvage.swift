@@ -123,10 +123,8 @@ extension Journal {
                     edge: &state.edge, transaction)
                 for taken in commit {
                     state.recordedAt = taken.event.recordedAt
-                    guard taken.event.kind == .storeOpened else { continue }
-                    let payload = try? JSONValue(parsing: taken.event.payload)
-                    state.account =
-                        payload?.object?["account"]?.stringValue ?? state.account
+                    let opened = taken.event.read(StoreOpened.self)
+                    state.account = opened?.account ?? state.account
                 }
             }
             return state

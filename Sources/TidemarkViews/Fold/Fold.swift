@@ -40,7 +40,7 @@ package final class Fold {
     /// Whether with the event in hand the server's time is in doubt no more.
     var isDoubtOver = false
     /// What the run said at its start that was asked for last.
-    var knownRun: (start: Position, payload: RunStartPayload)?
+    var knownRun: (start: Position, payload: SyncStarted)?
 
     /// A fold that reads rows through `load`, which must not outlive its transaction.
     ///
@@ -145,9 +145,8 @@ package final class Fold {
     }
 
     private func understand(_ event: Event, _ position: Position) throws {
-        // A payload of a newer shape is kept and shown, and read by whoever knows it.
-        guard event.schemaVersion == 0 else { return }
-        switch event.kind {
+        // What can't be read is kept and shown, and read by whoever knows it.
+        switch Payload(event) {
         case .storeOpened: try keep("opened", event, position)
         case .modelRegistered: try register(event, position)
         case .localCreated: try edit(event, position, .create)
@@ -155,40 +154,38 @@ package final class Fold {
         case .localDeleted: try edit(event, position, .delete)
         case .localDiscarded: try discard(event, position)
         case .localRetried: try retry(event)
-        case .ruleAnswered: try ruleAnswered(event, position)
-        case .issueAnswered: try issueAnswered(event, position)
-        case .timerFired: try fired(event, position)
-        case .syncStarted:
+        case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
+        case .issueAnswered(let issue): try issueAnswered(event, issue, position)
+        case .timerFired(let timer): try fired(event, timer, position)
+        case .syncStarted(let start):
             var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
-            row.serverTime = try serverTime(atStart: event)
+            row.serverTime = try start.run.moment.flatMap { try serverClock()?.time(at: $0) }
             put(.syncRun(position), row.encoded)
-            try owe(event, position)
-        case .syncFinished:
-            let end = RunEndPayload(event.payload)
+            try owe(start.run, position)
+        case .syncFinished(let end):
             try finish(event, end, position)
             try noteEnd(event, end, position)
-        case .requestSent: try sent(event, position)
-        case .requestAnswered: try answered(event, position)
-        case .requestFailed: try failed(event, position)
+        case .requestSent(let request): try sent(event, request, position)
+        case .requestAnswered(let answer): try answered(event, answer, position)
+        case .requestFailed(let failure): try failed(event, failure, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)
         case .serverDeleted: try serverSays(event, position, isDeletion: true)
-        case .serverUnreadable: unreadable(event, position)
-        case .pullPage:
-            guard let name = event.collection, let page = PullPagePayload(event.payload) else {
-                return
-            }
+        case .serverUnreadable(let record): unreadable(event, record, position)
+        case .pullPage(let page):
+            guard let name = event.collection else { return }
             try listed(page, of: name, event, position)
             try seen(page, of: name)
             try namedAgain(page, of: name)
             try paged(page, of: name, event)
             try named(page, of: name, position)
             try follow(page, of: name, event, position)
-        case .pullCompleted:
-            try pulled(event, position)
+        case .pullCompleted(let list):
+            try pulled(event, list, position)
             if try !isTimeInDoubt() { try settleUnanswered(event, position) }
-        case .pushAccepted: try accepted(event, position)
-        case .pushRejected: try rejected(event, position)
-        default: break  // kept in the log; no view of this version reads it
+        case .pushAccepted(let push): try accepted(event, push, position)
+        case .pushRejected(let refusal): try rejected(event, refusal, position)
+        // Kept in the log; no view of this version reads them.
+        case .serverDescribed, .unknown: break
         }
     }
 
@@ -408,7 +405,7 @@ package final class Fold {
         put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
     }
 
-    private func finish(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
+    private func finish(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
             // A run with nothing to say has no start of its own.
             var row = SyncRunRow(startedAt: event.recordedAt, started: [])

@@ -3,7 +3,7 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-extension RunStartPayload {
+extension RunStart {
     /// When the run began, by both clocks of the device; nil where it does not say.
     var moment: Moment? {
         guard let begunAt, let bootID, let uptime else { return nil }
@@ -57,12 +57,6 @@ extension Fold {
         try serverClock()?.time(at: Moment(now: now, bootID: bootID, uptime: uptime))
     }
 
-    /// What the server's clock showed when a run began, as far as was known then.
-    func serverTime(atStart event: Event) throws -> Timestamp? {
-        guard let begun = RunStartPayload(event.payload).moment else { return nil }
-        return try serverClock()?.time(at: begun)
-    }
-
     /// "Now", for what follows from an event: of a sync run, the server's time at its start; of an
     /// edit, when it was made.
     func ruleTime(_ event: Event) throws -> Timestamp {
@@ -70,14 +64,14 @@ extension Fold {
             return try editTime(event) ?? event.recordedAt
         }
         let run = try SyncRunRow(parsing: bytes)
-        return run.serverTime ?? RunStartPayload(run.started).begunAt ?? run.startedAt
+        return run.serverTime ?? RunStart(stored: run.started).begunAt ?? run.startedAt
     }
 
     // MARK: Times that were logged
 
     /// Whether a time that an event of a run says is one that was believed then.
     func believes(_ time: Timestamp, of event: Event) throws -> Bool {
-        try believes(time, begun: started(event)?.moment)
+        try believes(time, begun: started(event)?.run.moment)
     }
 
     /// Whether a time is one to decide by, in a run that began at a moment.
@@ -119,17 +113,17 @@ extension Fold {
     // MARK: Answers
 
     /// Takes note of the server's clock in an answer.
-    func noteClock(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
-        guard let date = answer.date, let uptime = answer.uptime,
-            let sighting = try started(event)?.sighting(date, at: uptime)
+    func noteClock(_ event: Event, _ answer: RequestAnswered, _ position: Position) throws {
+        guard let date = answer.serverTime, let uptime = answer.uptime,
+            let sighting = try started(event)?.run.sighting(date, at: uptime)
         else { return }
         try see(sighting, event, position)
     }
 
     /// Takes note of the server's clock in the only event of a run without news.
-    func noteIdleClock(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
-        guard let date = end.date, let uptime = end.answerUptime,
-            let sighting = RunStartPayload(event.payload).sighting(date, at: uptime)
+    func noteIdleClock(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
+        guard let date = end.serverTime, let uptime = end.answerUptime,
+            let sighting = end.run.sighting(date, at: uptime)
         else { return }
         try see(sighting, event, position)
     }
@@ -146,7 +140,7 @@ extension Fold {
 
     /// What a run goes by from the beginning, where its first answers say what that is.
     private func noteStart(_ clock: ServerClock, _ event: Event) throws {
-        guard let start = event.sync, let begun = try started(event)?.moment,
+        guard let start = event.sync, let begun = try started(event)?.run.moment,
             let bytes = try get(.syncRun(start))
         else { return }
         var row = try SyncRunRow(parsing: bytes)

@@ -122,7 +122,7 @@ extension Fold {
     }
 
     /// Takes note that a page names entities that are here as it says: they are not absent.
-    func namedAgain(_ page: PullPagePayload, of collection: CollectionName) throws {
+    func namedAgain(_ page: PullPage, of collection: CollectionName) throws {
         guard try !failing().isEmpty else { return }
         for id in page.same + (page.list?.same ?? []) {
             let key = try resolve(EntityKey(collection, id))

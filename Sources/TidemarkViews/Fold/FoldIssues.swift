@@ -9,46 +9,6 @@
 package import TidemarkEvents
 import TidemarkRules
 
-/// What an issue is about.
-package enum IssueKind: String, Sendable, CaseIterable {
-    case rejected, conflict, absent, unreadable, unsettled
-}
-
-/// `issue.answered`: `{"issue":…,"index":…,"name":…,"answer":…}`.
-package struct IssueAnswerPayload: Sendable, Hashable {
-    package var kind: IssueKind
-    /// Which of the conflicts that one event brought about.
-    package var index = 0
-    /// What an unreadable record goes by.
-    package var name = ""
-    package var answer: String
-
-    package init(_ kind: IssueKind, index: Int = 0, name: String = "", answer: String) {
-        self.kind = kind
-        self.index = index
-        self.name = name
-        self.answer = answer
-    }
-
-    package init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let kind = document.value("issue")?.stringValue.flatMap(IssueKind.init)
-        else { return nil }
-        self.kind = kind
-        index = document.value("index")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-        name = document.value("name")?.stringValue ?? ""
-        answer = document.value("answer")?.stringValue ?? ""
-    }
-
-    package var encoded: [UInt8] {
-        var object: JSONObject = ["issue": .string(kind.rawValue)]
-        if index > 0 { object["index"] = .number(JSONNumber(index)) }
-        if !name.isEmpty { object["name"] = .string(name) }
-        object["answer"] = .string(answer)
-        return JSONValue.object(object).encoded()
-    }
-}
-
 extension Fold {
     /// Whether an issue is open still: neither answered nor overtaken.
     package func isOpen(_ issue: IssueRow) throws -> Bool {
@@ -67,11 +27,11 @@ extension Fold {
 
     /// Closes the issue that the user answered; what follows from the answer are events of their
     /// own.
-    func issueAnswered(_ event: Event, _ position: Position) throws {
-        guard let payload = IssueAnswerPayload(event.payload), let cause = event.cause else {
-            return
-        }
-        switch payload.kind {
+    func issueAnswered(
+        _ event: Event, _ payload: IssueAnswered, _ position: Position
+    ) throws {
+        guard let kind = payload.kind, let cause = event.cause else { return }
+        switch kind {
         case .conflict:
             let place = RowKey.lost(cause, payload.index)
             guard try get(place) != nil else { return }
@@ -100,7 +60,7 @@ extension Fold {
     }
 
     private func readAnswered(
-        _ collection: CollectionName, _ payload: IssueAnswerPayload, _ position: Position
+        _ collection: CollectionName, _ payload: IssueAnswered, _ position: Position
     ) throws {
         let place = RowKey.unreadable(collection, payload.name)
         guard let bytes = try get(place) else { return }

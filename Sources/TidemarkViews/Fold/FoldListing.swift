@@ -8,7 +8,7 @@ extension Fold {
 
     /// Takes note of how far a list of everything is, and of what the page names.
     func listed(
-        _ page: PullPagePayload, of name: CollectionName, _ event: Event, _ position: Position
+        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
     ) throws {
         guard let list = page.list else { return }
         let before = try listed(name)
@@ -45,8 +45,7 @@ extension Fold {
     /// Takes note of the collections that a run is asked to list whole.
     ///
     /// Each is owed such a list until one was noted as complete, whatever becomes of the run.
-    func owe(_ event: Event, _ position: Position) throws {
-        let run = RunStartPayload(event.payload)
+    func owe(_ run: RunStart, _ position: Position) throws {
         guard run.isFull else { return }
         for collection in try model().collections where run.scope.lists(collection.name) {
             put(.owed(collection.name), position.bigEndianBytes)
@@ -62,8 +61,7 @@ extension Fold {
 
     /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
     /// it when a later one names them.
-    func hold(_ payload: PullCompletedPayload, _ name: CollectionName, _ position: Position) throws
-    {
+    func hold(_ payload: PullCompleted, _ name: CollectionName, _ position: Position) throws {
         let before = try held(name)
         guard !payload.held.isEmpty else {
             if payload.isFull, before != nil { put(.held(name), nil) }
@@ -73,7 +71,8 @@ extension Fold {
         if let before, before.ids.map(ExactString.init) == payload.held.map(ExactString.init) {
             return
         }
-        let row = HeldRow(position: position, ids: payload.held, knownCount: payload.knownCount)
+        let row = HeldRow(
+            position: position, ids: payload.held, knownCount: payload.knownCount ?? 0)
         put(.held(name), row.encoded)
     }
 
@@ -83,7 +82,7 @@ extension Fold {
 
     /// Takes note of what a page names that is held: it was there later than the list that did not
     /// name it.
-    func seen(_ page: PullPagePayload, of name: CollectionName) throws {
+    func seen(_ page: PullPage, of name: CollectionName) throws {
         let same = page.same + (page.list?.same ?? [])
         guard !same.isEmpty, let held = try held(name) else { return }
         let ids = Set(held.ids.map(ExactString.init))

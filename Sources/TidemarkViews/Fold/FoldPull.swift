@@ -4,9 +4,8 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    func pulled(_ event: Event, _ position: Position) throws {
+    func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
         guard let collection = event.collection else { return }
-        let payload = PullCompletedPayload(event.payload)
         try lose(payload.hidden, of: collection, position)
         for name in payload.gone { put(.unreadable(collection, name), nil) }
         let isSettled = try isTimeSettled(for: event)
@@ -46,7 +45,7 @@ extension Fold {
 
     /// What follows from the entities of a page, all of which were taken in before.
     func follow(
-        _ page: PullPagePayload, of name: CollectionName, _ event: Event, _ position: Position
+        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
     ) throws {
         guard let collection = try knownCollection(name),
             collection.makesPlaceholders || collection.placeholder != nil
@@ -62,14 +61,11 @@ extension Fold {
         try get(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
     }
 
-    func unreadable(_ event: Event, _ position: Position) {
-        guard let collection = event.collection,
-            let payload = UnreadablePayload(event.payload)
-        else { return }
-        var row = UnreadableRow(
-            position: position, digest: payload.digest, problem: payload.problem)
+    func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) {
+        guard let collection = event.collection, !record.name.isEmpty else { return }
+        var row = UnreadableRow(position: position, digest: record.digest, problem: record.problem)
         row.asOf = event.asOf
-        put(.unreadable(collection, payload.name), row.encoded)
+        put(.unreadable(collection, record.name), row.encoded)
     }
 }
 
@@ -97,94 +93,6 @@ extension Fold {
         guard let bytes = try get(place) else { return }
         let row = try UnreadableRow(parsing: bytes)
         if row.asOf ?? row.position <= asOf { put(place, nil) }
-    }
-}
-
-/// `pull.page`: `{"scope":…,"ids":[…],"at":[…],"times":{…},"list":{…}}`; `list` is ``ListPayload``.
-package struct PullPagePayload: Sendable, Hashable {
-    /// The scope of a page that holds what placeholders were asked for.
-    package static let refetchScope = "refetch"
-    /// What stands in the place of an entity that was asked for and is not there.
-    package static let absentWord = "absent"
-    /// What stands in the place of an entity that was here as the page says.
-    package static let sameWord = "="
-
-    package var scope: String
-    /// The entities that the page names.
-    package var named: [String] = []
-    /// Those of them that were here as the page says.
-    package var same: [String] = []
-    /// The entities that were asked for and are not there.
-    package var absent: [String] = []
-    /// The last changes of those of which no row tells.
-    package var times: [ExactString: Timestamp] = [:]
-    /// What it says of the list of everything that it is part of; nil where it says nothing.
-    package var list: ListPayload?
-
-    package init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload) else { return nil }
-        scope = document.value("scope")?.stringValue ?? ""
-        list = document.value("list")?.object.map(ListPayload.init)
-        let places = document.value("at")?.array ?? []
-        for (index, id) in (document.value("ids")?.array ?? []).enumerated() {
-            guard let id = id.stringValue else { continue }
-            let place = index < places.count ? places[index].stringValue : nil
-            if place == Self.absentWord {
-                absent.append(id)
-            } else {
-                named.append(id)
-                if place == Self.sameWord { same.append(id) }
-            }
-        }
-        for (id, time) in document.value("times")?.object ?? [:] {
-            times[ExactString(id)] = time.int64Value.map { Timestamp(rawValue: $0) }
-        }
-    }
-}
-
-/// `pull.completed`: `{"scope":…,"complete":true,"full":…,"epoch":…,"asked":…,"held":[…],"of":…,
-/// "hidden":[…],"gone":[…]}`.
-package struct PullCompletedPayload: Sendable, Hashable {
-    package var scope = ""
-    package var isFull = false
-    package var epoch: Revision?
-    /// When the list was asked for, by the server's clock, and a little earlier.
-    package var asked: Timestamp?
-    /// The entities that were not named and are not taken for deleted before the user says so.
-    package var held: [String] = []
-    /// The entities that were not named and are out of reach.
-    package var hidden: [String] = []
-    /// What could not be read and was not named any more, by name.
-    package var gone: [String] = []
-    /// How many entities of the collection there were.
-    package var knownCount = 0
-
-    package init(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload) else { return }
-        scope = document.value("scope")?.stringValue ?? ""
-        isFull = document.value("full") == .bool(true)
-        epoch = document.value("epoch")?.stringValue.map { Revision($0) }
-        asked = document.value("asked")?.int64Value.map { Timestamp(rawValue: $0) }
-        held = (document.value("held")?.array ?? []).compactMap(\.stringValue)
-        hidden = (document.value("hidden")?.array ?? []).compactMap(\.stringValue)
-        gone = (document.value("gone")?.array ?? []).compactMap(\.stringValue)
-        knownCount = document.value("of")?.int64Value.flatMap(Int.init(exactly:)) ?? 0
-    }
-}
-
-/// `server.unreadable`: `{"name":…,"sha256":…,"problem":…,"body":…}`.
-package struct UnreadablePayload: Sendable, Hashable {
-    package var name: String
-    package var digest: String
-    package var problem: String
-
-    package init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let name = document.value("name")?.stringValue, !name.isEmpty
-        else { return nil }
-        self.name = name
-        digest = document.value("sha256")?.stringValue ?? ""
-        problem = document.value("problem")?.stringValue ?? ""
     }
 }
 

@@ -4,8 +4,8 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    func sent(_ event: Event, _ position: Position) throws {
-        try noteRequest(event)
+    func sent(_ event: Event, _ request: RequestSent, _ position: Position) throws {
+        try noteRequest(event, request)
         guard let named = event.key, let covers = event.mutation else { return }
         let key = try resolve(named)
         var row = try entity(key)
@@ -21,12 +21,13 @@ extension Fold {
         try put(row, key)
     }
 
-    func answered(_ event: Event, _ position: Position) throws {
-        let answer = AnswerPayload(event.payload)
+    func answered(
+        _ event: Event, _ answer: RequestAnswered, _ position: Position
+    ) throws {
         try noteGates(event, answer, position)
         try noteClock(event, answer, position)
         let end = CallEnd(
-            concern: answer.concern, failure: answer.failure, status: answer.status,
+            concern: answer.concern, failure: answer.failure?.rawValue, status: answer.status,
             uptime: answer.uptime)
         guard let named = event.key else {
             if end.concern != nil { try noteEnd(of: event, end, isWrite: false, position) }
@@ -69,8 +70,7 @@ extension Fold {
         try put(row, key)
     }
 
-    func failed(_ event: Event, _ position: Position) throws {
-        let failure = FailurePayload(event.payload)
+    func failed(_ event: Event, _ failure: RequestFailed, _ position: Position) throws {
         let end = CallEnd(
             concern: failure.concern, failure: failure.error, uptime: failure.uptime)
         if end.concern != nil {
@@ -89,7 +89,7 @@ extension Fold {
         try put(row, key)
     }
 
-    func accepted(_ event: Event, _ position: Position) throws {
+    func accepted(_ event: Event, _ push: PushAccepted, _ position: Position) throws {
         guard let named = event.key, let covers = event.mutation else { return }
         let key = try resolve(named)
         var row = try entity(key)
@@ -132,14 +132,14 @@ extension Fold {
         try forgetUnanswered(key)
         // A server that names what it took differently. Of what was never here an alias would name
         // nothing.
-        if row.baseState != .absent, let id = BindingPayload(event.payload).serverID {
+        if row.baseState != .absent, let id = push.serverID {
             try bind(id, to: key, &row, proof: position)
         }
         try refresh(&row, key)
         try put(row, key)
     }
 
-    func rejected(_ event: Event, _ position: Position) throws {
+    func rejected(_ event: Event, _ refusal: PushRejected, _ position: Position) throws {
         guard let named = event.key, let covers = event.mutation else { return }
         let key = try resolve(named)
         var row = try entity(key)
@@ -153,7 +153,6 @@ extension Fold {
             try put(row, key)
             return
         }
-        let refusal = RefusalPayload(event.payload)
         for index in row.pending.indices where row.pending[index].position <= covers {
             row.pending[index].isRefused = true
             try settle(

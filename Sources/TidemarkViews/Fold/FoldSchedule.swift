@@ -5,18 +5,18 @@ import TidemarkRules
 
 extension Fold {
     /// An answer may ask not to be called for a while, or only where it is needed.
-    func noteGates(_ event: Event, _ answer: AnswerPayload, _ position: Position) throws {
-        guard answer.retryAfter != nil || answer.backoff != nil else { return }
+    func noteGates(_ event: Event, _ answer: RequestAnswered, _ position: Position) throws {
+        guard answer.retryAfter != nil || answer.backoffSeconds != nil else { return }
         let since = try moment(event, uptime: answer.uptime)
         if let seconds = answer.retryAfter { set(.server, since, seconds, position) }
-        if let seconds = answer.backoff { set(.busy, since, seconds, position) }
+        if let seconds = answer.backoffSeconds { set(.busy, since, seconds, position) }
     }
 
     /// A request counts for the limits, unless it is part of another one.
-    func noteRequest(_ event: Event) throws {
+    func noteRequest(_ event: Event, _ request: RequestSent) throws {
         let limits = try model().settings.limits
         guard !limits.isEmpty, event.cause == nil else { return }
-        try note([RequestPayload(event.payload).sentAt ?? event.recordedAt], limits, event)
+        try note([request.sentAt ?? event.recordedAt], limits, event)
     }
 
     private func note(
@@ -36,7 +36,7 @@ extension Fold {
 
     /// When a request of a run was sent, by both clocks, where the log tells.
     private func sent(_ time: Timestamp, _ event: Event) throws -> Moment? {
-        guard let run = try started(event), let bootID = run.bootID, let begunAt = run.begunAt,
+        guard let run = try started(event)?.run, let bootID = run.bootID, let begunAt = run.begunAt,
             let uptime = run.uptime
         else { return nil }
         let passed = time.rawValue.subtractingReportingOverflow(begunAt.rawValue)
@@ -46,25 +46,26 @@ extension Fold {
     }
 
     /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
-    func noteEnd(_ event: Event, _ end: RunEndPayload, _ position: Position) throws {
+    func noteEnd(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         if !end.requestTimes.isEmpty {
             let limits = try model().settings.limits
             if !limits.isEmpty { try note(end.requestTimes, limits, event) }
         }
-        if let seconds = end.backoff {
+        if let seconds = end.backoffSeconds {
             set(.busy, try moment(event, uptime: end.uptime), seconds, position)
         }
-        switch end.effect {
+        switch RunEffect(end) {
         case .none: break
         // Who asked for nothing learnt nothing of the server.
-        case .clears where try !end.wasSent && started(event)?.scope != .all: break
+        case .clears where try end.requests <= 0 && started(event)?.run.scope != .all: break
         case .clears:
             try clear(.backoff)
             try clear(.frozen)
         case .freezes:
             try clear(.backoff)
             let gate = SyncGate(
-                since: try moment(event, uptime: end.uptime), microseconds: 0, reason: end.outcome,
+                since: try moment(event, uptime: end.uptime), microseconds: 0,
+                reason: end.outcome?.word ?? "",
                 position: position)
             put(.gate(.frozen), gate.encoded)
         case .backsOff:
@@ -77,7 +78,7 @@ extension Fold {
                 microseconds: BackoffRule.microseconds(
                     failures: failures, seed: try started(event)?.seed ?? 0,
                     secondsMin: settings.backoffSecondsMin, secondsMax: settings.backoffSecondsMax),
-                failures: failures, reason: end.outcome, position: position)
+                failures: failures, reason: end.outcome?.word ?? "", position: position)
             put(.gate(.backoff), gate.encoded)
         }
     }
@@ -97,17 +98,17 @@ extension Fold {
 
     /// When an event was recorded, by both clocks as far as the log knows them.
     func moment(_ event: Event, uptime: Int64?) throws -> Moment {
-        let bootID = try uptime == nil ? nil : started(event)?.bootID
+        let bootID = try uptime == nil ? nil : started(event)?.run.bootID
         return Moment(now: event.recordedAt, bootID: bootID ?? "", uptime: uptime ?? 0)
     }
 
     /// What the log says of the beginning of the run that an event belongs to.
-    func started(_ event: Event) throws -> RunStartPayload? {
-        guard let start = event.sync else { return RunStartPayload(event.payload) }
+    func started(_ event: Event) throws -> SyncStarted? {
+        guard let start = event.sync else { return SyncStarted(stored: event.payload) }
         // A run has many answers, and one start that never changes.
         if let knownRun, knownRun.start == start { return knownRun.payload }
         guard let bytes = try get(.syncRun(start)) else { return nil }
-        let payload = RunStartPayload(try SyncRunRow(parsing: bytes).started)
+        let payload = SyncStarted(stored: try SyncRunRow(parsing: bytes).started)
         knownRun = (start, payload)
         return payload
     }

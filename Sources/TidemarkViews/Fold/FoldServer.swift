@@ -90,7 +90,7 @@ extension Fold {
         let new = try new.read(by: collection)
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
-            serverFields: collection.serverFields, answer: ruled?.payload.answer)
+            serverFields: collection.serverFields, answer: ruled?.answer)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
             var item = own[index]
@@ -112,7 +112,7 @@ extension Fold {
         for (index, conflict) in rebase.conflicts.enumerated() {
             var decision = DecisionRow(
                 key: key, rule: collection.conflict.name,
-                ruleVersion: ruled?.payload.version ?? UInt64(Rebase.version),
+                ruleVersion: ruled?.version ?? UInt64(Rebase.version),
                 result: conflict.result.rawValue,
                 inputs: [conflict.position, position] + (ruled.map { [$0.position] } ?? []),
                 fields: conflict.fields, base: row.basePosition)
@@ -162,8 +162,8 @@ extension Fold {
     // MARK: What rules of the app answered
 
     /// Keeps an answer until the server's word that it is about, which comes next.
-    func ruleAnswered(_ event: Event, _ position: Position) throws {
-        guard let named = event.key, RuleAnswerPayload(event.payload) != nil else { return }
+    func ruleAnswered(_ event: Event, _ rule: RuleAnswered, _ position: Position) throws {
+        guard let named = event.key, rule.answer != nil else { return }
         let row = StoreFactRow(position: position, payload: event.payload)
         put(.ruleAnswer(try resolve(named)), row.encoded)
     }
@@ -172,10 +172,10 @@ extension Fold {
         guard let bytes = try get(.ruleAnswer(key)) else { return nil }
         put(.ruleAnswer(key), nil)
         let row = try StoreFactRow(parsing: bytes)
-        guard row.position == cause, let payload = RuleAnswerPayload(row.payload) else {
-            return nil
-        }
-        return RuledAnswer(position: row.position, payload: payload)
+        let rule = RuleAnswered(stored: row.payload)
+        guard row.position == cause, let answer = rule.answer else { return nil }
+        return RuledAnswer(
+            position: row.position, version: UInt64(max(0, rule.version)), answer: answer)
     }
 }
 
@@ -189,7 +189,9 @@ package struct RuledConflict: Sendable, Hashable {
 /// What a rule answered, and where the log says so.
 struct RuledAnswer {
     var position: Position
-    var payload: RuleAnswerPayload
+    /// Of the rule.
+    var version: UInt64
+    var answer: ConflictAnswer
 }
 
 extension Base {

@@ -7,14 +7,16 @@ extension Fold {
     /// Takes note of the last change that a page names.
     ///
     /// It counts only once the list was noted as complete.
-    func paged(_ page: PullPagePayload, of collection: CollectionName, _ event: Event) throws {
+    func paged(_ page: PullPage, of collection: CollectionName, _ event: Event) throws {
         guard try knownCollection(collection)?.since != nil,
-            page.scope != PullPagePayload.refetchScope
+            page.scope != PullPage.refetchScope
         else { return }
+        let times = Dictionary(
+            page.times.map { (ExactString($0.name), $0.value) }, uniquingKeysWith: { $1 })
         var latest: Timestamp?
         for id in page.named {
             let time =
-                try page.times[ExactString(id)]
+                try times[ExactString(id)]
                 ?? entity(resolve(EntityKey(collection, id))).serverTime
             if let time { latest = max(time, latest ?? time) }
         }
@@ -29,7 +31,7 @@ extension Fold {
     /// Takes over what the pages of a list named, now that it was noted as complete.
     func promote(
         _ row: inout WatermarkRow, _ before: WatermarkRow?, _ event: Event,
-        _ payload: PullCompletedPayload, _ collection: CollectionName
+        _ payload: PullCompleted, _ collection: CollectionName
     ) throws {
         row.since = before?.since
         row.checkedAt = try believed(payload.asked, of: event) ?? before?.checkedAt

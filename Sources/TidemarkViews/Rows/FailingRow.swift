@@ -4,16 +4,6 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-/// What a failed call concerns, as `request.answered` and `request.failed` say it in `concerns`.
-package enum FailureConcern: String, Sendable {
-    /// The entity that it names.
-    case entity
-    /// The same, which a list of everything did not name.
-    case absent
-    /// The collection's list. In an answer that is no failure: that it works again.
-    case list
-}
-
 /// Calls about one thing that failed one after another: 'z' collection 0 id.
 package struct FailingRow: Sendable, Hashable {
     /// How long it is not asked again by itself, how often it failed in a row, and the event that

@@ -142,11 +142,11 @@ struct ChaosOracle {
         guard let key = event.key, let attempt = open[key] else { return }
         switch event.kind {
         case .requestAnswered where event.call == attempt.call:
-            let status = AnswerPayload(event.payload).status
+            let status = RequestAnswered(stored: event.payload).status
             if status < 500 || status == 503 { open[key] = nil }
         case .requestAnswered where event.cause == attempt.call: open[key] = nil
         case .requestFailed where event.call == attempt.call:
-            if FailurePayload(event.payload).neverArrived { open[key] = nil }
+            if RequestFailed(stored: event.payload).neverArrived { open[key] = nil }
         default: break
         }
     }

@@ -34,7 +34,7 @@ struct ChaosTally: Sendable {
         switch event.kind {
         case .requestSent where event.key == nil: listing = position
         case .requestAnswered:
-            let answer = AnswerPayload(event.payload)
+            let answer = RequestAnswered(stored: event.payload)
             if answer.status == 412 { conflicts += 1 }
             if answer.status == 503 { turnedAway += 1 }
             if event.cause != nil { readBacks += 1 }

@@ -78,7 +78,7 @@ extension Fold {
     }
 
     /// Takes note of what a page of a list names.
-    func named(_ page: PullPagePayload, of name: CollectionName, _ position: Position) throws {
+    func named(_ page: PullPage, of name: CollectionName, _ position: Position) throws {
         guard try hidesAny(), try collection(name).absence == .hides else { return }
         for id in page.same {
             let key = try resolve(EntityKey(name, id))

@@ -9,10 +9,10 @@ extension Fold {
     ///
     /// In the order of the model's references, so that what others belong to comes first.
     func makePlaceholders(
-        _ page: PullPagePayload, _ collection: CollectionModel, _ event: Event, _ position: Position
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position
     ) throws {
         guard collection.makesPlaceholders else { return }
-        let isPartial = try started(event)?.scope.isPartialPull ?? false
+        let isPartial = try started(event)?.run.scope.isPartialPull ?? false
         let references = collection.references.filter {
             $0.placeholder == .always || ($0.placeholder == .partial && isPartial)
         }
@@ -75,9 +75,9 @@ extension Fold {
 
     /// Takes note that the server was asked for placeholders, and has nothing to say of them.
     func noteTried(
-        _ page: PullPagePayload, _ collection: CollectionModel, _ event: Event
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event
     ) throws {
-        guard page.scope == PullPagePayload.refetchScope, !page.absent.isEmpty else { return }
+        guard page.scope == PullPage.refetchScope, !page.absent.isEmpty else { return }
         let time = try runTime(event)
         for id in page.absent where EntityKey(collection.name, id).isValid {
             let key = try resolve(EntityKey(collection.name, id))
@@ -93,7 +93,7 @@ extension Fold {
 
     /// The server's time when the run of an event began, as far as it is known by now.
     private func runTime(_ event: Event) throws -> Timestamp {
-        guard let start = try started(event), let begunAt = start.begunAt else {
+        guard let start = try started(event)?.run, let begunAt = start.begunAt else {
             return event.recordedAt
         }
         guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }

@@ -1,43 +1,12 @@
 // FoldRetention.swift — clean-ups: what is pruned leaves a stub, by which it is known again.
 
-package import TidemarkEvents
+import TidemarkEvents
 import TidemarkRules
 import TidemarkStore
 
-/// `timer.fired`: `{"timer":"cleanUp","now":…}`.
-package struct TimerPayload: Sendable, Hashable {
-    /// What a clean-up is called.
-    package static let cleanUp = "cleanUp"
-
-    package var timer: String
-    /// The server's time, by which it went off.
-    package var now: Timestamp
-
-    package init(_ timer: String, now: Timestamp) {
-        self.timer = timer
-        self.now = now
-    }
-
-    package init?(_ payload: [UInt8]) {
-        guard let document = try? JSONDocument(parsing: payload),
-            let timer = document.value("timer")?.stringValue
-        else { return nil }
-        self.timer = timer
-        now = Timestamp(rawValue: document.value("now")?.int64Value ?? 0)
-    }
-
-    package var encoded: [UInt8] {
-        let object: JSONObject = [
-            "timer": .string(timer), "now": .number(JSONNumber(Int(now.rawValue))),
-        ]
-        return JSONValue.object(object).encoded()
-    }
-}
-
 extension Fold {
-    func fired(_ event: Event, _ position: Position) throws {
-        guard let payload = TimerPayload(event.payload), payload.timer == TimerPayload.cleanUp
-        else { return }
+    func fired(_ event: Event, _ payload: TimerFired, _ position: Position) throws {
+        guard payload.timer == .cleanUp else { return }
         if event.bootID != nil { try noteGiven(event, nil) }
         guard try !isTimeInDoubt(), try believes(payload.now, of: event) else {
             return try keepUnpruned(at: payload.now, position)

@@ -110,7 +110,10 @@ extension Fold {
             .pushRejected, .pullPage, .pullCompleted:
             if event.collection == nil { return false }
         case .syncFinished: if event.sync == nil, !isDoubtOver { return false }
-        default: return false
+        case .storeOpened, .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted,
+            .requestSent, .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted,
+            .serverDescribed, .serverUnreadable, .unknown:
+            return false
         }
         return try !rules().isEmpty
     }
@@ -153,7 +156,11 @@ extension Fold {
             return fields.contains {
                 $0 == rule.field || $0 == rule.start || rule.among.contains($0)
             }
-        default: return true
+        case .storeOpened, .localCreated, .localDeleted, .localDiscarded, .localRetried,
+            .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .unknown:
+            return true
         }
     }
 
@@ -165,7 +172,11 @@ extension Fold {
         case .pullPage, .pullCompleted:
             event.collection == collection.name || event.collection == model.collections.last?.name
                 || collection.choices.contains { $0.collection == event.collection }
-        default: false
+        case .storeOpened, .localCreated, .localUpdated, .localDeleted, .localDiscarded,
+            .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .pushAccepted, .pushRejected, .unknown:
+            false
         }
     }
 

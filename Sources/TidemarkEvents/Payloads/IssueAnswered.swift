@@ -1,0 +1,43 @@
+// IssueAnswered.swift — what the user answered to an issue.
+
+/// What an issue is about.
+package enum IssueKind: String, Sendable, CaseIterable {
+    /// Entities whose mutations the server refused.
+    case rejected
+    /// Conflicts that the local side lost.
+    case conflict
+    /// Entities that a whole list did not name, too many to be taken for deleted.
+    case absent
+    /// What the server sent as an entity, and is none.
+    case unreadable
+    /// Entities whose calls fail again and again.
+    case unsettled
+}
+
+/// `issue.answered`.
+package struct IssueAnswered: MemberPayload {
+    /// Nil where the payload does not say.
+    package var kind: IssueKind?
+    /// Which of the conflicts that one event brought about.
+    package var index = 0
+    /// What an unreadable record goes by.
+    package var name = ""
+    /// What the user wants: `retry`, `discard`, `keepMine` or `keepTheirs`.
+    package var answer = ""
+
+    package init() {}
+
+    package init(_ kind: IssueKind, index: Int = 0, name: String = "", answer: String) {
+        self.kind = kind
+        self.index = index
+        self.name = name
+        self.answer = answer
+    }
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("issue", \.kind, .word, .plain),
+        PayloadMember("index", \.index, .integer, .plain) { $0 == 0 },
+        PayloadMember("name", \.name, .text, .text) { $0.isEmpty },
+        PayloadMember("answer", \.answer, .text, .plain),
+    ]
+}

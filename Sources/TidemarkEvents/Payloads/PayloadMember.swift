@@ -1,0 +1,169 @@
+// PayloadMember.swift — one line of a payload's table: a member's name, how it is read and written,
+// and what stands in it.
+
+/// What stands in a member, by which a capsule is redacted: what is not ours is replaced.
+package indirect enum PayloadContent: Sendable, Hashable {
+    /// Numbers and words of ours; any other text is replaced.
+    case plain
+    /// A word of ours, or any other text.
+    case word
+    /// An id, a message, a name: one text, or several.
+    case text
+    /// An account, a device.
+    case owner
+    /// Why something failed, in words of somebody else.
+    case reason
+    /// Words of ours around those of somebody else.
+    case detail
+    /// A version, a cursor or an epoch.
+    case token
+    /// The same by the names of collections.
+    case tokensByName
+    /// Microseconds since 1970, one or several.
+    case time
+    /// The same by ids.
+    case timesByID
+    /// A date as HTTP writes it.
+    case httpDate
+    /// The path of a request, from the server's root on.
+    case path
+    /// A path, or a whole address, of what comes next.
+    case address
+    /// Where a list goes on: a version, or an address.
+    case cursor
+    /// What was sent or answered, as JSON.
+    case body
+    /// The same in Base64.
+    case base64
+    /// The SHA-256 of a body that lies beside the log, and its length.
+    case bodyDigest, bodyLength
+    /// A word of ours, or an object with a document.
+    case ruleAnswer
+    /// Ids, each with a version, and perhaps a time.
+    case references
+    /// An object with members of ours.
+    case object([PayloadMemberShape])
+    /// A word of ours under a name that ends with a collection's.
+    case byCollection
+}
+
+/// A member without its type: what tools need to know of it.
+package struct PayloadMemberShape: Sendable, Hashable {
+    /// The name, or what it begins with.
+    package var name: String
+    /// Whether names only begin with it, and end with what they are about.
+    package var isPrefix = false
+    /// What stands in it.
+    package var content: PayloadContent
+    /// What its value is, in words: `an integer`.
+    package var type: String
+}
+
+extension [PayloadMemberShape] {
+    /// The member of that name; nil for one of another version.
+    package func member(_ name: String) -> PayloadMemberShape? {
+        first { $0.isPrefix ? name.hasPrefix($0.name) : ExactString($0.name) == ExactString(name) }
+    }
+}
+
+/// A member of a payload.
+package struct PayloadMember<Payload: Sendable>: Sendable {
+    /// What tools know of it: one member, or those of a group.
+    package let shapes: [PayloadMemberShape]
+    fileprivate let reader: @Sendable (JSONDocument, inout Payload) throws(PayloadProblem) -> Void
+    fileprivate let writer: @Sendable (Payload, inout MemberWriter) -> Void
+
+    func read(_ document: JSONDocument, _ payload: inout Payload) throws(PayloadProblem) {
+        try reader(document, &payload)
+    }
+
+    func write(_ payload: Payload, _ output: inout MemberWriter) { writer(payload, &output) }
+}
+
+extension PayloadMember {
+    /// A member that is always written, unless `omitting` says that its value says nothing.
+    package init<Value: Sendable>(
+        _ name: String, _ path: any WritableKeyPath<Payload, Value> & Sendable,
+        _ codec: PayloadCodec<Value>, _ content: PayloadContent,
+        omitting: (@Sendable (Value) -> Bool)? = nil
+    ) {
+        shapes = [PayloadMemberShape(name: name, content: content, type: codec.type)]
+        reader = { (document, payload) throws(PayloadProblem) in
+            if let value = try codec.value(of: name, in: document) {
+                payload[keyPath: path] = value
+            }
+        }
+        writer = { payload, output in
+            let value = payload[keyPath: path]
+            if omitting?(value) == true { return }
+            output.add(name) { codec.append(value, &$0) }
+        }
+    }
+
+    /// A member that is written where there is a value.
+    package init<Value: Sendable>(
+        _ name: String, _ path: any WritableKeyPath<Payload, Value?> & Sendable,
+        _ codec: PayloadCodec<Value>, _ content: PayloadContent
+    ) {
+        shapes = [PayloadMemberShape(name: name, content: content, type: codec.type)]
+        reader = { (document, payload) throws(PayloadProblem) in
+            if let value = try codec.value(of: name, in: document) {
+                payload[keyPath: path] = value
+            }
+        }
+        writer = { payload, output in
+            guard let value = payload[keyPath: path] else { return }
+            output.add(name) { codec.append(value, &$0) }
+        }
+    }
+
+    /// Members whose names begin alike and end with what each is about; written in their order.
+    package init<Value: Sendable & Hashable>(
+        prefix: String, _ path: any WritableKeyPath<Payload, [Named<Value>]> & Sendable,
+        _ codec: PayloadCodec<Value>, _ content: PayloadContent
+    ) {
+        shapes = [
+            PayloadMemberShape(name: prefix, isPrefix: true, content: content, type: codec.type)
+        ]
+        reader = { (document, payload) throws(PayloadProblem) in
+            for name in document.keys where name.hasPrefix(prefix) {
+                guard let value = try codec.value(of: name, in: document) else { continue }
+                let rest = String(name.dropFirst(prefix.count))
+                payload[keyPath: path].append(Named(rest, value))
+            }
+        }
+        writer = { payload, output in
+            for named in payload[keyPath: path] {
+                output.add(prefix + named.name) { codec.append(named.value, &$0) }
+            }
+        }
+    }
+
+    /// The members of a group that several kinds have.
+    package init<Group: MemberPayload>(
+        of path: any WritableKeyPath<Payload, Group> & Sendable,
+        omitting: (@Sendable (Payload) -> Bool)? = nil
+    ) {
+        shapes = Group.members.flatMap(\.shapes)
+        reader = { (document, payload) throws(PayloadProblem) in
+            for member in Group.members { try member.read(document, &payload[keyPath: path]) }
+        }
+        writer = { payload, output in
+            if omitting?(payload) == true { return }
+            for member in Group.members { member.write(payload[keyPath: path], &output) }
+        }
+    }
+}
+
+extension PayloadCodec {
+    /// The value of a member; nil where there is none, or null, or a word of a newer version.
+    fileprivate func value(
+        of name: String, in document: JSONDocument
+    ) throws(PayloadProblem) -> Value? {
+        guard let raw = document.rawValue(name) else { return nil }
+        if !keepsNull, raw.elementsEqual("null".utf8) { return nil }
+        if let value = read(raw) { return value }
+        if isOpen, raw.first == UInt8(ascii: "\"") { return nil }
+        throw PayloadProblem(name, expected: type)
+    }
+}

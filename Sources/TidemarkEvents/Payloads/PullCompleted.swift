@@ -1,0 +1,36 @@
+// PullCompleted.swift — a collection was listed to its end.
+
+/// `pull.completed`.
+package struct PullCompleted: MemberPayload {
+    package var scope = ""
+    package var isComplete = true
+    /// Whether it was a list of everything.
+    package var isFull = false
+    package var epoch: Revision?
+    /// When the list was asked for, by the server's clock, and a little earlier.
+    package var asked: Timestamp?
+    /// The entities that were not named and are not taken for deleted before the user says so.
+    package var held: [String] = []
+    /// How many entities of the collection there were, where some are held.
+    package var knownCount: Int?
+    /// The entities that were not named and are out of reach.
+    package var hidden: [String] = []
+    /// What could not be read and was not named any more, by name.
+    package var gone: [String] = []
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("scope", \.scope, .text, .plain),
+        PayloadMember("complete", \.isComplete, .flag, .plain),
+        PayloadMember("full", \.isFull, .flag, .plain),
+        PayloadMember("epoch", \.epoch, .revision, .token),
+        PayloadMember("asked", \.asked, .time, .time),
+        PayloadMember("held", \.held, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("of", \.knownCount, .integer, .plain),
+        PayloadMember("hidden", \.hidden, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("gone", \.gone, .list(of: .text), .text) { $0.isEmpty },
+    ]
+
+    package var gist: String? { isComplete ? "to its end" : "not to its end" }
+}

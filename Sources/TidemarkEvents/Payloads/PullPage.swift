@@ -1,0 +1,89 @@
+// PullPage.swift — which entities a page names.
+
+/// `pull.page`.
+package struct PullPage: MemberPayload {
+    /// What stands in the log of an entity that a page names.
+    package enum Place: Sendable, Hashable {
+        /// The event with the server's word.
+        case event(Position)
+        /// It was here as the page says.
+        case same
+        /// It was asked for, and the server has none.
+        case absent
+    }
+
+    /// The scope of a page that holds what placeholders were asked for.
+    package static let refetchScope = "refetch"
+
+    package var scope = ""
+    /// The entities that the page names.
+    package var ids: [String] = []
+    /// What stands of each.
+    package var places: [Place] = []
+    /// The last changes of those of which no row tells.
+    package var times: [Named<Timestamp>] = []
+    /// What it says of the list of everything that it is part of; nil where it says nothing.
+    package var list: ListProgress?
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("scope", \.scope, .text, .plain),
+        PayloadMember("ids", \.ids, .list(of: .text), .text),
+        PayloadMember("at", \.places, .list(of: .place), .plain),
+        PayloadMember("times", \.times, .byName(.time), .timesByID) { $0.isEmpty },
+        PayloadMember("list", \.list, .object, .object(ListProgress.shapes)),
+    ]
+
+    package var gist: String? { ids.count == 1 ? "1 id" : "\(ids.count) ids" }
+
+    /// The entities that are there.
+    package var named: [String] { ids(where: { $0 != .absent }) }
+
+    /// Those of them that were here as the page says.
+    package var same: [String] { ids(where: { $0 == .same }) }
+
+    /// The entities that were asked for and are not there.
+    package var absent: [String] { ids(where: { $0 == .absent }) }
+
+    /// The events with the server's words.
+    package var events: [Position] {
+        places.compactMap { if case .event(let position) = $0 { position } else { nil } }
+    }
+
+    private func ids(where isMeant: (Place?) -> Bool) -> [String] {
+        ids.enumerated().filter { isMeant($0.offset < places.count ? places[$0.offset] : nil) }
+            .map(\.element)
+    }
+
+    /// The page without some of the entities that it names, by their indexes; nil where it names
+    /// none any more.
+    package func without(_ gone: Set<Int>) -> PullPage? {
+        guard gone.count < ids.count else { return nil }
+        var page = self
+        page.ids = ids.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+        page.places = places.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+        return page
+    }
+}
+
+extension PayloadCodec<PullPage.Place> {
+    fileprivate static var place: Self {
+        PayloadCodec(
+            "a position, \"=\" or \"absent\"",
+            {
+                switch $0 {
+                case "=": .same
+                case "absent": .absent
+                default: PayloadCodec<Position>.position.parse($0).map { .event($0) }
+                }
+            },
+            append: { place, output in
+                switch place {
+                case .event(let position): output += String(position.rawValue).utf8
+                case .same: JSON.appendString("=", to: &output)
+                case .absent: JSON.appendString("absent", to: &output)
+                }
+            })
+    }
+}

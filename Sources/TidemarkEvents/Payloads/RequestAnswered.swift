@@ -1,0 +1,69 @@
+// RequestAnswered.swift — an answer: its status, the header fields that decide anything, and the
+// body of what failed.
+
+/// What a failed call concerns, where it is not the whole run.
+package enum FailureConcern: String, Sendable {
+    /// The entity that it names.
+    case entity
+    /// The same, which a list of everything did not name.
+    case absent
+    /// The collection's list. In an answer that is no failure: that it works again.
+    case list
+}
+
+/// `request.answered`.
+package struct RequestAnswered: MemberPayload {
+    /// The HTTP status; 0 where the payload does not say.
+    package var status = 0
+    /// Whether a write may have been done all the same, which the status alone does not say.
+    package var mayHaveArrived = false
+    /// The header fields Date, ETag, Alert, Backoff and Next-Page, as they came.
+    package var date: String?
+    package var tag: String?
+    package var alert: String?
+    package var backoff: String?
+    package var nextPage: String?
+    /// Microseconds since the device's boot, when the answer came.
+    package var uptime: Int64?
+    /// Nil where the call did not fail.
+    package var failure: FailureName?
+    /// For how many seconds the server asked not to be called.
+    package var retryAfter: Int64?
+    package var body = PayloadBody()
+    package var namedBody = NamedBody()
+    package var concern: FailureConcern?
+    /// What it says beyond the events that follow from it.
+    package var note = AnswerNote()
+
+    package init() {}
+
+    package init(status: Int) { self.status = status }
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("status", \.status, .integer, .plain),
+        PayloadMember("mayHaveArrived", \.mayHaveArrived, .flag, .plain) { !$0 },
+        PayloadMember("Date", \.date, .text, .httpDate),
+        PayloadMember("ETag", \.tag, .text, .token),
+        PayloadMember("Alert", \.alert, .text, .text),
+        PayloadMember("Backoff", \.backoff, .text, .plain),
+        PayloadMember("Next-Page", \.nextPage, .text, .address),
+        PayloadMember("uptime", \.uptime, .integer, .plain),
+        PayloadMember("failure", \.failure, .word, .plain),
+        PayloadMember("retryAfter", \.retryAfter, .integer, .plain),
+        PayloadMember(of: \.body),
+        PayloadMember(of: \.namedBody),
+        PayloadMember("concerns", \.concern, .word, .plain),
+        PayloadMember("answer", \.note, .object, .object(AnswerNote.shapes)) { $0.isEmpty },
+    ]
+
+    package var gist: String? { "\(status)" }
+
+    /// The server's clock, where it is one to go by: not that of whoever answered in its place.
+    package var serverTime: Timestamp? { failure == nil ? date.flatMap(HTTPDate.parse) : nil }
+
+    /// For how many seconds the server asked for no call that is not needed.
+    package var backoffSeconds: Int64? { backoff.flatMap(BackoffField.seconds) }
+
+    /// Whether the server says that there is nothing of what was asked after.
+    package var isGone: Bool { status == 404 || status == 410 }
+}

@@ -1,0 +1,31 @@
+// RequestFailed.swift — no whole answer came.
+
+/// `request.failed`.
+package struct RequestFailed: MemberPayload {
+    /// What happened, by the name of the transport's error.
+    package var error = ""
+    /// Whether the request may have been done all the same; nil where the payload does not say.
+    package var mayHaveArrived: Bool?
+    package var detail: String?
+    /// Microseconds since the device's boot, when it was given up.
+    package var uptime: Int64?
+    package var concern: FailureConcern?
+    package var note = AnswerNote()
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("error", \.error, .text, .plain),
+        PayloadMember("mayHaveArrived", \.mayHaveArrived, .flag, .plain),
+        PayloadMember("detail", \.detail, .text, .reason),
+        PayloadMember("uptime", \.uptime, .integer, .plain),
+        PayloadMember("concerns", \.concern, .word, .plain),
+        PayloadMember("answer", \.note, .object, .object(AnswerNote.shapes)) { $0.isEmpty },
+    ]
+
+    package var gist: String? {
+        [error, detail ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    package var neverArrived: Bool { mayHaveArrived == false }
+}

@@ -1,0 +1,32 @@
+// RuleAnswered.swift — what a rule of the app decided.
+
+/// `rule.answered`.
+package struct RuleAnswered: MemberPayload {
+    /// The rule's name.
+    package var rule = ""
+    /// Its version.
+    package var version: Int64 = 0
+    /// The SHA-256, in hexadecimal digits, of what it was asked.
+    package var inputs = ""
+    /// Nil where the payload does not say.
+    package var answer: ConflictAnswer?
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("rule", \.rule, .text, .text),
+        PayloadMember("version", \.version, .integer, .plain),
+        PayloadMember("inputs", \.inputs, .text, .text),
+        PayloadMember("answer", \.answer, .ruleAnswer, .ruleAnswer),
+    ]
+
+    package var gist: String? { rule }
+}
+
+extension PayloadCodec<ConflictAnswer> {
+    fileprivate static var ruleAnswer: Self {
+        PayloadCodec(
+            "an answer of a rule", raw: { ConflictAnswer(json: Array($0)) },
+            append: { $1 += $0.json })
+    }
+}

@@ -1,0 +1,21 @@
+// ServerUnreadable.swift — what the server sent as an entity, and is none.
+
+/// `server.unreadable`.
+package struct ServerUnreadable: MemberPayload {
+    /// What the record goes by: its id, or the digest.
+    package var name = ""
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    package var digest = ""
+    /// What is wrong with it, in a sentence.
+    package var problem = ""
+    package var body = PayloadBody()
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("name", \.name, .text, .text),
+        PayloadMember("sha256", \.digest, .text, .text),
+        PayloadMember("problem", \.problem, .text, .text),
+        PayloadMember(of: \.body),
+    ]
+}

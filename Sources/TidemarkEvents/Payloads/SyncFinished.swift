@@ -1,0 +1,123 @@
+// SyncFinished.swift — how a sync run ended, and what it did.
+
+/// `sync.finished`.
+package struct SyncFinished: MemberPayload {
+    /// How it ended; nil where the payload does not say.
+    package var outcome: RunOutcome?
+    /// Why, in a sentence, where it ended early.
+    package var detail: String?
+    /// How many requests were sent, entities pulled and pushed, and so on.
+    package var requests: Int64 = 0
+    package var pulled: Int64 = 0
+    package var pushed: Int64 = 0
+    package var conflicts: Int64 = 0
+    package var rejected: Int64 = 0
+    package var readBack: Int64 = 0
+    /// How many mutations wait, how many are refused, and of how many the outcome is not known.
+    package var pending: Int64 = 0
+    package var refused: Int64 = 0
+    package var unsettled: Int64 = 0
+    /// How many entities are held, as whole lists did not name them.
+    package var held: Int64 = 0
+    /// Whether the server's time is in doubt.
+    package var isTimeInDoubt = false
+    /// Why collections were not done, by their names.
+    package var paused: [Named<FailureName>] = []
+    /// The collections that were listed anew from the beginning.
+    package var restarted: [String] = []
+    /// What a run without any other event says of its beginning; empty in others.
+    package var run = RunStart()
+    /// In a run without any other event, what the server's clock showed, as HTTP writes it.
+    package var date: String?
+    /// Microseconds since the device's boot, when that was read.
+    package var answerUptime: Int64?
+    /// When requests were sent that are not logged by themselves.
+    package var requestTimes: [Timestamp] = []
+    /// What the server asked by its header field Backoff.
+    package var backoff: String?
+    /// Microseconds since the boot, at the end.
+    package var uptime: Int64?
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("outcome", \.outcome, .outcome, .plain),
+        PayloadMember("detail", \.detail, .text, .detail),
+        PayloadMember("requests", \.requests, .integer, .plain) { $0 <= 0 },
+        PayloadMember("pulled", \.pulled, .integer, .plain) { $0 <= 0 },
+        PayloadMember("pushed", \.pushed, .integer, .plain) { $0 <= 0 },
+        PayloadMember("conflicts", \.conflicts, .integer, .plain) { $0 <= 0 },
+        PayloadMember("rejected", \.rejected, .integer, .plain) { $0 <= 0 },
+        PayloadMember("readBack", \.readBack, .integer, .plain) { $0 <= 0 },
+        PayloadMember("pending", \.pending, .integer, .plain) { $0 <= 0 },
+        PayloadMember("refused", \.refused, .integer, .plain) { $0 <= 0 },
+        PayloadMember("unsettled", \.unsettled, .integer, .plain) { $0 <= 0 },
+        PayloadMember("held", \.held, .integer, .plain) { $0 <= 0 },
+        PayloadMember("timeInDoubt", \.isTimeInDoubt, .flag, .plain) { !$0 },
+        PayloadMember(prefix: "paused ", \.paused, .word, .byCollection),
+        PayloadMember("restarted", \.restarted, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember(of: \.run),
+        PayloadMember("Date", \.date, .text, .httpDate),
+        PayloadMember("answerUptime", \.answerUptime, .integer, .plain),
+        PayloadMember("requestTimes", \.requestTimes, .list(of: .time), .time) { $0.isEmpty },
+        PayloadMember("Backoff", \.backoff, .text, .plain),
+        PayloadMember("endUptime", \.uptime, .integer, .plain),
+    ]
+
+    package var gist: String? { [outcome?.word, detail].compactMap(\.self).joined(separator: " ") }
+
+    /// What the server's clock showed.
+    package var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
+
+    /// For how many seconds the server asked for no call that is not needed.
+    package var backoffSeconds: Int64? { backoff.flatMap(BackoffField.seconds) }
+}
+
+/// How a run ended.
+package enum RunOutcome: Sendable, Hashable {
+    /// All that was to be done was done.
+    case synced
+    /// Something was missed, and why stands elsewhere.
+    case incomplete
+    /// It ended early.
+    case failed(FailureName)
+
+    /// The word for it.
+    package var word: String {
+        switch self {
+        case .synced: "synced"
+        case .incomplete: "incomplete"
+        case .failed(let name): name.rawValue
+        }
+    }
+}
+
+extension PayloadCodec<RunOutcome> {
+    fileprivate static var outcome: Self {
+        PayloadCodec(
+            "a word of ours",
+            {
+                switch $0 {
+                case "synced": .synced
+                case "incomplete": .incomplete
+                case .string(let text): .failed(FailureName(rawValue: text))
+                default: nil
+                }
+            },
+            append: { JSON.appendString($0.word, to: &$1) })
+    }
+}
+
+/// A server's header field Backoff: for how many seconds it asks for no call that is not needed.
+package enum BackoffField {
+    /// The longest time that is honoured.
+    package static let secondsMax: Int64 = 24 * 60 * 60
+
+    /// The seconds, from 0 to ``secondsMax``; nil when the text means nothing.
+    package static func seconds(_ text: String) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text).map { min($0, secondsMax) } ?? secondsMax
+    }
+}

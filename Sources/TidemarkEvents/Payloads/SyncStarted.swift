@@ -1,0 +1,70 @@
+// SyncStarted.swift — why a sync run began, what it is to do, and when.
+
+/// What is known when a run begins: part of `sync.started`, or of the only event of a run without
+/// news.
+package struct RunStart: MemberPayload {
+    /// Why it began; the first is the one of highest priority.
+    package var triggers: [SyncTrigger] = []
+    /// What it is to do.
+    package var scope = SyncScope.all
+    /// Whether every collection is to be listed whole.
+    package var isFull = false
+    /// When, by the device's clock.
+    package var begunAt: Timestamp?
+    /// The device's boot.
+    package var bootID: String?
+    /// Microseconds since that boot.
+    package var uptime: Int64?
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("trigger", \.trigger, .text, .plain),
+        PayloadMember("triggers", \.otherTriggers, .list(of: .text), .plain),
+        PayloadMember("scope", \.scope, .scope, .plain) { $0 == .all },
+        PayloadMember("full", \.isFull, .flag, .plain) { !$0 },
+        PayloadMember("begunAt", \.begunAt, .time, .time),
+        PayloadMember("bootID", \.bootID, .text, .text),
+        PayloadMember("uptime", \.uptime, .integer, .plain),
+    ]
+
+    /// The first trigger; those that this version does not know are left out.
+    private var trigger: String? {
+        get { triggers.first?.rawValue }
+        set { if triggers.isEmpty, let newValue { triggers = [newValue].known } }
+    }
+
+    /// All of them, where there are several.
+    private var otherTriggers: [String]? {
+        get { triggers.count > 1 ? triggers.map(\.rawValue) : nil }
+        set { if let newValue { triggers = newValue.known } }
+    }
+}
+
+extension [String] {
+    fileprivate var known: [SyncTrigger] { compactMap(SyncTrigger.init(rawValue:)) }
+}
+
+extension PayloadCodec<SyncScope> {
+    fileprivate static var scope: Self {
+        PayloadCodec(
+            "a scope", { SyncScope($0) },
+            append: { $1 += ($0.json ?? .null).encoded() })
+    }
+}
+
+/// `sync.started`.
+package struct SyncStarted: MemberPayload {
+    package var run = RunStart()
+    /// What chance the run had.
+    package var seed: UInt64?
+
+    package init() {}
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember(of: \.run),
+        PayloadMember("seed", \.seed, .digits, .plain),
+    ]
+
+    package var gist: String? { run.triggers.first?.rawValue }
+}

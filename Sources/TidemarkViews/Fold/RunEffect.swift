@@ -1,0 +1,56 @@
+// RunEffect.swift — what the end of a sync run means for the next one.
+
+package import TidemarkEvents
+
+/// What a run that ended means for the next one.
+enum RunEffect {
+    /// Nothing.
+    case none
+    /// Nobody has to wait any more.
+    case clears
+    /// No run begins by itself until somebody does something.
+    case freezes
+    /// The next one waits, the longer the more failed.
+    case backsOff
+
+    init(_ end: SyncFinished) {
+        switch end.outcome {
+        // Of one that missed something, every list was answered.
+        case .synced, .incomplete: self = .clears
+        case nil: self = .none
+        case .failed(let name): self.init(name.kind, wasSent: end.requests > 0)
+        }
+    }
+
+    /// - Parameters:
+    ///   - failure: nil for one of another version.
+    ///   - wasSent: whether anything was; a run that sent nothing was only told to wait.
+    private init(_ failure: FailureKind?, wasSent: Bool) {
+        switch failure {
+        // Every list was answered here, too.
+        case .missing: self = .clears
+        case .unauthorized, .apiDeprecated, .clientDeprecated: self = .freezes
+        case .offline, .timeout, .server, .tooManyRequests, .foreign:
+            self = wasSent ? .backsOff : .none
+        case .client, .forbidden, .malformed, .backoff, .deadline, .ruleMissing, .ruleFailed,
+            .cancelled, nil:
+            self = .none
+        }
+    }
+}
+
+extension SyncScope {
+    /// Whether a run of this scope lists a collection.
+    func lists(_ collection: CollectionName) -> Bool {
+        switch self {
+        case .all: true
+        case .pull(let names): names.contains(collection)
+        case .push, .cleanUp: false
+        }
+    }
+}
+
+extension SyncRunRow {
+    /// What the run was to do.
+    package var scope: SyncScope { RunStart(stored: started.isEmpty ? summary : started).scope }
+}
