@@ -38,7 +38,6 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
         try container.encode(rawValue)
     }
 
-    /// The id's text.
     public var description: String { rawValue }
 }
 

@@ -106,7 +106,6 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         self.position = position
     }
 
-    /// The sentence.
     public var description: String { message }
 
     /// The public form of an error of an inner layer; others are returned as they are.

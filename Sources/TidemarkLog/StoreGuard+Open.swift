@@ -27,7 +27,6 @@ private struct Weak: Sendable {
 }
 
 extension StoreGuard {
-    /// An open store.
     package typealias Opened = (environment: Environment, guardian: StoreGuard)
 
     /// Opens the store in a directory for writing; with `create`, makes one that isn't there.

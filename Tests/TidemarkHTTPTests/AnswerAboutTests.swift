@@ -16,15 +16,16 @@ import TidemarkSync
         .delete(tasks, id: "t1", revision: Revision("1")),
     ]
 
-    private static func answers(_ record: ServerRecord) -> [ServerAnswer] {
-        [
-            .record(record), .deleted(record), .conflict(record),
-            .stored(id: record.id, record.revision),
+    private static func answers(_ record: ServerRecord, to call: ServerCall) -> [ServerAnswer] {
+        let all: [ServerAnswer] = [.record(record), .deleted(record)]
+        let written: [ServerAnswer] = [
+            .conflict(record), .stored(id: record.id, record.revision),
         ]
+        return call.isWriteOfOne ? all + written : all
     }
 
     @Test(arguments: calls) func `is malformed`(_ call: ServerCall) {
-        for answer in Self.answers(Self.other) {
+        for answer in Self.answers(Self.other, to: call) {
             #expect(
                 answer.about(call)
                     == .failure(.malformed("t2 in answer to a call about t1")))
@@ -34,11 +35,46 @@ import TidemarkSync
     @Test(arguments: calls) func `is what it is where it is about what was asked`(
         _ call: ServerCall
     ) {
-        let silent: [ServerAnswer] = [
-            .absent, .conflictUnknown, .failure(.forbidden),
-            .refused(ServerRefusal(status: 400, message: "no")),
+        var silent: [ServerAnswer] = [.absent, .failure(.forbidden)]
+        if call.isWriteOfOne {
+            silent += [.conflictUnknown, .refused(ServerRefusal(status: 400, message: "no"))]
+        }
+        for answer in Self.answers(Self.one, to: call) + silent {
+            #expect(answer.about(call) == answer)
+        }
+    }
+
+    /// Each call, and the kinds of answers that it can have besides a failure.
+    private static let pairs: [(call: ServerCall, answers: Set<String>)] = [
+        (.describe([tasks]), ["description"]),
+        (.list(tasks, after: nil, page: nil), ["page", "unchanged", "cursorExpired"]),
+        (.fetch(tasks, ids: ["t1"]), ["records"]), (.read(tasks, id: "t1"), ["one", "absent"]),
+        (
+            .update(tasks, id: "t1", body: [], revision: Revision("1")),
+            ["one", "absent", "conflictUnknown", "refused"]
+        ),
+        (.batch([]), ["batch"]),
+    ]
+
+    @Test func `is malformed where it can't be one to the call`() {
+        let answers: [(name: String, answer: ServerAnswer)] = [
+            ("description", .description([])),
+            ("page", .page(ListPage(records: [], next: nil, cursor: nil))),
+            ("unchanged", .unchanged), ("cursorExpired", .cursorExpired), ("records", .records([])),
+            ("one", .record(Self.one)), ("absent", .absent),
+            ("conflictUnknown", .conflictUnknown),
+            ("refused", .refused(ServerRefusal(status: 400, message: "no"))), ("batch", .batch([])),
         ]
-        for answer in Self.answers(Self.one) + silent { #expect(answer.about(call) == answer) }
+        for (call, fitting) in Self.pairs {
+            for (name, answer) in answers {
+                let isWrong = answer.about(call).isMalformed
+
+                #expect(isWrong == !fitting.contains(name), "\(call) \(name)")
+            }
+        }
+        #expect(
+            ServerAnswer.unchanged.about(.read(Self.tasks, id: "t1"))
+                == .failure(.malformed("\"nothing changed\" in answer to a read")))
     }
 
     @Test func `is none where the id is only written in another form`() {

@@ -138,33 +138,3 @@ import TidemarkRules
         #expect(PendingChange.overtaken([PendingChange]()) == [])
     }
 }
-
-@Suite struct `what a status proves` {
-    @Test(arguments: [400, 401, 403, 404, 409, 412, 422, 429, 499, 503])
-    func `a refusal did nothing`(_ status: Int) {
-        #expect(AttemptRule.provesNoEffect(status: status))
-    }
-
-    @Test(arguments: [0, 200, 201, 204, 302, 500, 502, 504, 507, 599])
-    func `anything else may have done something`(_ status: Int) {
-        #expect(!AttemptRule.provesNoEffect(status: status))
-    }
-}
-
-@Suite struct `what a refusal says of a write` {
-    @Test(arguments: [400, 404, 408, 409, 412, 429, 499, 503])
-    func `this status proves that the answer's own write did nothing`(status: Int) {
-        #expect(AttemptRule.provesNoEffect(status: status))
-    }
-
-    @Test(arguments: [200, 399, 500, 501, 502, 504, 599])
-    func `this status leaves it open`(status: Int) {
-        #expect(!AttemptRule.provesNoEffect(status: status))
-    }
-
-    @Test func `a write may have arrived before where a resend would be answered so`() {
-        #expect(
-            (400..<600).filter { AttemptRule.mayHaveArrived(status: $0) } == [404, 408, 412, 503])
-        #expect((400..<600).filter(AttemptRule.tellsEntity) == [404, 412])
-    }
-}

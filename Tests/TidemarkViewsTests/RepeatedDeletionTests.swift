@@ -27,10 +27,4 @@ import TidemarkViews
     @Test func `and was sent once had no effect: someone else deleted the entity`() throws {
         #expect(try outcome(#"{"status":429}"#) == .merged)
     }
-
-    @Test func `proves nothing only where the request may have been sent twice`() {
-        #expect(AttemptRule.mayHaveArrived(status: 429, isRepeatable: true))
-        #expect(!AttemptRule.mayHaveArrived(status: 429))
-        #expect(!AttemptRule.mayHaveArrived(status: 403, isRepeatable: true))
-    }
 }

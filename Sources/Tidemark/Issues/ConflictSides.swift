@@ -8,7 +8,6 @@ package import TidemarkViews
 ///
 /// What they were then: the entity as it is now is read like any other.
 public struct ConflictSides<Document: Sendable>: Sendable {
-    /// The entity.
     public var key: EntityKey
     /// What both sides changed: what the server had said, or taken, before.
     public var base: Document?

@@ -14,12 +14,10 @@
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
     let source: ObservedSource<Value>
 
-    /// Begins to observe.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reader: ObservedReader(source))
     }
 
-    /// One who observes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let reader: ObservedReader<Value>
 

@@ -21,9 +21,7 @@ public enum QueryLiteral: Sendable, Hashable {
     case null
     /// A truth value.
     case bool(Bool)
-    /// A number.
     case number(JSONNumber)
-    /// A text.
     case text(String)
     /// A moment, however the server writes it.
     case time(Timestamp)
@@ -37,14 +35,12 @@ extension QueryValue {
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// The raw value.
     public var queryLiteral: QueryLiteral { rawValue.queryLiteral }
     /// As the raw value is.
     public static var queryKind: IndexField.Kind { RawValue.queryKind }
 }
 
 extension QueryValue where Self: BinaryInteger {
-    /// The number.
     public var queryLiteral: QueryLiteral { .number(JSONNumber(self)) }
 }
 
@@ -77,7 +73,6 @@ extension Double: QueryValue {}
 extension Float: QueryValue {}
 
 extension String: QueryValue {
-    /// The text.
     public var queryLiteral: QueryLiteral { .text(self) }
 }
 

@@ -26,7 +26,6 @@ enum RedactionRole: Hashable {
     case kept
     /// It is a time, if it reads as one.
     case time(DateFormat)
-    /// It is replaced.
     case replaced
 }
 

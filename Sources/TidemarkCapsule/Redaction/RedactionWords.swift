@@ -9,6 +9,7 @@ enum RedactionWords {
         .union(TransportError.Code.allCases.map(\.rawValue))
         .union(FailureKind.allCases.map(\.rawValue))
         .union(IssueKind.allCases.map(\.rawValue))
+        .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union([
             "=", "absent", "cleanUp", "cursorExpired", "discard", "dismiss", "entity", "incomplete",

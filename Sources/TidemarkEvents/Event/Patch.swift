@@ -21,7 +21,6 @@ public struct Patch: Sendable, Hashable {
     /// Fields that are removed, in the order of the edit.
     public var unset: [String]
 
-    /// A difference.
     public init(set: [Field] = [], unset: [String] = []) {
         self.set = set
         self.unset = unset

@@ -6,7 +6,6 @@
 package struct ExactString: Hashable, Sendable {
     package let text: String
 
-    /// That text.
     package init(_ text: String) {
         self.text = text
     }
@@ -16,7 +15,6 @@ package struct ExactString: Hashable, Sendable {
         left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Hashes the text.
     package func hash(into hasher: inout Hasher) {
         // Equal bytes hash equally; equivalent texts may collide, which is fine.
         hasher.combine(text)

@@ -38,7 +38,6 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
         return value
     }
 
-    /// The text.
     public var description: String { text }
 }
 

@@ -4,7 +4,6 @@
 // in binary formats only: there a number is an integer of 64 bits, or else the nearest Double.
 
 extension JSONValue: Codable {
-    /// Reads any value.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: AnyCodingKey.self) {
             var members = JSONObject()
@@ -30,7 +29,6 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -54,7 +52,6 @@ extension JSONValue: Codable {
 }
 
 extension JSONNumber: Codable {
-    /// Reads a number.
     public init(from decoder: any Decoder) throws {
         let single = try decoder.singleValueContainer()
         if let value = try? single.decode(Int64.self) {

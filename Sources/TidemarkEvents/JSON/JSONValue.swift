@@ -13,7 +13,6 @@ public enum JSONValue: Sendable, Hashable {
     case number(JSONNumber)
     /// A string, unescaped.
     case string(String)
-    /// An array.
     case array([JSONValue])
     /// An object, its members in order.
     case object(JSONObject)
@@ -68,12 +67,10 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// A string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// An integer.
     public init(integerLiteral value: Int64) {
         self = .number(JSONNumber(value))
     }
@@ -88,7 +85,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
         self = .null
     }
 
-    /// An array.
     public init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }

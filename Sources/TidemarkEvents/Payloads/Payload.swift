@@ -97,7 +97,6 @@ package enum PayloadForm: Sendable {
     case registration
     /// Members of ours.
     case members(any MemberPayload.Type)
-    /// Nothing.
     case nothing
 }
 

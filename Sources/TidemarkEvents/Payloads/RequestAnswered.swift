@@ -15,8 +15,10 @@ package enum FailureConcern: String, Sendable {
 package struct RequestAnswered: MemberPayload {
     /// The HTTP status; 0 where the payload does not say.
     package var status = 0
-    /// Whether a write may have been done all the same, which the status alone does not say.
+    /// Whether a write may have been done by a first sending, which the status alone does not say.
     package var mayHaveArrived = false
+    /// What it proves of a write, where that is not what its status usually proves.
+    package var proves: WriteEffect?
     /// The header fields Date, ETag, Alert, Backoff and Next-Page, as they came.
     package var date: String?
     package var tag: String?
@@ -42,6 +44,7 @@ package struct RequestAnswered: MemberPayload {
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("status", \.status, .integer, .plain),
         PayloadMember("mayHaveArrived", \.mayHaveArrived, .flag, .plain) { !$0 },
+        PayloadMember("proves", \.proves, .word, .plain),
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("ETag", \.tag, .text, .token),
         PayloadMember("Alert", \.alert, .text, .text),
@@ -57,6 +60,9 @@ package struct RequestAnswered: MemberPayload {
     ]
 
     package var gist: String? { "\(status)" }
+
+    /// What it proves of a write.
+    package var effect: WriteEffect { proves ?? WriteEffect(status: status) }
 
     /// The server's clock, where it is one to go by: not that of whoever answered in its place.
     package var serverTime: Timestamp? { failure == nil ? date.flatMap(HTTPDate.parse) : nil }

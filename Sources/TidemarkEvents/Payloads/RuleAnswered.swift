@@ -4,7 +4,6 @@
 package struct RuleAnswered: MemberPayload {
     /// The rule's name.
     package var rule = ""
-    /// Its version.
     package var version: Int64 = 0
     /// The SHA-256, in hexadecimal digits, of what it was asked.
     package var inputs = ""

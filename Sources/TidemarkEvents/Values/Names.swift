@@ -5,7 +5,6 @@
 public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
     ExpressibleByStringLiteral, CustomStringConvertible
 {
-    /// The name.
     public let rawValue: String
 
     /// That name, unchecked; see ``isValid``.
@@ -17,7 +16,6 @@ public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
     /// That name, unchecked; see ``isValid``.
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// The name.
     public var description: String { rawValue }
 
     /// The largest name, in bytes of UTF-8.
@@ -35,7 +33,6 @@ public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
         ExactString(left.rawValue) == ExactString(right.rawValue)
     }
 
-    /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(rawValue)) }
 
     /// Ordered by the bytes of the names.
@@ -46,7 +43,6 @@ public struct CollectionName: RawRepresentable, Hashable, Comparable, Sendable,
 
 /// Which entity: its collection and the id it keeps for life.
 public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The collection.
     public let collection: CollectionName
     /// The id: 1 to 400 bytes of UTF-8, no control characters.
     public let id: String
@@ -84,7 +80,6 @@ public struct EntityKey: Hashable, Comparable, Sendable, CustomStringConvertible
         ExactString(left.id) == ExactString(right.id) && left.collection == right.collection
     }
 
-    /// Hashes both parts.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(collection)
         hasher.combine(ExactString(id))

@@ -11,7 +11,6 @@ public struct CauseStep: Sendable, Hashable, CustomStringConvertible {
     /// What it says, in one line.
     public var text: String
 
-    /// A step.
     public init(position: Position, text: String) {
         self.position = position
         self.text = text

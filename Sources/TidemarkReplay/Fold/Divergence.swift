@@ -36,7 +36,6 @@ public struct Divergence: Error, Sendable, Hashable {
     /// How it came to the event, from the event itself back to what began it.
     public var causes: [CauseStep]
 
-    /// A divergence.
     public init(
         _ kind: Kind, at position: Position, recorded: String? = nil, replayed: String? = nil,
         field: String? = nil, entity: EntityKey? = nil, causes: [CauseStep] = []

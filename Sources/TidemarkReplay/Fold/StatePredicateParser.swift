@@ -178,7 +178,6 @@ struct PredicateParser {
 
     // MARK: Words and values
 
-    /// A JSON value.
     private mutating func literal() throws(StatePredicateError) -> JSONValue {
         skipSpace()
         let start = at

@@ -13,7 +13,6 @@ import TidemarkViews
 ///
 /// Nothing is sent anywhere, and nothing but a temporary folder is written to.
 public struct Replay: Sendable {
-    /// What is replayed.
     public enum Mode: String, Sendable, CaseIterable {
         /// The recorded events are folded again; the digests of every commit are compared.
         case fold

@@ -27,10 +27,8 @@ public struct RecordedReplay: Sendable, CustomStringConvertible {
     public let story: String
     /// What a replay must come to.
     public let expectation: Expectation
-    /// What is replayed.
     public let mode: Replay.Mode
 
-    /// Its name.
     public var description: String { name }
 
     /// Replays it and compares with what its story expects.

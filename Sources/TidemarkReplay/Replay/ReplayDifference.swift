@@ -18,7 +18,6 @@ public struct ReplayDifference: Sendable, Hashable {
 
     /// An entity of which something else is seen.
     public struct Entity: Sendable, Hashable {
-        /// The entity.
         public var key: EntityKey
         /// The status in the first outcome; nil where it is not there.
         public var statusBefore: EntityStatus?
@@ -32,7 +31,6 @@ public struct ReplayDifference: Sendable, Hashable {
     public struct Mutation: Sendable, Hashable {
         /// The mutation.
         public var position: Position
-        /// Its entity.
         public var key: EntityKey
         /// Its outcome in the first one; nil where it has none, or is not there.
         public var before: MutationOutcome?

@@ -59,7 +59,6 @@ package struct ClockCourse: Sendable, Hashable {
         self.init(time: sighting.time, seen: sighting.moment, since: since)
     }
 
-    /// The device's clock.
     fileprivate init(device moment: Moment, since: Position) {
         self.init(time: moment.now, seen: moment, since: since)
     }

@@ -31,7 +31,6 @@ public struct Credentials: Sendable {
         authorization("Basic " + Base64.encode(Array("\(user):\(password)".utf8)))
     }
 
-    /// A bearer token.
     public static func bearer(_ token: String) -> Credentials { authorization("Bearer \(token)") }
 }
 

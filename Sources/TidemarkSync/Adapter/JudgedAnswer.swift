@@ -13,6 +13,8 @@ import TidemarkEvents
 struct JudgedAnswer: Sendable {
     /// What it means.
     var answer: ServerAnswer
+    /// What it proves of a write; nil of a read.
+    var effect: WriteEffect?
     /// Head and body, as far as they may be logged.
     var response: TransportResponse
     /// Whether a document in it holds the credentials.
@@ -27,6 +29,9 @@ struct JudgedAnswer: Sendable {
         }
         answer = judge(response)
         self.response = response
+        defer {
+            if call.isWrite { effect = adapter.effect(of: answer, to: call, response.response) }
+        }
         let isHeadMasked = self.response.mask(by: mask)
         let documents = answer.documents
         if answer.keepsBody {

@@ -2,6 +2,7 @@
 // bytes in, values out, and back.
 
 public import HTTPTypes
+public import TidemarkEvents
 
 /// What one kind of server can do.
 public struct ServerTraits: Sendable, Hashable {
@@ -51,12 +52,32 @@ public protocol ServerAdapter: Sendable {
     func refusal(of call: ServerCall) -> ServerRefusal?
 
     /// What the answer to a call means. Total: what is not understood is a failure `malformed`.
+    ///
+    /// An answer that can't be one to the call, as a page to a write, counts as `malformed`, too.
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer
+
+    /// What an answer proves of the write that it answers: whether that was done.
+    ///
+    /// It is logged with the answer and decides whether the write is sent again. Of a batch it is
+    /// what the answer as a whole proves of each write; what its parts prove, they say.
+    ///
+    /// - Parameters:
+    ///   - answer: what ``answer(to:_:body:)`` made of it.
+    ///   - call: a write, or a batch of them.
+    ///   - response: the answer's head.
+    func effect(
+        of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
+    ) -> WriteEffect
 }
 
 extension ServerAdapter {
     /// It can do none of what not every server can.
     public var traits: ServerTraits { ServerTraits() }
+
+    /// What its status usually proves, unless the answer says that it was done.
+    public func effect(
+        of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
+    ) -> WriteEffect { answer.usualEffect(status: response.status.code) }
 
     /// The server is always to be asked.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

@@ -5,16 +5,23 @@
 import TidemarkEvents
 
 extension ServerAnswer {
-    /// The answer; a failure `malformed` where it is about another entity than was asked for, which
-    /// says nothing of that one.
+    /// The answer; a failure `malformed` where it can't be one to the call, or is about another
+    /// entity than was asked for, which says nothing of that one.
     ///
     /// Where the server names entities, the answer to a creation says how. Of a batch each part is
     /// looked at by itself.
     package func about(_ call: ServerCall) -> ServerAnswer {
+        guard answers(call) else {
+            return .failure(.malformed("\(word) in answer to \(call.word)"))
+        }
         switch (self, call) {
         case (.batch(let answers), .batch(let calls)) where answers.count == calls.count:
             return .batch(
-                zip(answers, calls).map { BatchedAnswer(status: $0.status, $0.answer.about($1)) })
+                zip(answers, calls).map { part, call in
+                    var part = part
+                    part.answer = part.answer.about(call)
+                    return part
+                })
         case (.records(let records), .fetch(_, let ids)):
             let asked = Set(ids)
             let stray = records.first { !asked.contains($0.id) }
@@ -22,6 +29,47 @@ extension ServerAnswer {
         default:
             guard let asked = call.namedID, let id = entityID, id != asked else { return self }
             return .stray(id, "a call about \(asked)")
+        }
+    }
+
+    /// Whether it is one of those that a call can have.
+    private func answers(_ call: ServerCall) -> Bool {
+        switch (call, self) {
+        case (_, .failure): true
+        case (.describe, .description), (.batch, .batch): true
+        case (.list, .page), (.list, .unchanged), (.list, .cursorExpired): true
+        case (.listWindow, .page), (.listWindow, .unchanged), (.listWindow, .cursorExpired): true
+        case (.fetch, .records), (.refetch, .records): true
+        case (.read, .record), (.read, .deleted), (.read, .absent): true
+        case (.create, let answer), (.update, let answer), (.delete, let answer):
+            answer.isOfWrite
+        case (.describe, _), (.list, _), (.listWindow, _), (.fetch, _), (.refetch, _), (.read, _),
+            (.batch, _):
+            false
+        }
+    }
+
+    private var isOfWrite: Bool {
+        switch self {
+        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused: true
+        case .description, .page, .unchanged, .cursorExpired, .records, .batch, .failure: false
+        }
+    }
+
+    private var word: String {
+        switch self {
+        case .description: "a description"
+        case .page: "a page"
+        case .unchanged: "\"nothing changed\""
+        case .cursorExpired: "\"the cursor expired\""
+        case .records: "several entities"
+        case .record, .conflict: "an entity"
+        case .stored: "\"stored\""
+        case .deleted, .absent: "a deletion"
+        case .conflictUnknown: "a conflict"
+        case .refused: "a refusal"
+        case .batch: "a batch"
+        case .failure: "a failure"
         }
     }
 
@@ -42,6 +90,17 @@ extension ServerAnswer {
 }
 
 extension ServerCall {
+    fileprivate var word: String {
+        switch self {
+        case .describe: "a question for collections"
+        case .list, .listWindow: "a list"
+        case .fetch, .refetch: "a fetch"
+        case .read: "a read"
+        case .create, .update, .delete: "a write"
+        case .batch: "a batch"
+        }
+    }
+
     /// The one entity that is asked about, by the id that the server knows; nil where there is none
     /// such, or where the server gives it.
     fileprivate var namedID: String? {

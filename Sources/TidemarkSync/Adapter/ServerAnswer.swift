@@ -5,7 +5,6 @@ public import TidemarkEvents
 
 /// An entity as a server said it is.
 public struct ServerRecord: Sendable, Hashable {
-    /// The server's id.
     public var id: String
     /// The version, where it has one.
     public var revision: Revision?
@@ -31,7 +30,6 @@ public struct ServerRecord: Sendable, Hashable {
 
 /// An entity that a list names without its document.
 public struct ServerReference: Sendable, Hashable {
-    /// The server's id.
     public var id: String
     /// The version, where it is known: an entity of a version that is here is not fetched.
     public var revision: Revision?
@@ -39,7 +37,6 @@ public struct ServerReference: Sendable, Hashable {
     /// then, when it was deleted.
     public var serverTime: Timestamp?
 
-    /// A reference.
     public init(id: String, revision: Revision?, serverTime: Timestamp? = nil) {
         self.id = id
         self.revision = revision
@@ -66,13 +63,11 @@ public struct UnreadableRecord: Sendable, Hashable {
 
 /// What a server says of a collection.
 public struct CollectionDescription: Sendable, Hashable {
-    /// Its name.
     public var name: CollectionName
     /// Another one after the collection was dropped and made anew: then what is known of it counts
     /// for nothing, and everything is listed again.
     public var epoch: Revision
 
-    /// A description.
     public init(name: CollectionName, epoch: Revision) {
         self.name = name
         self.epoch = epoch
@@ -85,11 +80,34 @@ public struct BatchedAnswer: Sendable, Hashable {
     public var status: Int
     /// What that means.
     public var answer: ServerAnswer
+    /// What it proves of the write.
+    public var effect: WriteEffect
 
     /// An answer among others.
-    public init(status: Int, _ answer: ServerAnswer) {
+    ///
+    /// - Parameters:
+    ///   - status: its own HTTP status.
+    ///   - answer: what it means.
+    ///   - effect: what it proves; when nil what the status usually proves, unless the answer says
+    ///     that the write was done.
+    public init(status: Int, _ answer: ServerAnswer, effect: WriteEffect? = nil) {
         self.status = status
         self.answer = answer
+        self.effect = effect ?? answer.usualEffect(status: status)
+    }
+}
+
+extension ServerAnswer {
+    /// What an answer with a status usually proves of a write.
+    public func usualEffect(status: Int) -> WriteEffect {
+        switch self {
+        case .record, .stored, .deleted: .done
+        // A success that can't be understood proves nothing.
+        case .failure where (200..<300).contains(status): .unknown
+        case .description, .page, .unchanged, .cursorExpired, .records, .absent, .conflict,
+            .conflictUnknown, .refused, .batch, .failure:
+            WriteEffect(status: status)
+        }
     }
 }
 
@@ -142,7 +160,6 @@ public struct ListPage: Sendable, Hashable {
     /// Whether the cursor says how far this page goes, so that the last page's is what counts.
     public var movesCursor: Bool
 
-    /// A page.
     public init(
         records: [ServerRecord], references: [ServerReference] = [],
         unreadable: [UnreadableRecord] = [], next: String?, cursor: Revision?,
@@ -164,7 +181,6 @@ public struct ServerRefusal: Sendable, Hashable {
     /// The server's words.
     public var message: String
 
-    /// A refusal.
     public init(status: Int, message: String) {
         self.status = status
         self.message = message

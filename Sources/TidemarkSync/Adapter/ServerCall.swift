@@ -47,6 +47,11 @@ public enum ServerCall: Sendable, Hashable {
         }
     }
 
+    /// Whether the call changes anything on the server.
+    var isWrite: Bool {
+        if case .batch = self { true } else { isWriteOfOne }
+    }
+
     /// The collection that is asked about; of a batch, that of its first write; nil of a call about
     /// all of them.
     public var collection: CollectionModel? {
@@ -64,7 +69,6 @@ public enum ServerCall: Sendable, Hashable {
 
 /// A request without origin and credentials; what is logged of it is all of it.
 public struct ServerRequest: Sendable, Hashable {
-    /// The method.
     public var method: HTTPRequest.Method
     /// Path and query below the remote's origin, percent-encoded.
     public var path: String
@@ -73,7 +77,6 @@ public struct ServerRequest: Sendable, Hashable {
     /// The body, or nil.
     public var body: [UInt8]?
 
-    /// A request.
     public init(
         method: HTTPRequest.Method, path: String, headers: HTTPFields = [:], body: [UInt8]? = nil
     ) {

@@ -156,7 +156,10 @@ extension SyncMachine {
             met(item)
         case (_, .conflict), (_, .absent): met(item)
         case (_, .refused): outcome.counts.rejected += 1
-        default: outcome.counts.pushed += 1
+        case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
+        case (_, .description), (_, .page), (_, .unchanged), (_, .cursorExpired), (_, .records),
+            (_, .batch):
+            preconditionFailure("\(answer) is no answer to a write")
         }
     }
 

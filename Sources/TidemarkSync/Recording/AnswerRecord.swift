@@ -36,19 +36,20 @@ package struct AnswerRecord: Sendable {
 
 extension AnswerRecord {
     /// - Parameters:
+    ///   - effect: what it proves of a write; nil of a read.
     ///   - uptime: microseconds since the device's boot, when the answer came.
     ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
     init(
-        _ response: TransportResponse, _ answer: ServerAnswer, uptime: Int64,
-        isRepeatable: Bool = false
+        _ response: TransportResponse, _ answer: ServerAnswer, _ effect: WriteEffect?,
+        uptime: Int64, isRepeatable: Bool = false
     ) {
         let head = response.response
         let status = head.status.code
         var answered = RequestAnswered(status: status)
-        // Where the status alone does not say so.
-        answered.mayHaveArrived =
-            AttemptRule.mayHaveArrived(status: status, isRepeatable: isRepeatable)
-            && !AttemptRule.mayHaveArrived(status: status)
+        answered.prove(effect)
+        // Who turns away what comes too often does so before looking at it: that answers the
+        // second of two, and says nothing of the first.
+        answered.mayHaveArrived = isRepeatable && status == 429
         answered.keep(head.headerFields)
         var asksToWait = answered.backoff != nil
         if case .failure(let failure) = answer {
@@ -107,7 +108,9 @@ extension AnswerRecord {
 
     /// What is kept of one write's answer in a batch; its body lies with that of the batch.
     init(_ answer: BatchedAnswer) {
-        self.init(RequestAnswered(status: answer.status))
+        var part = RequestAnswered(status: answer.status)
+        part.prove(answer.effect)
+        self.init(part)
         guard case .failure(let failure) = answer.answer, case .answered(var answered) = content
         else { return }
         answered.failure = FailureName(failure.kind)
@@ -119,6 +122,7 @@ extension AnswerRecord {
     var ofEachWrite: AnswerRecord {
         guard case .answered(let whole) = content else { return self }
         var part = RequestAnswered(status: whole.status)
+        part.proves = whole.proves
         part.failure = whole.failure
         var record = AnswerRecord(part)
         record.concern = concern
@@ -181,6 +185,11 @@ extension AnswerRecord {
 }
 
 extension RequestAnswered {
+    /// Keeps what the answer proves of a write, where the status alone does not say so.
+    fileprivate mutating func prove(_ effect: WriteEffect?) {
+        proves = effect == WriteEffect(status: status) ? nil : effect
+    }
+
     /// The header fields that decide anything.
     private static let alertField = HTTPField.Name("Alert")
     private static let backoffField = HTTPField.Name("Backoff")

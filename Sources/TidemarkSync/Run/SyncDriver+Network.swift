@@ -42,7 +42,8 @@ struct LiveHost: SyncHost {
             let judged = JudgedAnswer(response, to: call, by: adapter, proof.mask)
             let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
             var record = AnswerRecord(
-                judged.response, judged.answer, uptime: uptime, isRepeatable: isRepeatable)
+                judged.response, judged.answer, judged.effect, uptime: uptime,
+                isRepeatable: isRepeatable)
             record.isExposing = judged.isExposing
             return (judged.answer, record)
         } catch {

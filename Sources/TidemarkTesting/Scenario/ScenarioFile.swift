@@ -6,7 +6,6 @@ import TidemarkEvents
 ///
 /// The format is described in `Schemas/SCENARIOS.md`.
 public struct ScenarioFile: Sendable {
-    /// The scenarios.
     public let scenarios: [Scenario]
 
     /// Reads a file: one scenario, or `{"scenarios":[…]}`.

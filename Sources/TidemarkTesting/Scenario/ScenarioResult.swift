@@ -2,9 +2,7 @@
 
 /// What a run of a scenario found.
 public struct ScenarioResult: Sendable, CustomStringConvertible {
-    /// The scenario's id.
     public let id: String
-    /// The scenario's title.
     public let title: String
     /// What is otherwise than expected; nothing when it passed.
     public let mismatches: [ScenarioMismatch]
@@ -27,7 +25,6 @@ public struct ScenarioResult: Sendable, CustomStringConvertible {
             + mismatches.flatMap(\.lines)
     }
 
-    /// The lines.
     public var description: String { lines.joined(separator: "\n") }
 }
 

@@ -22,7 +22,6 @@ public struct KintoServerModel: Sendable {
     var lists: [KintoPlace: KintoList] = [:]
     private var idsMade = 0
 
-    /// An empty server.
     public init(acceptedCredentials: Set<String>? = nil, pageRowsMax: Int = 10_000) {
         self.acceptedCredentials = acceptedCredentials
         self.pageRowsMax = pageRowsMax

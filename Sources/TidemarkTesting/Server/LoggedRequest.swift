@@ -5,7 +5,6 @@ import TidemarkSync
 
 /// A request as the server saw it.
 public struct LoggedRequest: Sendable, Hashable {
-    /// Its method.
     public var method: HTTPRequest.Method
     /// Its path and query.
     public var path: String

@@ -10,7 +10,6 @@ enum TogglTarget: Sendable, Hashable {
     case entry(id: String)
     /// Where workspaces are made.
     case workspaces
-    /// A workspace.
     case workspace(String)
     /// Where what belongs to a workspace is made.
     case place(TogglRowType, workspace: String)

@@ -40,20 +40,16 @@ extension Fold {
         guard let attempt = row.attempt else { return }
         if attempt.call == event.call {
             // A success is settled by the event that says what was accepted.
-            guard AttemptRule.provesNoEffect(status: answer.status) else { return }
-            if row.baseState != .live, try namesEntities(key.collection),
-                AttemptRule.mayHaveMade(status: answer.status)
-            {
+            let effect = answer.effect
+            guard effect.isNothing else { return }
+            if row.baseState != .live, effect == .turnedAway, try namesEntities(key.collection) {
                 // Sent again it would be made twice: the next list tells.
                 return
             }
-            if answer.mayHaveArrived || AttemptRule.mayHaveArrived(status: answer.status) {
-                row.noteArrivalPossible()
-            }
+            if answer.mayHaveArrived || effect.mayHaveArrived { row.noteArrivalPossible() }
             endAttempt(&row, key)
-            if !AttemptRule.tellsEntity(status: answer.status) {
-                try annihilate(&row, key, proof: position)
-            }
+            // Of one that stands otherwise the server tells how.
+            if effect != .precondition { try annihilate(&row, key, proof: position) }
         } else if attempt.call == event.cause {
             // The server was asked how the entity stands: that settles the attempt by inference,
             // but the write itself may still be under way.

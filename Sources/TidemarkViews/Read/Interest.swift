@@ -47,7 +47,6 @@ package struct WatchCondition: Sendable {
     /// Whether it holds for a document with an id; in doubt true.
     package var holds: @Sendable ([UInt8], String) -> Bool
 
-    /// A condition.
     package init(
         equality: (field: IndexField, value: [UInt8])? = nil,
         holds: @escaping @Sendable ([UInt8], String) -> Bool
@@ -57,7 +56,6 @@ package struct WatchCondition: Sendable {
     }
 }
 
-/// One who watches.
 struct Watch: Sendable {
     let number: Int
     /// The opening of the store that it ends with.

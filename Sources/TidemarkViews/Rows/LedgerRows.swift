@@ -54,7 +54,6 @@ package struct WatermarkRow: Sendable, Hashable {
     }
 }
 
-/// One sync run.
 package struct SyncRunRow: Sendable, Hashable {
     package var startedAt: Timestamp
     /// The payload of `sync.started`.
