@@ -125,7 +125,7 @@ package struct Listing: Sendable, Hashable {
     package var isUnasked: Bool { isPaging && !isAsked }
 
     /// Whether a page that names no next one would leave nothing open.
-    package func isLast(_ page: ListPage, _ news: PullNews) -> Bool {
+    package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
         page.next == nil && wanted.isEmpty && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
@@ -143,7 +143,7 @@ package struct Listing: Sendable, Hashable {
     /// Takes a page.
     ///
     /// - Returns: why the list can't go on: it leads in a circle, or on and on.
-    package mutating func took(_ page: ListPage, _ news: PullNews) -> SyncFailure? {
+    package mutating func took(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
         pages += 1
         if number == 0 || page.movesCursor { cursor = page.cursor }

@@ -208,8 +208,10 @@ extension SyncMachine {
 
     // MARK: What came of it
 
-    mutating func took(_ page: ListPage, _ news: PullNews) {
-        if let failure = listing?.took(page, news) {
+    /// Goes on with the list as it is with a page that was taken in.
+    mutating func took(_ news: PageResult) {
+        listing = news.list
+        if let failure = news.failure {
             pause(failure)
             return
         }

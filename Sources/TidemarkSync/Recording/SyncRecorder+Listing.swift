@@ -9,11 +9,10 @@ extension SyncRecorder {
     /// What is kept of a list of everything with a page, so that a later run can go on with it; nil
     /// for nothing.
     func progress(
-        of list: Listing, _ page: ListPage, _ news: PullNews, _ failure: SyncFailure?,
-        _ draft: Draft
+        of list: Listing, _ page: ListPage, _ news: PageResult, _ draft: Draft
     ) throws -> ListProgress? {
         guard list.isWhole else { return nil }
-        let isKept = failure == nil && (page.next != nil || list.pages > 1)
+        let isKept = news.failure == nil && (page.next != nil || list.pages > 1)
         guard isKept, let state = list.state else {
             // What was kept of an earlier one is of no use any more.
             return try draft.fold.listed(list.collection.name)?.state == nil

@@ -10,12 +10,12 @@ extension SyncRecorder {
     mutating func refetched(
         _ records: [ServerRecord], of ids: [String], _ collection: CollectionName,
         _ exchange: ReadExchange, _ draft: Draft
-    ) throws -> PullNews {
+    ) throws -> PageResult {
         let start = try begin(draft)
         var exchange = exchange
         exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
-        var news = PullNews()
+        var news = PageResult()
         var places: [ExactString: PullPage.Place] = [:]
         for record in records {
             places[ExactString(record.id)] = .same

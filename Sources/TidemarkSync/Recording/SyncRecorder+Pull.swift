@@ -11,11 +11,11 @@ extension SyncRecorder {
     /// unless it moves the cursor.
     mutating func page(
         _ page: ListPage, _ list: Listing, _ exchange: ReadExchange, _ draft: Draft
-    ) throws -> PullNews {
+    ) throws -> PageResult {
         let collection = list.collection.name
         let fresh = try page.records.map { try isNews($0, collection, exchange.asOf, draft) }
         let unreadable = try page.unreadable.filter { try isNews($0, collection, draft) }
-        var news = PullNews()
+        var news = PageResult()
         news.count = unreadable.count
         news.wanted = try page.references.filter { try isWanted($0, collection, draft) }
         let ids =
@@ -31,8 +31,9 @@ extension SyncRecorder {
         news.isComplete = list.isLast(page, news)
         let before = list
         var list = list
+        news.failure = list.took(page, news)
+        news.list = list
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
-        let failure = list.took(page, news)
         let movesCursor = try news.isComplete && isWorthNoting(list, draft)
         let isNoted =
             try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
@@ -67,7 +68,7 @@ extension SyncRecorder {
         for record in unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        if !news.isComplete { named.list = try progress(of: list, page, news, failure, draft) }
+        if !news.isComplete { named.list = try progress(of: list, page, news, draft) }
         if !named.ids.isEmpty || named.list != nil {
             named.times = try timesUnknown(page, list.collection, draft)
             try appendPage(named, collection, start, call: call, draft)
@@ -83,7 +84,7 @@ extension SyncRecorder {
     mutating func fetched(
         _ records: [ServerRecord], of references: [ServerReference],
         _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
-    ) throws -> PullNews {
+    ) throws -> PageResult {
         let start = try begin(draft)
         var exchange = exchange
         exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
@@ -92,7 +93,7 @@ extension SyncRecorder {
         let gone = references.filter { !found.contains(ExactString($0.id)) }.map {
             ServerRecord(id: $0.id, revision: nil, serverTime: $0.serverTime, document: nil)
         }
-        var news = PullNews()
+        var news = PageResult()
         var page = PullPage()
         page.ids = (records + gone).map(\.id)
         for record in records + gone {

@@ -141,12 +141,12 @@ extension SyncDriver {
 
     func note(
         _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ run: inout SyncRun
-    ) async throws -> PullNews {
+    ) async throws -> PageResult {
         var recorder = run.recorder
         defer { run.recorder = recorder }
         if !run.isCut, let own = exchange.failed(step, answer, run.machine) {
             try await log(&recorder) { [own] in try $0.failedRead(own, $1) }
-            return PullNews()
+            return PageResult()
         }
         var exchange = exchange
         if case .list = step, run.machine.isFailing(exchange.collection) {
@@ -154,7 +154,7 @@ extension SyncDriver {
         }
         switch (step, answer) {
         case (.list, .page(let page)):
-            guard let list = run.machine.list else { return PullNews() }
+            guard let list = run.machine.list else { return PageResult() }
             return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
         case (.fetch(let collection, let ids), .records(let records)):
             let wanted =
@@ -192,7 +192,7 @@ extension SyncDriver {
             // That it works again is worth an event, and what is new of the clock.
             try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         }
-        return PullNews()
+        return PageResult()
     }
 }
 

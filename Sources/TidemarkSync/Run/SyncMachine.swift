@@ -191,7 +191,7 @@ package struct SyncMachine: Sendable {
     ///   - seen: the server's clock, where the answer says so.
     ///   - alert: what the server has to say to whoever runs the app.
     package mutating func took(
-        _ answer: ServerAnswer, to step: SyncStep, news: PullNews = PullNews(),
+        _ answer: ServerAnswer, to step: SyncStep, news: PageResult = PageResult(),
         seen: ClockSighting?,
         alert: String? = nil
     ) {
@@ -210,7 +210,7 @@ package struct SyncMachine: Sendable {
         case (.describe, .description(let list)):
             epochs = [:]
             for described in list { epochs?[described.name] = described.epoch }
-        case (.list, .page(let page)): took(page, news)
+        case (.list, .page): took(news)
         case (.list, .cursorExpired): startAnew()
         case (.list, _):
             if listing?.tookNothing() == false {

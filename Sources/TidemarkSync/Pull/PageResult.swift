@@ -1,9 +1,9 @@
-// PullNews.swift — what came of a page, as far as the next step depends on it.
+// PageResult.swift — what came of a page, as far as the next step depends on it.
 
 package import TidemarkEvents
 
 /// What a page, or entities that were fetched, brought.
-package struct PullNews: Sendable, Hashable {
+package struct PageResult: Sendable, Hashable {
     /// How many entities were new.
     package var count = 0
     /// Those that the page only names and that are not here in that version.
@@ -14,6 +14,10 @@ package struct PullNews: Sendable, Hashable {
     var isGain = false
     /// Whether the list was noted as complete with it.
     package var isComplete = false
+    /// The list with the page taken in; nil of what is no page of a list.
+    package var list: Listing?
+    /// Why the list can't go on: it leads in a circle, or on and on.
+    package var failure: SyncFailure?
 
     /// When the page was asked for, by the server's clock, and a little earlier.
     package var asked: Timestamp?
