@@ -15,14 +15,12 @@ import TidemarkSync
             connection.waitForClose()
         }
         try await withServer(server) { server in
-            let clock = ContinuousClock()
-            let begin = clock.now
-            let error = await transport.failure(server.request(), limits: short)
+            let begin = ContinuousClock.now
+            let error = await firstToFail(server)
 
             #expect(error?.code == .timeout)
             #expect(error?.mayHaveArrived == true)
-            #expect(begin.duration(to: clock.now) >= .milliseconds(300))
-            #expect(begin.duration(to: clock.now) < .seconds(2))
+            #expect(begin.duration(to: .now) >= .milliseconds(300))
         }
     }
 
@@ -37,16 +35,31 @@ import TidemarkSync
             while connection.write(head.isEmpty ? "HTTP/1.1 100 Continue\r\n\r\n" : "x") {
                 connection.wait(milliseconds: 20)
             }
-            closing.finish()
+            closing.yield()
         }
         try await withServer(server) { server in
-            let clock = ContinuousClock()
-            let begin = clock.now
-            let error = await transport.failure(server.request(), limits: short)
+            let error = await firstToFail(server)
 
             #expect(error?.code == .timeout)
-            #expect(begin.duration(to: clock.now) < .seconds(2))
-            for await _ in closed {}
+            var closings = closed.makeAsyncIterator()
+            _ = (await closings.next(), await closings.next())
+        }
+    }
+
+    /// How the first of two exchanges fails that begin together: `timeout` for the one with the
+    /// short deadline, `offline` when the one with the long deadline is not the last to end.
+    ///
+    /// Both have ended then.
+    private func firstToFail(_ server: RawServer) async -> TransportError? {
+        await withTaskGroup(of: TransportError?.self) { group in
+            group.addTask {
+                let error = await transport.failure(server.request())
+                return error?.code == .timeout ? TransportError(.offline) : error
+            }
+            group.addTask { await transport.failure(server.request(), limits: short) }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
         }
     }
 
@@ -81,7 +94,7 @@ import TidemarkSync
             connection.waitForClose()
         }
         try await withServer(server) { server in
-            let limits = TransportLimits(deadline: .seconds(20), responseBytesMax: 1000)
+            let limits = TransportLimits(deadline: .seconds(600), responseBytesMax: 1000)
             let error = await transport.failure(server.request(), limits: limits)
 
             #expect(error?.code == .tooLarge)
@@ -96,7 +109,7 @@ import TidemarkSync
             connection.waitForClose()
         }
         try await withServer(server) { server in
-            let limits = TransportLimits(deadline: .seconds(20), responseBytesMax: 1000)
+            let limits = TransportLimits(deadline: .seconds(600), responseBytesMax: 1000)
             let error = await transport.failure(server.request(), limits: limits)
 
             #expect(error?.code == .tooLarge)
@@ -113,7 +126,7 @@ import TidemarkSync
             connection.write([UInt8](repeating: 0, count: 1000))
         }
         try await withServer(server) { server in
-            let limits = TransportLimits(deadline: .seconds(20), responseBytesMax: 1000)
+            let limits = TransportLimits(deadline: .seconds(600), responseBytesMax: 1000)
 
             let answer = try await transport.send(server.request(), body: nil, limits: limits)
 
@@ -147,13 +160,10 @@ import TidemarkSync
         try await withServer(server) { server in
             let sending = Task { await transport.failure(server.request()) }
             for await _ in arrived {}
-            let clock = ContinuousClock()
-            let begin = clock.now
             sending.cancel()
             let error = await sending.value
 
             #expect(error?.code == .cancelled)
-            #expect(begin.duration(to: clock.now) < .seconds(1))
         }
     }
 

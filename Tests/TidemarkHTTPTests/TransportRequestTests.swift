@@ -75,13 +75,10 @@ import TidemarkSync
         let body = [UInt8](repeating: 7, count: 2 << 20)
         let server = try RawServer.answering { _ in answer() }
         try await withServer(server) { server in
-            let duration = try await ContinuousClock().measure {
-                _ = try await transport.send(server.request(.put), body: body)
-            }
+            _ = try await transport.send(server.request(.put), body: body)
 
             #expect(server.requests.first?.body == body)
             #expect(server.requests.first?.values("Expect") == [])
-            #expect(duration < .seconds(1))
         }
     }
 

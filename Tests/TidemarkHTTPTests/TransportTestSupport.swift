@@ -38,13 +38,13 @@ extension URLSessionTransport {
     func send(
         _ request: HTTPRequest, body: [UInt8]? = nil
     ) async throws(TransportError) -> TransportResponse {
-        try await send(request, body: body, limits: TransportLimits(deadline: .seconds(20)))
+        try await send(request, body: body, limits: TransportLimits(deadline: .seconds(600)))
     }
 
     /// The error of an exchange that must fail.
     func failure(
         _ request: HTTPRequest, body: [UInt8]? = nil,
-        limits: TransportLimits = TransportLimits(deadline: .seconds(20)),
+        limits: TransportLimits = TransportLimits(deadline: .seconds(600)),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async -> TransportError? {
         do throws(TransportError) {

@@ -1,6 +1,8 @@
 // ChaosWireTests.swift — a replica behind a rate limiter: what it sends, as somebody else wrote it
 // down. Real time passes here: a few seconds.
 
+import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -21,6 +23,11 @@ extension `with a real Kinto server` {
                     .basic(user: "a", password: "secret")
                 }
 
+                // Others of the same user ask for more than is let through, until the replica was
+                // refused as well: how fast it asks does not matter.
+                try await Self.crowding {
+                    while try await engine.sync().failure?.retryAfterSeconds == nil {}
+                }
                 for round in 1...4 {
                     try await world.client.put("lists/l\(round)", #"{"title":"\#(round)"}"#)
                     try await replica.write { tx in
@@ -41,6 +48,22 @@ extension `with a real Kinto server` {
                 #expect(log.lines.flatMap(\.writes).count >= 12)
                 #expect(log.findings == [])
             }
+        }
+
+        /// Sends requests of the replica's user, as fast as they are refused, meanwhile.
+        private static func crowding(_ body: () async throws -> Void) async throws {
+            let authority = String(try #require(WireLog.url).trimmingPrefix("http://"))
+            let credentials = "Basic " + Data("a:secret".utf8).base64EncodedString()
+            let ended = SyncCounter()
+            Thread.detachNewThread {
+                while ended.value == 0 {
+                    _ = try? PlainHTTP(
+                        "GET", authority: authority, path: "/v1/",
+                        fields: [(name: "Authorization", value: credentials)], body: nil)
+                }
+            }
+            defer { _ = ended.count() }
+            try await body()
         }
 
         /// Syncs until both sides are equal, waiting as long as the server asks; while it has to

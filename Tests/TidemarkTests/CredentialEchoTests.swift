@@ -98,7 +98,7 @@ extension TransportResponse {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `credentials that a server gives back` {
+@Suite(.serialized) struct `credentials that a server gives back` {
     private static let name = "alice-reader"
     private static let password = "open-sesame-123"
     private static let token = "token-0123456789"

@@ -12,7 +12,7 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `a run that is cancelled anywhere` {
+@Suite(.serialized) struct `a run that is cancelled anywhere` {
     /// Counts the moments at which a run looks at the clock, which it does for each request and
     /// for each commit, and cancels the task at one of them.
     private final class Moments: Sendable {

@@ -9,7 +9,7 @@ import TidemarkRules
 import TidemarkSync
 import TidemarkTesting
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `credentials` {
+@Suite(.serialized) struct `credentials` {
     /// A device whose credentials are given out one after another, the last one again and again.
     private func scene(
         _ given: [Result<String, any Error>],

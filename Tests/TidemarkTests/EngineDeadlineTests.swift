@@ -24,7 +24,7 @@ private final class LimitedWire: Transport {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a run with a deadline` {
+@Suite(.serialized) struct `a run with a deadline` {
     /// Five edits on a server whose every answer takes ten seconds.
     private func scene(
         _ body: (SyncWorld, SyncDevice, LimitedWire, SyncEngine) async throws -> Void

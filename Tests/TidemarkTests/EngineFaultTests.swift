@@ -11,7 +11,7 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `an engine whose server fails` {
+@Suite(.serialized) struct `an engine whose server fails` {
     @Test(arguments: [500, 502, 503, 504])
     func `ten times in a row asks ten times in more than half an hour, then syncs`(_ status: Int)
         async throws
@@ -160,7 +160,7 @@ import TidemarkViews
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `an engine whose network flaps` {
+@Suite(.serialized) struct `an engine whose network flaps` {
     @Test func `a hundred times asks as often as it fails, and converges`() async throws {
         let world = SyncWorld.paging(2)
         for number in 1...9 { world.rivalPuts("tasks/theirs\(number)", #"{"n":\#(number)}"#) }

@@ -10,7 +10,7 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `runs of a scope` {
+@Suite(.serialized) struct `runs of a scope` {
     private static let model = SyncModel(
         name: "two",
         collections: (["lists", "tasks"] as [CollectionName]).map {

@@ -8,7 +8,7 @@ import TidemarkEvents
 import TidemarkSync
 import TidemarkTesting
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the status of an engine` {
+@Suite(.serialized) struct `the status of an engine` {
     @Test func `begins with what is now, for every listener`() async throws {
         try await SyncDevice.with(SyncWorld()) { device in
             try device.put("tasks/t1", "{}")
@@ -102,7 +102,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) @MainActor struct `a model of the status` {
+@Suite(.serialized) @MainActor struct `a model of the status` {
     /// Waits for the next change of what `look` sees.
     private func change<T>(_ look: @escaping @MainActor () -> T) async -> T {
         await withCheckedContinuation { continuation in

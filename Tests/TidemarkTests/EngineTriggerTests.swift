@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 import TidemarkTesting
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `an engine that was started` {
+@Suite(.serialized) struct `an engine that was started` {
     @Test func `syncs an edit once it has been quiet`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world, SyncTriggers()) { device, watch in
@@ -177,7 +177,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `an engine that is stopped` {
+@Suite(.serialized) struct `an engine that is stopped` {
     @Test func `in a run ends it at its next step, and returns when it has ended`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world, SyncTriggers.none) { device, watch in
@@ -276,7 +276,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `an engine that is paused` {
+@Suite(.serialized) struct `an engine that is paused` {
     @Test func `in a run ends it, and does its work when it goes on`() async throws {
         let world = SyncWorld()
         try await SyncWatch.with(world, SyncTriggers.none) { device, watch in

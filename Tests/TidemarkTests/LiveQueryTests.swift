@@ -7,7 +7,7 @@ import TidemarkStore
 import TidemarkTesting
 import TidemarkViews
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `a live query` {
+@MainActor @Suite struct `a live query` {
     /// Waits until what `read` touches is changed, `change` having been made.
     private func change<R>(of read: () -> R, _ change: () async throws -> Void) async throws {
         let (changes, sender) = AsyncStream.makeStream(of: Void.self)

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkTesting
 import TidemarkViews
 
-@Suite(.timeLimit(.minutes(1))) struct `who observes` {
+@Suite struct `who observes` {
     @Test func `a query gets its result, then each that differs`() async throws {
         try await withObserved { replica in
             try replica.put(Errand("a", list: "home"))

@@ -14,8 +14,7 @@ struct `a write under a key, by a process that is killed` {
     private static let seed: UInt64 = 0x5EED_0F00
     private static let rounds = 80
 
-    @Test(.timeLimit(.minutes(3)))
-    func `is made once when it is asked for again`() throws {
+    @Test func `is made once when it is asked for again`() throws {
         var random = SplitMix64(seed: Self.seed)
         let folder = try SyncFolder()
         defer { folder.delete() }

@@ -37,7 +37,7 @@ import TidemarkViews
     func `makes the tool wait, or say that it is busy`() async throws {
         let replica = try open()
         let path = store.path
-        async let waiting = SyncTool.run("put", path, "tasks/w", "{}", "--wait", "60")
+        async let waiting = SyncTool.run("put", path, "tasks/w", "{}", "--wait", "3600")
         for verb in [["put", path, "tasks/x", "{}"], ["rebuild", path], ["adopt", path]] {
             let refused = try await SyncTool.run(verb + ["--wait", "0"])
             #expect(refused.code == 2, "\(verb)")
@@ -59,7 +59,7 @@ import TidemarkViews
 
         let path = store.path
         Thread.detachNewThread { lock.release() }
-        try OpeningStore.openExisting(path, waitSeconds: 60).close()
+        try OpeningStore.openExisting(path, waitSeconds: 3600).close()
     }
 
     @Test func `stays so when its files are renamed or deleted`() async throws {

@@ -188,7 +188,7 @@ private let indexSets: [[IndexModel]] = [[], [["title"], ["points"], [.date("due
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test
     func `wakes those who observed by the other one, and whom it concerns ever after`() async throws
     {
         var chore = Chore("n")

@@ -9,7 +9,7 @@ import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(1))) struct `signing out` {
+@Suite struct `signing out` {
     @Test func `refuses while changes are pending, and changes nothing`() async throws {
         let world = SyncWorld()
         try await SyncDevice.with(world) { device in
@@ -173,7 +173,7 @@ import TidemarkTesting
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `two engines of one store` {
+@Suite struct `two engines of one store` {
     @Test func `don't run at the same time, whichever replica they have`() async throws {
         let world = SyncWorld.live()
         try await SyncDevice.with(world) { device in

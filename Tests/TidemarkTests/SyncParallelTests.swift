@@ -44,7 +44,7 @@ final class AnswerOrder: Sendable {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `several lists at once` {
+@Suite(.serialized) struct `several lists at once` {
     private static let chains = [
         ["workspaces", "preferences", "projects"], ["user", "tags", "time_entries"],
         ["workspace_features", "clients", "tasks"],

@@ -211,8 +211,7 @@ struct `the tool's manners` {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `the demo needs nothing, ends well, and leaves stores that verify`() async throws {
+    @Test func `the demo needs nothing, ends well, and leaves stores that verify`() async throws {
         let folder = try SyncFolder()
         defer { folder.delete() }
 

@@ -15,7 +15,8 @@ struct `the tool and a store` {
                 for number in 0..<8 {
                     group.addTask {
                         let put = try await SyncTool.run(
-                            "put", store, "tasks/t\(number)", #"{"n":\#(number)}"#, "--wait", "60")
+                            "put", store, "tasks/t\(number)", #"{"n":\#(number)}"#, "--wait", "3600"
+                        )
                         #expect(put.code == 0, "\(put.err)")
                         return String(put.out.prefix { $0 != " " })
                     }

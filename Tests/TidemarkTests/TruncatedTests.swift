@@ -13,8 +13,7 @@ import TidemarkViews
 struct `a data file that is cut off while it is open` {
     private static let commits = 60
 
-    @Test(.timeLimit(.minutes(2)))
-    func `is refused or reported next time, or has all that was acknowledged`() throws {
+    @Test func `is refused or reported next time, or has all that was acknowledged`() throws {
         var outcomes: [String: Int] = [:]
         for pages in [
             0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 48, 64, 80, 96, 10_000,

@@ -14,8 +14,7 @@ struct `a damaged data file` {
     private static let cases = 2500
     private static let seed = 0x5EED_0D00
 
-    @Test(.timeLimit(.minutes(5)))
-    func `is reported by verify, or everything in it reads as it did`() throws {
+    @Test func `is reported by verify, or everything in it reads as it did`() throws {
         let store = try ScratchStore()
         var maker = LogMaker(seed: 0x5EED_0D01, isHostile: false)
         try maker.write(about: 110, to: store.journal)

@@ -13,12 +13,12 @@ import TidemarkViews
 struct `a process that is killed at any moment` {
     private static let seed: UInt64 = 0x5EED_0E00
 
-    @Test(.timeLimit(.minutes(3)), arguments: 0..<10 as Range<UInt64>)
+    @Test(arguments: 0..<10 as Range<UInt64>)
     func `while it appends loses nothing that it acknowledged`(_ part: UInt64) throws {
         var random = SplitMix64(seed: Self.seed + part)
         let store = try ScratchStore()
         try store.journal.close()
-        var acknowledged = 0
+        var (acknowledged, atLeast) = (0, 0)
         var checked: UInt64 = 0
         for round in 0..<20 {
             // Now and then before the store is open, else after some batches, and a while longer.
@@ -35,6 +35,7 @@ struct `a process that is killed at any moment` {
             let batches = child.acknowledged
             #expect(batches.count >= wanted ?? 0, place)
             acknowledged += batches.count
+            atLeast += wanted ?? 0
             checked = try store.expectNumbered(batches, after: checked, place)
             if round % 5 == 4 {
                 #expect(try store.journal.verify(round == 19 ? .deep : .full).findings == [], place)
@@ -42,10 +43,11 @@ struct `a process that is killed at any moment` {
             try store.journal.close()
         }
         try store.reopen(isClosed: true)
-        #expect(acknowledged > 20, "the children were killed before they wrote anything")
+        // What they had to write follows from the seed: no clock says how far they come.
+        #expect(acknowledged >= atLeast && atLeast > 20)
     }
 
-    @Test(.timeLimit(.minutes(3)), arguments: 0..<10 as Range<UInt64>)
+    @Test(arguments: 0..<10 as Range<UInt64>)
     func `while it folds the log again leaves the old rows or the new ones`(
         _ part: UInt64
     ) throws {
