@@ -10,6 +10,8 @@ import TidemarkReplay
 import TidemarkTesting
 import TidemarkViews
 
+@testable import CapsuleSupport
+
 @Suite struct `a historic bug` {
     private static let folding = HistoricBug.all.filter { $0.found == .folding }
     private static let deciding = HistoricBug.all.filter { $0.found == .deciding }

@@ -7,6 +7,8 @@ import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 
+@testable import CapsuleSupport
+
 @Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))
 struct `the tool, given a historic bug` {
     @Test(arguments: HistoricBug.all.filter { $0.found == .deciding })
