@@ -227,3 +227,14 @@ let package = Package(
         tests("ProjectTests", []),
     ]
 )
+
+// `Tools/test --fast` runs what needs neither a server nor a program that is built beside the tests,
+// and nothing else is built for it.
+if Context.environment["TIDEMARK_TESTS"] == "fast" {
+    let others: Set = [
+        "tidemark", "todo", "readme-example", "crash-child", "ToolTests", "RealServerTests",
+        "EventProto", "EventProtoTests",
+    ]
+    package.targets.removeAll { others.contains($0.name) }
+    package.products.removeAll { others.contains($0.name) }
+}

@@ -83,7 +83,7 @@ extension SyncDevice {
                     + "\(row.status.rawValue)"
                 return true
             }
-            for name in world.model.collections.map(\.name) {
+            for name in model.collections.map(\.name) {
                 let mark = try views.watermark(name)
                 known["mark \(name)"] =
                     "\(mark?.cursor?.description ?? "-") \(mark?.epoch?.description ?? "-") "

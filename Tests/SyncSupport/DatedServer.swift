@@ -181,87 +181,34 @@ struct DatedAdapter: ServerAdapter {
     }
 }
 
-/// A replica and its engine on such a server.
-struct DatedDevice: Sendable {
-    let server: DatedServer
-    let replica: Replica
-    let engine: SyncEngine
+extension DatedServer: DeviceServer {
+    typealias Wire = DatedServer
 
-    /// For the time of a test; what it made is proved at the end.
+    var remote: Remote { Remote(origin: "http://dated.test", adapter: "dated") }
+
+    func makeAdapter() throws -> any ServerAdapter { DatedAdapter() }
+}
+
+typealias DatedDevice = Device<DatedServer>
+
+extension DatedDevice {
+    /// A device for the time of a test; what it made is proved at the end.
     static func with(
         _ model: SyncModel, _ server: DatedServer, movesClock: Bool = true,
         credentials: @escaping @Sendable (Int) -> Credentials = { _ in .none },
         onSleep: @escaping @Sendable () -> Void = {},
         _ body: (DatedDevice) async throws -> Void
     ) async throws {
-        let remote = Remote(origin: "http://dated.test", adapter: "dated")
         var dependencies = Dependencies.seeded(1, clock: server.clock, movesClock: movesClock)
         let sleep = dependencies.sleep
         dependencies.sleep = { duration in
             onSleep()
             try await sleep(duration)
         }
-        let replica = try Replica.temporary(
-            model: model, remote: remote, dependencies: dependencies)
         let asked = SyncCounter()
-        let engine = SyncEngine(
-            replica, remote: remote, adapter: DatedAdapter(), transport: server
+        let device = try DatedDevice(
+            of: server, over: server, model: model, dependencies: dependencies
         ) { credentials(asked.count()) }
-        do {
-            try await body(DatedDevice(server: server, replica: replica, engine: engine))
-            await engine.stop()
-            #expect(try replica.journal.verify(.deep).findings == [])
-        } catch {
-            await engine.stop()
-            try replica.deleteTemporary()
-            throw error
-        }
-        try replica.deleteTemporary()
-    }
-
-    @discardableResult
-    func sync(
-        _ scope: SyncScope = .all, _ trigger: SyncTrigger = .userRequested
-    ) async throws -> SyncOutcome {
-        try await engine.sync(trigger, scope: scope)
-    }
-
-    private func events(after start: Position = .start) throws -> [(Position, Event)] {
-        var filter = EventFilter()
-        filter.from = start.next
-        var events: [(Position, Event)] = []
-        _ = try replica.journal.dump(filter) { events.append(($0, $1)) }
-        return events
-    }
-
-    /// The kinds of the events after a position.
-    func kinds(after start: Position) throws -> [String] {
-        try events(after: start).map(\.1.kind.description)
-    }
-
-    /// How many events of a kind there are.
-    func count(_ kind: String) throws -> Int { try kinds(after: .start).count { $0 == kind } }
-
-    /// The collections of the pages in the log, in order.
-    func pages() throws -> [String] {
-        try events().filter { $0.1.kind == .pullPage }.compactMap(\.1.collection?.rawValue)
-    }
-
-    /// The log as JSON lines.
-    func dump() throws -> [String] {
-        try events().map { String(decoding: EventLine.json($0, $1), as: UTF8.self) }
-    }
-
-    /// How the runs in the log ended.
-    func outcomes() throws -> [String] {
-        try events().filter { $0.1.kind == .syncFinished }.map { _, event in
-            try JSONDocument(parsing: event.payload).value("outcome")?.stringValue ?? ""
-        }
-    }
-
-    func position() throws -> Position { try replica.read { $0.position } }
-
-    func mark(_ collection: CollectionName) throws -> WatermarkRow? {
-        try replica.journal.read { try $0.watermark(collection) }
+        try await device.lendAndVerify(body)
     }
 }

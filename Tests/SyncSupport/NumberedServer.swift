@@ -6,6 +6,7 @@ import Synchronization
 import Tidemark
 import TidemarkEvents
 import TidemarkSync
+import TidemarkTesting
 
 /// Entities by collection and number; `at` counts the changes.
 final class NumberedServer: Transport, Sendable {
@@ -17,6 +18,8 @@ final class NumberedServer: Transport, Sendable {
         var log: [String] = []
     }
     private let state = Mutex(State())
+    /// What its devices go by.
+    let clock = ManualClock()
 
     /// The writes so far, one line each: `POST tags`, `PUT tags/13`.
     var writes: [String] { state.withLock(\.log) }

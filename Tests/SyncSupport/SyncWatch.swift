@@ -26,19 +26,11 @@ final class SyncWatch {
         _ world: SyncWorld, _ triggers: SyncTriggers? = nil,
         _ body: (SyncDevice, SyncWatch) async throws -> Void
     ) async throws {
-        let device = try SyncDevice.make(world, movesClock: false)
-        let watch = SyncWatch(device)
-        do {
+        try await SyncDevice.make(world, movesClock: false).lendAndVerify { device in
+            let watch = SyncWatch(device)
             if let triggers { await device.engine.start(triggers) }
             try await body(device, watch)
-        } catch {
-            await device.engine.stop()
-            try device.replica.deleteTemporary()
-            throw error
         }
-        await device.engine.stop()
-        try device.verify()
-        try device.replica.deleteTemporary()
     }
 
     /// The next status that is so.
@@ -92,11 +84,4 @@ extension SyncDevice {
 
     /// What keeps runs from beginning.
     func gates() throws -> SyncGates { try replica.journal.read { try $0.gates() } }
-
-    /// How the runs in the log ended.
-    func outcomes() throws -> [String] {
-        try events().filter { $0.event.kind == .syncFinished }.map { _, event in
-            try JSONDocument(parsing: event.payload).value("outcome")?.stringValue ?? ""
-        }
-    }
 }

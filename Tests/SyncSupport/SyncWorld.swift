@@ -90,31 +90,27 @@ struct SyncWorld: Sendable {
     var writes: [String] { requests.filter { !$0.hasPrefix("GET") } }
 }
 
-/// One replica with its engine.
-final class SyncDevice: Sendable {
-    let world: SyncWorld
-    let wire: SyncWire
-    let replica: Replica
-    let engine: SyncEngine
+extension SyncWorld: DeviceServer {
+    typealias Wire = SyncWire
 
-    private init(_ world: SyncWorld, _ wire: SyncWire, _ replica: Replica, _ engine: SyncEngine) {
-        self.world = world
-        self.wire = wire
-        self.replica = replica
-        self.engine = engine
-    }
+    var remote: Remote { Self.remote }
+}
+
+/// A device of such a world.
+typealias SyncDevice = Device<SyncWorld>
+
+extension SyncDevice {
+    var world: SyncWorld { server }
 
     /// A new device; whoever makes it deletes its replica.
     static func make(
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
         rules: [ConflictRule] = [], movesClock: Bool = true
     ) throws -> SyncDevice {
-        let wire = SyncWire(world.server)
-        let replica = try Replica.temporary(
-            model: world.model, remote: SyncWorld.remote, rules: rules,
+        try SyncDevice(
+            of: world, over: SyncWire(world.server), model: world.model, adapter: adapter,
+            rules: rules,
             dependencies: .seeded(seed, clock: world.clock, movesClock: movesClock))
-        let adapter = try adapter ?? SyncWorld.remote.makeAdapter()
-        return SyncDevice(world, wire, replica, engine(replica, wire, adapter: adapter))
     }
 
     /// A new device for the time of a test.
@@ -122,14 +118,7 @@ final class SyncDevice: Sendable {
         _ world: SyncWorld, seed: UInt64 = 1, adapter: (any ServerAdapter)? = nil,
         rules: [ConflictRule] = [], _ body: (SyncDevice) async throws -> R
     ) async throws -> R {
-        let device = try make(world, seed: seed, adapter: adapter, rules: rules)
-        let result: R
-        do { result = try await body(device) } catch {
-            try device.replica.deleteTemporary()
-            throw error
-        }
-        try device.replica.deleteTemporary()
-        return result
+        try await make(world, seed: seed, adapter: adapter, rules: rules).lend(body)
     }
 
     static func engine(
@@ -139,85 +128,5 @@ final class SyncDevice: Sendable {
         SyncEngine(replica, remote: remote, adapter: adapter, transport: wire) {
             .basic(user: "me", password: "secret")
         }
-    }
-
-    @discardableResult
-    func sync() async throws -> SyncOutcome { try await engine.sync() }
-
-    // MARK: Edits
-
-    func put(_ key: String, _ json: String) throws {
-        try replica.write { tx in _ = try tx.put(try self.key(key), Array(json.utf8)) }
-    }
-
-    func patch(_ key: String, _ json: String) throws {
-        let patch = Patch(settingAllOf: try JSONDocument(parsing: Array(json.utf8)))
-        try replica.write { tx in _ = try tx.patch(try self.key(key), patch) }
-    }
-
-    func delete(_ key: String) throws {
-        try replica.write { tx in _ = try tx.delete(try self.key(key)) }
-    }
-
-    func discard(_ key: String) throws {
-        try replica.write { tx in try tx.discard(try self.key(key)) }
-    }
-
-    func retry(_ key: String) throws {
-        try replica.write { tx in try tx.retry(try self.key(key)) }
-    }
-
-    func key(_ text: String) throws -> EntityKey { try #require(EntityKey(text)) }
-
-    // MARK: What it holds
-
-    /// A document without id and version, or nil.
-    func document(_ key: String) throws -> String? {
-        try replica.read { try $0.document(try self.key(key)) }.map { bytes in
-            let document = try JSONDocument(parsing: bytes)
-            return String(
-                decoding: document.applying(set: [], unset: ["id", "last_modified"]),
-                as: UTF8.self)
-        }
-    }
-
-    func status(_ key: String) throws -> EntityStatus? {
-        try replica.read { try $0.status(of: try self.key(key)) }
-    }
-
-    /// The mutations of an entity in order, each by its outcome or how it stands.
-    func mutations(_ key: String) throws -> [String] {
-        let key = try self.key(key)
-        return try replica.journal.read { views in
-            try views.outbox(all: true).filter { $0.mutation.key == key }.map(\.word)
-        }
-    }
-
-    /// The open mutations: `tasks/t1 pending`, with what they wait for.
-    func outbox() throws -> [String] {
-        try replica.journal.read { views in
-            try views.outbox(all: false).map { entry in
-                let blockers = entry.blockers.map { " \($0)" }.joined()
-                return "\(entry.mutation.key) \(entry.word)\(blockers)"
-            }
-        }
-    }
-
-    /// The decisions in order: `tasks/t1 localWins title`.
-    func decisions() throws -> [String] {
-        var lines: [String] = []
-        try replica.journal.read { views in
-            try views.forEachDecision { _, decision in
-                lines.append(
-                    ([decision.key.description, decision.result] + decision.fields)
-                        .joined(separator: " "))
-                return true
-            }
-        }
-        return lines
-    }
-
-    func cursor(_ collection: CollectionName) throws -> String? {
-        try replica.journal.read { try $0.watermark(collection)?.cursor?.description }
     }
 }

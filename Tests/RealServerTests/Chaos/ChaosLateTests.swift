@@ -21,11 +21,11 @@ extension `with a real Kinto server` {
             try await KintoWorld.run { world in
                 let (a, b) = (try world.device("a"), try world.device("b"))
                 try await Self.giveUp("tasks/x", a)
-                a.transport.hook(nil)
+                a.wire.hook(nil)
                 // The read-back finds nothing, and the deletion leaves nothing to send.
                 try a.delete("tasks/x")
                 try await a.sync()
-                try await a.transport.deliverDelayed()
+                try await a.wire.deliverDelayed()
                 try await world.settle(a, b)
 
                 try await world.expectEqual(a, b)
@@ -38,11 +38,11 @@ extension `with a real Kinto server` {
             try await KintoWorld.run { world in
                 let (a, b) = (try world.device("a"), try world.device("b"))
                 try await Self.giveUp("tasks/x", a)
-                a.transport.hook(nil)
+                a.wire.hook(nil)
                 try await a.sync()
-                #expect(try a.fates("tasks/x") == ["accepted"])
+                #expect(try a.mutations("tasks/x") == ["accepted"])
                 try await world.client.delete("tasks/x")
-                try await a.transport.deliverDelayed()
+                try await a.wire.deliverDelayed()
                 try await world.settle(a, b)
 
                 try await world.expectEqual(a, b)
@@ -52,15 +52,15 @@ extension `with a real Kinto server` {
         }
 
         /// Makes an entity whose creation is delayed until somebody delivers it.
-        private static func giveUp(_ key: String, _ device: KintoDevice) async throws {
+        private static func giveUp(_ key: String, _ device: RealDevice) async throws {
             try device.put(key, #"{"n":1}"#)
-            let transport = device.transport
+            let transport = device.wire
             transport.once(.leaving, where: \.isWrite) { [weak transport] in
                 transport?.delayLast()
                 throw TransportError(.timeout)
             }
             try await device.sync()
-            #expect(try device.fates(key) == ["unknown"])
+            #expect(try device.mutations(key) == ["unknown"])
         }
     }
 }

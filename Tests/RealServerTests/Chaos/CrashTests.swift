@@ -43,18 +43,18 @@ extension `with a real Kinto server` {
 
         /// Lets a child sync the device's store and die; opens it again and looks at the outbox.
         private static func crash(
-            _ device: KintoDevice, _ world: KintoWorld, _ place: Checkpoint
-        ) async throws -> KintoDevice {
+            _ device: RealDevice, _ world: KintoWorld, _ place: Checkpoint
+        ) async throws -> RealDevice {
             try device.replica.close()
             let crash = try await KintoCrash.run(world.path(device.name), place, user: device.name)
             #expect(crash == .at(place))
             let again = try world.device(device.name)
             switch place {
-            case .beforeAppend: #expect(try again.fates(key) == ["pending"])
+            case .beforeAppend: #expect(try again.mutations(key) == ["pending"])
             case .afterAppend, .beforeSend, .afterSend, .beforeAnswer:
-                #expect(try again.fates(key) == ["unknown"])
+                #expect(try again.mutations(key) == ["unknown"])
                 #expect(try again.status(key) == .uploading)
-            case .afterAnswer: #expect(try again.fates(key) == ["accepted"])
+            case .afterAnswer: #expect(try again.mutations(key) == ["accepted"])
             }
             try world.expectWhole(again)
             return again
@@ -63,7 +63,7 @@ extension `with a real Kinto server` {
         /// Edits the same entity once more and syncs: what is unknown is asked after before
         /// anything of that entity is sent again, and what had arrived is not sent again.
         private static func recover(
-            _ device: KintoDevice, _ world: KintoWorld, _ place: Checkpoint, _ value: String
+            _ device: RealDevice, _ world: KintoWorld, _ place: Checkpoint, _ value: String
         ) async throws {
             let before = try device.replica.read { $0.position }
             if try device.documents("tasks")["t"] == nil {
@@ -76,15 +76,15 @@ extension `with a real Kinto server` {
             #expect(outcome.isSynced, "\(outcome)")
             let isUnknown = place != .beforeAppend && place != .afterAnswer
             let hasArrived = place == .afterSend || place == .beforeAnswer
-            let requests = device.transport.lines.filter { $0.target == key }
+            let requests = device.wire.lines.filter { $0.target == key }
             #expect(requests.map(\.isWrite) == (isUnknown ? [false, true] : [true]))
             #expect(requests.allSatisfy { $0.status != 412 })
-            let sent = try device.events(key, after: before).filter {
+            let sent = try device.events(of: key, after: before).filter {
                 $0.event.kind == .requestSent
             }
             #expect(sent.map(\.event.method) == requests.map(\.method.rawValue))
             let first = try #require(
-                try device.outbox(all: true).first { $0.mutation.key.id == "t" })
+                try device.entries(all: true).first { $0.mutation.key.id == "t" })
             #expect(first.mutation.outcome == .accepted)
             let proof = try #require(first.mutation.proof)
             let lastSent = try #require(sent.last)

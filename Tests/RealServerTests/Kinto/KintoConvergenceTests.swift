@@ -33,9 +33,11 @@ extension `with a real Kinto server` {
                         try record == story.end.map { try JSONValue(parsing: Array($0.utf8)) },
                         "\(story.key)")
                     #expect(
-                        try a.fates(story.key) == story.fatesOfA.map(\.rawValue), "\(story.key)")
+                        try a.mutations(story.key) == story.fatesOfA.map(\.rawValue), "\(story.key)"
+                    )
                     #expect(
-                        try b.fates(story.key) == story.fatesOfB.map(\.rawValue), "\(story.key)")
+                        try b.mutations(story.key) == story.fatesOfB.map(\.rawValue), "\(story.key)"
+                    )
                 }
             }
         }
@@ -138,7 +140,7 @@ extension KintoWorld {
     }
 }
 
-extension KintoDevice {
+extension RealDevice {
     /// Who won each conflict about an entity, and which fields it was about.
     func decisions(_ key: String) throws -> [String] {
         try replica.read { store in

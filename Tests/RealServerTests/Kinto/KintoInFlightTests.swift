@@ -18,7 +18,7 @@ extension `with a real Kinto server` {
                 if flight.isThere { try await world.client.put("tasks/t", #"{"title":"s","n":1}"#) }
                 try await world.settle(a, b)
                 try a.edit("tasks/t", flight.first)
-                a.transport.once(moment, where: \.isWrite) {
+                a.wire.once(moment, where: \.isWrite) {
                     try a.edit("tasks/t", flight.meanwhile)
                 }
 
@@ -41,18 +41,18 @@ extension `with a real Kinto server` {
                 if write.isThere { try await world.client.put(write.key, #"{"n":1}"#) }
                 try await world.settle(a, b)
                 try a.edit(write.key, write.edit)
-                a.transport.once(lost, where: \.isWrite) { throw TransportError(.connectionLost) }
+                a.wire.once(lost, where: \.isWrite) { throw TransportError(.connectionLost) }
                 let outcome = try await a.sync()
                 #expect(outcome.failure == nil && outcome.unsettled == 1)
-                #expect(try a.fates(write.key) == ["unknown"])
-                a.transport.forget()
+                #expect(try a.mutations(write.key) == ["unknown"])
+                a.wire.forget()
 
                 try await world.settle(a, b)
 
                 try await world.expectEqual(a, b)
-                let requests = a.transport.lines.filter { $0.target == write.key }
+                let requests = a.wire.lines.filter { $0.target == write.key }
                 #expect(requests.map(\.isWrite) == (lost == .answered ? [false] : [false, true]))
-                #expect(try a.fates(write.key) == ["accepted"])
+                #expect(try a.mutations(write.key) == ["accepted"])
             }
         }
 
@@ -66,14 +66,14 @@ extension `with a real Kinto server` {
                 try await world.client.put(key, #"{"n":1}"#)
                 try await world.settle(a)
                 try a.delete(key)
-                a.transport.once(.answered, where: \.isWrite) { throw TransportError(.timeout) }
+                a.wire.once(.answered, where: \.isWrite) { throw TransportError(.timeout) }
                 try await a.sync()
 
                 try a.put(key, #"{"n":2}"#)
                 try await world.settle(a)
 
                 try await world.expectEqual(a)
-                #expect(try a.fates(key) == ["accepted", "accepted"])
+                #expect(try a.mutations(key) == ["accepted", "accepted"])
                 #expect(try await world.record(key) == JSONValue(parsing: Array(#"{"n":2}"#.utf8)))
             }
         }
@@ -86,11 +86,11 @@ extension `with a real Kinto server` {
                 let (a, b) = (try world.device("a"), try world.device("b"))
                 let key = "\(collection)/x"
                 try a.put(key, #"{"n":1}"#)
-                a.transport.once(.leaving, where: \.isWrite) { throw TransportError(.timeout) }
+                a.wire.once(.leaving, where: \.isWrite) { throw TransportError(.timeout) }
                 try await a.sync()
                 // The read-back finds nothing; then the write arrives before the second attempt.
                 let client = world.client
-                a.transport.once(.leaving, where: \.isWrite) {
+                a.wire.once(.leaving, where: \.isWrite) {
                     try await client.put(key, #"{"n":1}"#)
                 }
 
@@ -98,7 +98,7 @@ extension `with a real Kinto server` {
                 try await world.settle(a, b)
 
                 try await world.expectEqual(a, b)
-                #expect(try a.fates(key) == ["accepted"])
+                #expect(try a.mutations(key) == ["accepted"])
                 #expect(try await world.client.records(CollectionName(collection)).count == 1)
             }
         }

@@ -18,7 +18,7 @@ extension `with a real Kinto server` {
                 let client = world.client
                 for id in ["t1", "7", "gone"] { try await client.put("tasks/\(id)", #"{"n":1}"#) }
                 try await world.settle(a, b)
-                a.transport.forget()
+                a.wire.forget()
 
                 try await client.put("tasks/7", #"{"deleted":true}"#)
                 try await client.delete("tasks/gone")
@@ -27,7 +27,7 @@ extension `with a real Kinto server` {
                 try await a.sync()
 
                 #expect(try Set(a.documents("tasks").keys) == ["t1", "7", "mine"])
-                let fetches = a.transport.lines.filter { $0.query.contains("in_id=") }
+                let fetches = a.wire.lines.filter { $0.query.contains("in_id=") }
                 #expect(fetches.count == 1)
                 try await world.settle(a, b)
                 try await world.expectEqual(a, b)
@@ -49,7 +49,7 @@ extension `with a real Kinto server` {
                 try await a.sync()
 
                 #expect(try Set(a.documents("tasks").keys) == ["marked", "also"])
-                let requests = a.transport.lines.filter { $0.target == "tasks" }
+                let requests = a.wire.lines.filter { $0.target == "tasks" }
                 #expect(requests.map { $0.query.contains("deleted=true") } == [false, true])
                 try await world.settle(a)
                 try await world.expectEqual(a)

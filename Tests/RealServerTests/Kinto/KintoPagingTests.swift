@@ -18,7 +18,7 @@ extension `with a real Kinto server` {
                 for number in 1...13 {
                     try await client.put("tasks/t\(number)", #"{"n":\#(number)}"#)
                 }
-                a.transport.once(.answered, where: Self.isFirstPage) {
+                a.wire.once(.answered, where: Self.isFirstPage) {
                     // The list is newest first: t1 was to come last, t13 has come already.
                     try await client.put("tasks/t1", #"{"n":100}"#)
                     try await client.put("tasks/t13", #"{"n":1300}"#)
@@ -28,7 +28,7 @@ extension `with a real Kinto server` {
 
                 let outcome = try await a.sync()
 
-                let pages = a.transport.lines.filter { $0.target == "tasks" }
+                let pages = a.wire.lines.filter { $0.target == "tasks" }
                 #expect(outcome.isSynced)
                 #expect(pages.count >= 13 / pageSize)
                 #expect(pages.allSatisfy { $0.query.contains("_limit=\(pageSize)") })
@@ -48,7 +48,7 @@ extension `with a real Kinto server` {
                 try await world.settle(a)
                 for number in 2...12 { try await client.put("tasks/t\(number)", #"{"n":0}"#) }
                 try a.patch("tasks/t1", #"{"mine":true}"#)
-                a.transport.once(.answered, where: Self.isFirstPage) {
+                a.wire.once(.answered, where: Self.isFirstPage) {
                     try await client.put("tasks/t1", #"{"n":100}"#)
                     try await client.delete("tasks/t2")
                     try await client.put("tasks/t3", #"{"n":300}"#)
@@ -75,14 +75,14 @@ extension `with a real Kinto server` {
                 for number in 1...12 {
                     try await client.put("tasks/t\(number)", #"{"n":\#(number)}"#)
                 }
-                a.transport.hook { moment, line in
+                a.wire.hook { moment, line in
                     guard moment == .answered, line.query.contains("_token") else { return }
                     throw TransportError(.connectionLost)
                 }
 
                 let broken = try await a.sync()
                 let seen = try a.documents("tasks").count
-                a.transport.hook(nil)
+                a.wire.hook(nil)
                 try await client.delete("tasks/t12")
                 try await world.settle(a)
 
@@ -99,7 +99,7 @@ extension `with a real Kinto server` {
                 for number in 1...6 {
                     try await client.put("tasks/t\(number)", #"{"n":\#(number)}"#)
                 }
-                a.transport.once(.answered, where: Self.isFirstPage) {
+                a.wire.once(.answered, where: Self.isFirstPage) {
                     try a.put("tasks/t1", #"{"mine":1}"#)
                     try a.put("tasks/new", #"{"mine":2}"#)
                 }

@@ -88,8 +88,8 @@ extension `with a real Kinto server` {
                 #expect(
                     try await world.record("notes/1") == JSONValue(parsing: Array(story.end.utf8)))
                 #expect(try await world.record("notes/gone") == nil)
-                #expect(try a.fates("notes/1") == ["accepted"])
-                #expect(try b.fates("notes/1") == story.fates)
+                #expect(try a.mutations("notes/1") == ["accepted"])
+                #expect(try b.mutations("notes/1") == story.fates)
                 #expect(try b.decisions("notes/1") == story.decisions)
             }
         }
@@ -111,7 +111,7 @@ extension `with a real Kinto server` {
                 let outcome = try await a.sync()
 
                 #expect(outcome.paused == ["notes": .ruleMissing("join")])
-                #expect(try a.fates("notes/1") == ["pending"])
+                #expect(try a.mutations("notes/1") == ["pending"])
                 try a.replica.close()
                 let again = try world.device("a", rules: [Self.join])
                 try await world.settle(again)

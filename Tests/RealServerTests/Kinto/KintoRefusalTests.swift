@@ -29,11 +29,11 @@ extension `with a real Kinto server` {
                 try await a.sync()
 
                 #expect(outcome.failure == nil && outcome.refused == 1 && outcome.pending == 1)
-                #expect(try a.fates("lists/bad") == ["rejected"])
-                #expect(try a.fates("tasks/in-bad") == ["blocked"])
-                #expect(try a.outbox().last?.blockers == [EntityKey("lists", "bad")])
+                #expect(try a.mutations("lists/bad") == ["rejected"])
+                #expect(try a.mutations("tasks/in-bad") == ["blocked"])
+                #expect(try a.entries().last?.blockers == [EntityKey("lists", "bad")])
                 #expect(try a.status("lists/bad") == .error)
-                #expect(try a.events("lists/bad").count { $0.event.kind == .requestSent } == 1)
+                #expect(try a.events(of: "lists/bad").count { $0.event.kind == .requestSent } == 1)
                 #expect(try await world.client.records("lists").keys.sorted() == ["good"])
                 #expect(try await world.client.records("tasks").keys.sorted() == ["in-good"])
                 #expect(try a.documents("lists").keys.sorted() == ["bad", "good"])
@@ -44,7 +44,7 @@ extension `with a real Kinto server` {
                 try await world.settle(a, b)
                 try await world.expectEqual(a, b)
                 #expect(try b.documents("tasks").keys.sorted() == ["in-bad", "in-good"])
-                #expect(try a.fates("lists/bad") == ["accepted", "accepted"])
+                #expect(try a.mutations("lists/bad") == ["accepted", "accepted"])
             }
         }
 
@@ -60,12 +60,12 @@ extension `with a real Kinto server` {
                 try await a.sync()
                 try await world.client.put("lists/l", #"{"title":"s","n":1}"#)
                 try await a.sync()
-                #expect(try a.fates("lists/l") == ["rejected"])
+                #expect(try a.mutations("lists/l") == ["rejected"])
 
                 try await a.replica.write { try $0.discard(EntityKey("lists", "l")) }
                 try await world.settle(a)
 
-                #expect(try a.fates("lists/l") == ["discarded"])
+                #expect(try a.mutations("lists/l") == ["discarded"])
                 try await world.expectEqual(a)
             }
         }
@@ -81,9 +81,9 @@ extension `with a real Kinto server` {
                 let outcome = try await a.sync()
 
                 #expect(outcome.failure == nil && outcome.paused.isEmpty, "\(outcome)")
-                #expect(try a.fates("tasks/\(id)") == ["rejected"])
+                #expect(try a.mutations("tasks/\(id)") == ["rejected"])
                 #expect(
-                    !a.transport.lines.contains { $0.isWrite && ![200, 201].contains($0.status) })
+                    !a.wire.lines.contains { $0.isWrite && ![200, 201].contains($0.status) })
                 #expect(
                     try await world.client.records("tasks").keys.sorted() == ["first", "second"])
                 try await a.replica.write { try $0.discard(EntityKey("tasks", id)) }
@@ -110,8 +110,8 @@ extension `with a real Kinto server` {
                 #expect(outcome.failure == nil)
                 #expect(outcome.paused == (readers == "[]" ? ["lists": .forbidden] : [:]))
                 #expect(outcome.refused == 1 && !outcome.isSynced)
-                #expect(try a.fates("lists/l") == ["rejected"])
-                #expect(try a.fates("tasks/t") == ["accepted"])
+                #expect(try a.mutations("lists/l") == ["rejected"])
+                #expect(try a.mutations("tasks/t") == ["accepted"])
                 try world.expectWhole(a)
 
                 try await world.client.send(.put, "/collections/lists", everybody)
@@ -164,8 +164,8 @@ extension `with a real Kinto server` {
 
                 #expect(outcome.failure == nil)
                 #expect(outcome.paused.keys.sorted() == ["lists"])
-                #expect(try a.fates("lists/l") == ["pending"])
-                #expect(try a.fates("tasks/t") == ["accepted"])
+                #expect(try a.mutations("lists/l") == ["pending"])
+                #expect(try a.mutations("tasks/t") == ["accepted"])
                 try await world.client.send(.put, "/collections/lists", "{}")
                 try await world.settle(a)
                 try await world.expectEqual(a)

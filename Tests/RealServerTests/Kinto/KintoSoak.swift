@@ -26,8 +26,8 @@ final class KintoWeather: Sendable {
     /// From now on nothing is lost, or again as before.
     func set(isFine: Bool) { state.withLock { $0.isFine = isFine } }
 
-    func hook(_ device: KintoDevice) {
-        let transport = device.transport
+    func hook(_ device: RealDevice) {
+        let transport = device.wire
         transport.hook { [weak transport] moment, line in
             let dice = self.state.withLock { $0.isFine ? 99 : $0.random.below(100) }
             switch (moment, dice) {
@@ -45,7 +45,7 @@ final class KintoWeather: Sendable {
     }
 
     /// Edits while a request is under way.
-    private func editMeanwhile(_ device: KintoDevice) throws {
+    private func editMeanwhile(_ device: RealDevice) throws {
         let edit = state.withLock { SplitMix64Edit(&$0.random, note: 0) }
         try edit.carryOut(on: device)
     }
@@ -66,7 +66,7 @@ struct SplitMix64Edit {
         action = random.below(10)
     }
 
-    func carryOut(on device: KintoDevice) throws {
+    func carryOut(on device: RealDevice) throws {
         let isThere = try device.has(key)
         switch action {
         case 0...2 where isThere: try device.delete(key)
@@ -87,7 +87,7 @@ struct SplitMix64Edit {
 /// Two replicas and a plain client on one server.
 struct KintoSoak {
     let world: KintoWorld
-    let devices: [KintoDevice]
+    let devices: [RealDevice]
     let weather: KintoWeather
     var random: SplitMix64
 
@@ -97,7 +97,7 @@ struct KintoSoak {
         weather = KintoWeather(seed: random.next())
         devices = try ["a", "b"].map { try world.device($0) }
         for device in devices { weather.hook(device) }
-        devices[1].transport.compress()
+        devices[1].wire.compress()
     }
 
     /// A few edits anywhere, then a sync somewhere.
@@ -121,11 +121,11 @@ struct KintoSoak {
     /// Lets what was delayed arrive, syncs until nobody has anything new, and compares all three.
     func check(_ note: String) async throws {
         weather.set(isFine: true)
-        for device in devices { try await device.transport.deliverDelayed() }
+        for device in devices { try await device.wire.deliverDelayed() }
         try await world.settle(devices[0], devices[1], note: note)
         try await world.expectEqual(devices[0], devices[1], note: note)
         for device in devices {
-            let open = try device.outbox(all: true).filter { $0.mutation.outcome == nil }
+            let open = try device.entries(all: true).filter { $0.mutation.outcome == nil }
             #expect(open == [], "\(device.name) \(note)")
         }
         weather.set(isFine: false)

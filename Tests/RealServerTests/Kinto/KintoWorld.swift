@@ -43,15 +43,15 @@ struct KintoWorld: Sendable {
     /// A device; it talks to the server itself unless another address is given.
     func device(
         _ name: String, remote: Remote? = nil, rules: [ConflictRule] = []
-    ) throws -> KintoDevice {
+    ) throws -> RealDevice {
         let direct = Remote.kinto(origin: client.origin, bucket: client.bucket)
-        return try KintoDevice(name, at: path(name), model, remote ?? direct, rules: rules)
+        return try RealDevice(name, at: path(name), model, remote ?? direct, rules: rules)
     }
 
     // MARK: What must hold
 
     /// Syncs in turn until nobody has anything new.
-    func settle(_ devices: KintoDevice..., note: String = "") async throws {
+    func settle(_ devices: RealDevice..., note: String = "") async throws {
         var outcomes: [SyncOutcome] = []
         for _ in 0..<8 {
             outcomes = []
@@ -63,7 +63,7 @@ struct KintoWorld: Sendable {
 
     /// Every replica holds the server's records byte for byte, its outbox is empty, and its store
     /// is whole.
-    func expectEqual(_ devices: KintoDevice..., note: String = "") async throws {
+    func expectEqual(_ devices: RealDevice..., note: String = "") async throws {
         for collection in model.collections.map(\.name) {
             let records = try await client.records(collection)
             for device in devices {
@@ -75,14 +75,14 @@ struct KintoWorld: Sendable {
             }
         }
         for device in devices {
-            #expect(try device.outbox().map(\.mutation.key) == [], "\(device.name) \(note)")
+            #expect(try device.entries().map(\.mutation.key) == [], "\(device.name) \(note)")
             try expectWhole(device, note: note)
         }
     }
 
     /// The log is what was written, the views are what it says, and every mutation that left the
     /// outbox has one outcome and an event that proves it.
-    func expectWhole(_ device: KintoDevice, note: String = "") throws {
+    func expectWhole(_ device: RealDevice, note: String = "") throws {
         #expect(try device.replica.journal.verify(.deep).findings == [], "\(device.name) \(note)")
         try device.replica.read { store in
             for entry in try store.views.outbox(all: true) {

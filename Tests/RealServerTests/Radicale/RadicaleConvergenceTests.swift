@@ -38,9 +38,11 @@ extension `with a real CalDAV server` {
                 for story in RadicaleCase.all {
                     #expect(try await world.summary(story.key) == story.end, "\(story.key)")
                     #expect(
-                        try a.fates(story.key) == story.fatesOfA.map(\.rawValue), "\(story.key)")
+                        try a.mutations(story.key) == story.fatesOfA.map(\.rawValue), "\(story.key)"
+                    )
                     #expect(
-                        try b.fates(story.key) == story.fatesOfB.map(\.rawValue), "\(story.key)")
+                        try b.mutations(story.key) == story.fatesOfB.map(\.rawValue), "\(story.key)"
+                    )
                 }
             }
         }
@@ -58,8 +60,8 @@ extension `with a real CalDAV server` {
 
                 try await world.expectEqual(a)
                 #expect(try a.documents("tasks")["t"] != sent)
-                #expect(try a.fates("tasks/t") == ["accepted"])
-                let writes = a.transport.lines.filter(\.isWrite)
+                #expect(try a.mutations("tasks/t") == ["accepted"])
+                let writes = a.wire.lines.filter(\.isWrite)
                 #expect(writes.map(\.method) == [.put])
             }
         }
@@ -79,7 +81,7 @@ extension `with a real CalDAV server` {
 
                 try await world.expectEqual(a)
                 #expect(try await world.summary(key) == "two")
-                #expect(try a.fates(key) == ["accepted", "accepted"])
+                #expect(try a.mutations(key) == ["accepted", "accepted"])
                 #expect(try a.decisions(key) == [])
             }
         }
@@ -175,7 +177,7 @@ extension `with a real CalDAV server` {
                 try await world.expectEqual(a, b)
                 for key in ["tasks/t", "lists/l"] {
                     #expect(try await world.summary(key) == "three")
-                    #expect(try a.fates(key) == ["accepted"])
+                    #expect(try a.mutations(key) == ["accepted"])
                 }
             }
         }
@@ -224,9 +226,10 @@ extension `with a real CalDAV server` {
                     ("tasks/twin", "no-uid-conflict"), ("tasks/broken", "Bad Request"),
                     ("tasks/extra", "would lose \\\"colour\\\""),
                 ] {
-                    #expect(try a.fates(key) == ["rejected"])
+                    #expect(try a.mutations(key) == ["rejected"])
                     let payload = try #require(
-                        try a.events(key).last { $0.event.kind == .pushRejected }?.event.payload)
+                        try a.events(of: key).last { $0.event.kind == .pushRejected }?.event.payload
+                    )
                     #expect(String(decoding: payload, as: UTF8.self).contains(words), "\(key)")
                     try a.write(key, "mended")
                 }
@@ -238,7 +241,7 @@ extension `with a real CalDAV server` {
     }
 }
 
-extension KintoDevice {
+extension RealDevice {
     /// Makes or replaces an item, or deletes it.
     func carryOut(_ edit: String?, on key: String) throws {
         if let edit { try write(key, edit) } else { try delete(key) }

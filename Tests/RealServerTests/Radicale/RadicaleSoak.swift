@@ -39,8 +39,8 @@ final class RadicaleWeather: Sendable {
         return wire
     }
 
-    func hook(_ device: KintoDevice) {
-        let transport = device.transport
+    func hook(_ device: RealDevice) {
+        let transport = device.wire
         transport.hook { [weak transport] moment, line in
             switch (moment, self.dice()) {
             case (.leaving, ..<3): throw TransportError(.offline)
@@ -59,7 +59,7 @@ final class RadicaleWeather: Sendable {
 /// Two replicas and a plain client on one server.
 struct RadicaleSoak {
     let world: RadicaleWorld
-    let devices: [KintoDevice]
+    let devices: [RealDevice]
     let weather: RadicaleWeather
     var random: SplitMix64
 
@@ -102,11 +102,11 @@ struct RadicaleSoak {
     /// Lets what was delayed arrive, syncs until nobody has anything new, and compares all three.
     func check(_ note: String) async throws {
         weather.set(isFine: true)
-        for device in devices { try await device.transport.deliverDelayed() }
+        for device in devices { try await device.wire.deliverDelayed() }
         try await world.settle(devices[0], devices[1], note: note)
         try await world.expectEqual(devices[0], devices[1], note: note)
         for device in devices {
-            let open = try device.outbox(all: true).filter { $0.mutation.outcome == nil }
+            let open = try device.entries(all: true).filter { $0.mutation.outcome == nil }
             #expect(open == [], "\(device.name) \(note)")
         }
         weather.set(isFine: false)

@@ -27,13 +27,13 @@ extension `with a real CalDAV server` {
                 try await world.client.remove("tasks/t3")
                 try await world.client.write("tasks/t4", "c")
                 try await world.client.write("tasks/t6", "c")
-                a.transport.forget()
+                a.wire.forget()
                 let outcome = try await a.sync()
                 try await world.settle(a, b)
 
                 #expect(outcome.isSynced)
                 #expect(
-                    a.transport.lines.contains { $0.target.hasSuffix("tasks") && $0.status == 403 })
+                    a.wire.lines.contains { $0.target.hasSuffix("tasks") && $0.status == 403 })
                 try await world.expectEqual(a, b)
                 let items = try await world.client.items("tasks")
                 #expect(items.keys.sorted() == ["t1.ics", "t4.ics", "t5.ics", "t6.ics"])
@@ -72,7 +72,7 @@ extension `with a real CalDAV server` {
 
                 #expect(outcome.paused["lists"]?.name == "client")
                 #expect(try await world.summary("tasks/t") == "a")
-                #expect(try a.fates("lists/l") == ["pending"])
+                #expect(try a.mutations("lists/l") == ["pending"])
             }
         }
 
@@ -85,12 +85,12 @@ extension `with a real CalDAV server` {
                 let key = "\(collection)/x"
                 for (edit, end) in [("one", "one"), ("two", "two"), (nil, nil)] {
                     try a.carryOut(edit, on: key)
-                    a.transport.once(lost, where: \.isWrite) {
+                    a.wire.once(lost, where: \.isWrite) {
                         throw TransportError(.connectionLost)
                     }
                     let outcome = try await a.sync()
                     #expect(outcome.failure == nil && outcome.unsettled == 1)
-                    #expect(try a.fates(key).last == "unknown")
+                    #expect(try a.mutations(key).last == "unknown")
 
                     try await world.settle(a, b)
 

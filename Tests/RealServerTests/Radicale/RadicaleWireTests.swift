@@ -40,7 +40,7 @@ extension `with a real CalDAV server` {
 
                 #expect(outcome.isSynced)
                 #expect(reports.value == 1)
-                #expect(a.transport.lines.count { $0.method == .get } == 4)
+                #expect(a.wire.lines.count { $0.method == .get } == 4)
                 try await world.expectEqual(a)
             }
         }
@@ -72,11 +72,11 @@ extension `with a real CalDAV server` {
                 #expect(first.isSynced)
                 try await world.expectEqual(a)
                 try await world.client.remove("tasks/t1")
-                a.transport.forget()
+                a.wire.forget()
                 let second = try await a.sync()
 
                 #expect(second.isSynced)
-                #expect(a.transport.lines.allSatisfy { $0.status != 403 })
+                #expect(a.wire.lines.allSatisfy { $0.status != 403 })
                 try await world.expectEqual(a)
             }
         }
@@ -103,7 +103,7 @@ extension `with a real CalDAV server` {
                 let outcome = try await a.sync()
 
                 #expect(outcome.failure?.name == "foreign")
-                #expect(try a.fates("tasks/t") == ["pending"])
+                #expect(try a.mutations("tasks/t") == ["pending"])
                 isCaught.value = false
                 try await world.settle(a)
                 try await world.expectEqual(a)

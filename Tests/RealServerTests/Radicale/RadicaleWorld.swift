@@ -46,13 +46,13 @@ struct RadicaleWorld: Sendable {
     /// A replica with an engine; `wire` lies between it and the network.
     func device(
         _ name: String, _ wire: (any Transport) -> any Transport = { $0 }
-    ) throws -> KintoDevice {
-        try KintoDevice(
+    ) throws -> RealDevice {
+        try RealDevice(
             name, at: common.path(name), common.model,
-            .caldav(origin: client.origin, home: "/\(client.user)/"), wire)
+            .caldav(origin: client.origin, home: "/\(client.user)/"), between: wire)
     }
 
-    func settle(_ devices: KintoDevice..., note: String = "") async throws {
+    func settle(_ devices: RealDevice..., note: String = "") async throws {
         switch devices.count {
         case 1: try await common.settle(devices[0], note: note)
         default: try await common.settle(devices[0], devices[1], note: note)
@@ -61,7 +61,7 @@ struct RadicaleWorld: Sendable {
 
     /// Every replica holds what GET gives, byte for byte, its outbox is empty, and its store is
     /// whole.
-    func expectEqual(_ devices: KintoDevice..., note: String = "") async throws {
+    func expectEqual(_ devices: RealDevice..., note: String = "") async throws {
         for collection in ["lists", "tasks"] {
             var expected: [String: String] = [:]
             for (id, text) in try await texts(CollectionName(collection)) {
@@ -76,7 +76,7 @@ struct RadicaleWorld: Sendable {
             }
         }
         for device in devices {
-            #expect(try device.outbox().map(\.mutation.key) == [], "\(device.name) \(note)")
+            #expect(try device.entries().map(\.mutation.key) == [], "\(device.name) \(note)")
             try common.expectWhole(device, note: note)
         }
     }
@@ -108,19 +108,7 @@ struct RadicaleWorld: Sendable {
     }
 }
 
-extension KintoDevice {
-    init(
-        _ name: String, at directory: String, _ model: SyncModel, _ remote: Remote,
-        _ wire: (any Transport) -> any Transport
-    ) throws {
-        self.name = name
-        replica = try Replica.open(
-            at: directory, model: model, remote: remote, dependencies: .counting(name))
-        engine = try SyncEngine(replica, remote: remote, transport: wire(transport)) {
-            .basic(user: name, password: "secret")
-        }
-    }
-
+extension RealDevice {
     /// Makes or replaces an item.
     func put(_ key: String, _ item: RadicaleItem) throws { try put(key, item.document) }
 

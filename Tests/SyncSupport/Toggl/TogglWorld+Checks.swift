@@ -41,8 +41,8 @@ extension TogglWorld {
 
     /// Every mutation is open or has one outcome, which stays.
     private func checkOutbox(_ device: TogglDevice) throws {
-        let known = device.outcomes.withLock { $0 }
-        let from = device.counted.withLock { $0 }
+        let known = device.server.outcomes.withLock { $0 }
+        let from = device.server.counted.withLock { $0 }
         let (now, problem, last) = try device.replica.journal.read { views in
             var now: [String: String] = [:]
             var open: Set<String> = []
@@ -81,8 +81,8 @@ extension TogglWorld {
             return (now, problem, views.last)
         }
         if let problem { throw fail("\(device.name): mutation \(problem)") }
-        device.outcomes.withLock { $0 = now }
-        device.counted.withLock { $0 = last }
+        device.server.outcomes.withLock { $0 = now }
+        device.server.counted.withLock { $0 = last }
     }
 
     // MARK: At rest
@@ -139,7 +139,7 @@ extension TogglWorld {
     }
 
     private func compare(
-        _ device: TogglDevice, _ entity: TogglDevice.Seen, _ theirs: String?
+        _ device: TogglDevice, _ entity: TogglSeen, _ theirs: String?
     ) throws {
         let key = EntityKey(entity.key.collection, entity.serverID)
         let place = "\(device.name): \(entity.key) (\(key))"

@@ -111,7 +111,7 @@ extension TogglWorld {
         try device.put(EntityKey("time_entries", "loc-\(name)"), json)
     }
 
-    private func anyEntry(_ device: TogglDevice) throws -> TogglDevice.Seen? {
+    private func anyEntry(_ device: TogglDevice) throws -> TogglSeen? {
         let entries = try device.seen("time_entries").filter { !$0.row.isPlaceholder }
         return entries.isEmpty ? nil : random.pick(entries)
     }

@@ -2,6 +2,7 @@
 // nothing in them of what was in them.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkCapsule
@@ -11,7 +12,7 @@ import TidemarkViews
 @testable import CapsuleSupport
 
 @Suite struct `redacted scenarios` {
-    @Test(arguments: RedactionSupport.scenarios)
+    @Test(.enabled(if: TestRun.isWhole), arguments: RedactionSupport.scenarios)
     func `are decided as before`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
             do {
@@ -23,7 +24,7 @@ import TidemarkViews
         }
     }
 
-    @Test(arguments: RedactionSupport.scenarios)
+    @Test(.enabled(if: TestRun.isWhole), arguments: RedactionSupport.scenarios)
     func `are decided as before at another time, or refused`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
             do {

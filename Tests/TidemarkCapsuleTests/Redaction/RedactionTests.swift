@@ -1,6 +1,7 @@
 // RedactionTests.swift — what redaction keeps, and when it is refused.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkCapsule
@@ -291,7 +292,7 @@ import TidemarkViews
 
     // MARK: Worlds
 
-    @Test(arguments: 1...25 as ClosedRange<UInt64>)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 1...25 as ClosedRange<UInt64>)
     func `random worlds are decided as before`(seed: UInt64) async throws {
         var world = RedactionWorld(seed: seed)
         try await RedactionSupport.capsules(of: world.scenario(60), "world \(seed)") { name, old in

@@ -2,6 +2,7 @@
 // about, against rows that were folded event by event.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -21,7 +22,7 @@ import TidemarkViews
         return first...last
     }
 
-    @Test(arguments: seeds)
+    @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `name each event that changed a row, and who set each field`(_ seed: UInt64) async throws {
         let world = try TogglWorld(seed: 7000 + seed)
         try await world.run(steps: 60)

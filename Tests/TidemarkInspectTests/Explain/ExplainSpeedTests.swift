@@ -1,6 +1,7 @@
 // ExplainSpeedTests.swift — that an entity of a long log is explained without reading all of it.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -49,7 +50,8 @@ import TidemarkViews
         }
     }
 
-    @Test func `are made of the events of the entity`() async throws {
+    @Test(.enabled(if: TestRun.isWhole)) func `are made of the events of the entity`() async throws
+    {
         try await withLongLog { replica in
             #expect(try replica.read { $0.position } > Position(100_000))
             let key = EntityKey("lists", "l17")

@@ -144,7 +144,8 @@ import TidemarkStore
             })
     }
 
-    @Test(arguments: 0..<50) func `is never anything but a beginning of what was written`(
+    @Test(.enabled(if: TestRun.isWhole), arguments: 0..<50)
+    func `is never anything but a beginning of what was written`(
         _ number: Int
     ) throws {
         let seed = UInt64(0x5EED_0800 + number)

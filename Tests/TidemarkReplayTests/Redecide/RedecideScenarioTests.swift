@@ -18,7 +18,9 @@ import TidemarkTesting
         return all.filter { $0.hasSuffix(".json") }.sorted()
     }
 
-    @Test(arguments: files) func `differ in nothing`(_ file: String) async throws {
+    @Test(.enabled(if: TestRun.isWhole), arguments: files) func `differ in nothing`(_ file: String)
+        async throws
+    {
         let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
         for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
             let result = try await scenario.run { replica in

@@ -16,7 +16,9 @@ import TidemarkViews
 @testable import CapsuleSupport
 
 @Suite struct `redacted capsules` {
-    @Test(arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
+    @Test(
+        .enabled(if: TestRun.isWhole),
+        arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
     func `are decided once more as they were`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
             let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)

@@ -1,6 +1,7 @@
 // CheckedTableTests.swift — tables whose records carry a checksum, and walks that a damaged page
 // leads astray.
 
+import TestSupport
 import Testing
 import TidemarkStore
 
@@ -153,7 +154,7 @@ import TidemarkStore
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(.enabled(if: TestRun.isWhole), arguments: [false, true])
     func `ends no walk over a prefix at a key that was not written`(_ reversed: Bool) throws {
         // Some pages full, so that each has a last key.
         let names = (100..<300).map { "a\u{0}\($0)" }

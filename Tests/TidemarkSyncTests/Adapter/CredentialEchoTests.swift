@@ -3,6 +3,7 @@
 
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -150,7 +151,7 @@ extension TransportResponse {
         }.map(\.key)
     }
 
-    @Test(arguments: CredentialEcho.all, [true, false])
+    @Test(.enabled(if: TestRun.isWhole), arguments: CredentialEcho.all, [true, false])
     func `reach neither the log nor whoever reads the outcome`(
         _ echo: CredentialEcho, _ isBasic: Bool
     ) async throws {

@@ -1,6 +1,7 @@
 // SyncCutListTests.swift — lists of everything that are cut off, and go on in a later run.
 
 import HTTPTypes
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -275,7 +276,7 @@ import TidemarkViews
 
     // MARK: By chance
 
-    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 1...60 as ClosedRange<UInt64>)
     func `comes out as one that was never cut, and asks for no page twice`(_ seed: UInt64)
         async throws
     {
@@ -320,7 +321,7 @@ import TidemarkViews
         }
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 1...40 as ClosedRange<UInt64>)
     func `is right about what changed between the runs`(_ seed: UInt64) async throws {
         let random = SyncRandom(seed: seed)
         let world = world(random.below(24), pageSize: 1 + random.below(4))

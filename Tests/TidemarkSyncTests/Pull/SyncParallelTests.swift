@@ -2,6 +2,7 @@
 // the order of their answers.
 
 import Synchronization
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -112,7 +113,8 @@ final class AnswerOrder: Sendable {
         }
     }
 
-    @Test func `give the same rows in each of the 216 orders of their answers`() async throws {
+    @Test(.enabled(if: TestRun.isWhole))
+    func `give the same rows in each of the 216 orders of their answers`() async throws {
         var expected: (rows: [String], kinds: [String])?
         for first in Self.orders([0, 1, 2]) {
             for second in Self.orders([0, 1, 2]) {

@@ -3,6 +3,7 @@
 // it is hidden.
 
 import HTTPTypes
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -44,7 +45,7 @@ import TidemarkViews
 
     private static let keys = ["a", "b", "c"].flatMap { ["lists/\($0)", "tasks/\($0)"] }
 
-    @Test(arguments: Array(Fault.all.enumerated()))
+    @Test(.enabled(if: TestRun.isWhole), arguments: Array(Fault.all.enumerated()))
     func `of one entity stops nobody else`(_ number: Int, _ fault: Fault) async throws {
         let seed = UInt64(number) + 7_000
         let random = SyncRandom(seed: seed)
@@ -79,7 +80,7 @@ import TidemarkViews
         }
     }
 
-    @Test(arguments: Array(Fault.all.enumerated()))
+    @Test(.enabled(if: TestRun.isWhole), arguments: Array(Fault.all.enumerated()))
     func `of a collection's list stops no other collection, and no write`(
         _ number: Int, _ fault: Fault
     ) async throws {
@@ -105,7 +106,9 @@ import TidemarkViews
         }
     }
 
-    @Test func `at the head of a long outbox is passed over`() async throws {
+    @Test(.enabled(if: TestRun.isWhole)) func `at the head of a long outbox is passed over`()
+        async throws
+    {
         try await SyncDevice.with(SyncWorld()) { device in
             try await device.replica.write { tx in
                 for number in 1000...1999 {

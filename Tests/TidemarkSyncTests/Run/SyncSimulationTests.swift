@@ -1,6 +1,7 @@
 // SyncSimulationTests.swift — two devices, a rival and a bad network, by chance from a seed.
 
 import HTTPTypes
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -13,18 +14,20 @@ import TidemarkViews
 @Suite(.serialized) struct `whatever happens` {
     private static let keys = ["a", "b", "c"].flatMap { ["lists/\($0)", "tasks/\($0)"] }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 1...6 as ClosedRange<UInt64>)
     func `both sides are equal in the end, and every edit has its outcome`(_ seed: UInt64)
         async throws
     {
         try await simulate(seed % 2 == 0 ? SyncWorld() : SyncWorld.paging(2), seed)
     }
 
-    @Test(arguments: [
-        ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 1),
-        .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields(.serverWins),
-        .mergeFields(.localWins), .custom("any"),
-    ])
+    @Test(
+        .enabled(if: TestRun.isWhole),
+        arguments: [
+            ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 1),
+            .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields(.serverWins),
+            .mergeFields(.localWins), .custom("any"),
+        ])
     func `so it is by every conflict policy`(_ policy: ConflictPolicy) async throws {
         for seed in 101...103 as ClosedRange<UInt64> {
             var world = SyncWorld.usualModel

@@ -1,6 +1,7 @@
 // TogglSimulationTests.swift — days of Toggl on two devices, by chance from a seed.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncSupport
@@ -14,7 +15,7 @@ import Testing
         return first...last
     }
 
-    @Test(arguments: seeds)
+    @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `devices and server are equal in the end, and nothing is made twice`(_ seed: UInt64)
         async throws
     {

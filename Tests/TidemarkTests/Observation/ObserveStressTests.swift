@@ -9,7 +9,7 @@ import TidemarkViews
 @testable import SyncSupport
 
 @Suite struct `eight who write and fifty who observe` {
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.enabled(if: TestRun.isWhole), arguments: [1, 2, 3] as [UInt64])
     func `end with each one's last result being what the query says`(seed: UInt64) async throws {
         try await withObserved { replica in
             let other = try Replica.open(existing: replica.directory)
@@ -44,7 +44,9 @@ import TidemarkViews
         }
     }
 
-    @Test func `leave nothing behind when a thousand come and go`() async throws {
+    @Test(.enabled(if: TestRun.isWhole)) func `leave nothing behind when a thousand come and go`()
+        async throws
+    {
         try await withObserved { replica in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<4 {

@@ -28,7 +28,7 @@ private typealias Chore = QueryChore
         var isTrue: (Chore) -> Bool
     }
 
-    @Test(arguments: 0..<6)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 0..<6)
     func `find what filtering and sorting decoded entities finds`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let indexes = Self.indexes(&random)
@@ -165,7 +165,7 @@ private typealias Chore = QueryChore
 
     // MARK: Documents of any kind
 
-    @Test(arguments: 10..<16)
+    @Test(.enabled(if: TestRun.isWhole), arguments: 10..<16)
     func `find the same on an index as on a scan, whatever the documents hold`(
         seed: UInt64
     ) throws {

@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
@@ -103,7 +104,8 @@ import TidemarkViews
         #expect(try replica.journal.verify(.deep).findings == [], "\(place)")
     }
 
-    @Test func `leaves a log that the next run goes on with, to the same end`() async throws {
+    @Test(.enabled(if: TestRun.isWhole))
+    func `leaves a log that the next run goes on with, to the same end`() async throws {
         var places = 0
         try await scene { world, replica, engine, moments in
             moments.cancel(at: nil)

@@ -215,6 +215,7 @@ import TidemarkTesting
                         },
                     ]
                     stop.value = Task.immediate { await device.engine.stop() }
+                    while !Task.isCancelled { await Task.yield() }
                 }
                 return await pass()
             }

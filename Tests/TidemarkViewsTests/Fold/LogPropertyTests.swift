@@ -16,7 +16,7 @@ import TidemarkViews
         random.once(in: 5) ? 60 + random.below(141) : 5 + random.below(70)
     }
 
-    @Test(arguments: seeds)
+    @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `of edits and sync runs is folded alike live and anew, and loses no mutation`(
         _ seed: UInt64
     ) throws {
@@ -31,7 +31,7 @@ import TidemarkViews
         }
     }
 
-    @Test(arguments: seeds)
+    @Test(.enabled(if: TestRun.isWhole), arguments: seeds)
     func `of whatever events is folded alike live and anew, and loses no mutation`(
         _ seed: UInt64
     ) throws {

@@ -150,7 +150,7 @@ private struct ModelServer {
 }
 
 @Suite struct `every policy against a server` {
-    @Test(arguments: ConflictPolicy.examples)
+    @Test(.enabled(if: TestRun.isWhole), arguments: ConflictPolicy.examples)
     func `ends with both sides equal and one outcome for each mutation`(
         _ policy: ConflictPolicy
     ) throws {

@@ -1,4 +1,4 @@
-// SyncLog.swift — what the tests read of a device's log and rows.
+// Device+Log.swift — what tests read of a device's log and rows.
 
 import Testing
 import Tidemark
@@ -7,7 +7,7 @@ import TidemarkInspect
 import TidemarkRules
 import TidemarkViews
 
-extension SyncDevice {
+extension Device {
     /// The last position.
     func position() throws -> Position { try replica.read { $0.position } }
 
@@ -32,13 +32,39 @@ extension SyncDevice {
         return try events().filter { $0.event.key == key }.map(\.event.kind.description)
     }
 
+    /// The events about an entity after a position.
+    func events(
+        of key: String, after start: Position = .start
+    ) throws -> [(position: Position, event: Event)] {
+        let key = try self.key(key)
+        return try events(after: start).filter { $0.event.key == key }
+    }
+
+    /// How many events of a kind there are.
+    func count(_ kind: String) throws -> Int { try kinds().count { $0 == kind } }
+
+    /// The collections of the pages in the log, in order.
+    func pages() throws -> [String] {
+        try events().filter { $0.event.kind == .pullPage }
+            .compactMap(\.event.collection?.rawValue)
+    }
+
+    /// How the runs in the log ended.
+    func outcomes() throws -> [String] {
+        try events().filter { $0.event.kind == .syncFinished }.map { _, event in
+            try JSONDocument(parsing: event.payload).value("outcome")?.stringValue ?? ""
+        }
+    }
+
     func commits() throws -> Int { try replica.journal.stats().commits }
 
     /// The Merkle root, after proving log and rows.
     @discardableResult
-    func verify(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+    func verify(
+        _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> String {
         let result = try replica.journal.verify(.deep)
-        #expect(result.findings == [], sourceLocation: sourceLocation)
+        #expect(result.findings == [], comment, sourceLocation: sourceLocation)
         return result.root
     }
 
@@ -71,7 +97,7 @@ extension SyncDevice {
                 rows["run \(position)"] = row.encoded
                 return true
             }
-            for collection in world.model.collections {
+            for collection in model.collections {
                 rows["watermark \(collection.name)"] = try views.watermark(collection.name)?.encoded
             }
             for name in ["opened", "model"] {
