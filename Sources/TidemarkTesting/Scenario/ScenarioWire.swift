@@ -189,8 +189,9 @@ final class ScenarioWire: Sendable {
         }
     }
 
-    /// How often others get their turn before an answer that is held back: what it waits for is
-    /// never asked then. Counted, and not by a clock: a slow machine takes longer.
+    /// How often others get their turn before an answer that is held back.
+    ///
+    /// What it waits for is never asked then. It is no time: a slow machine takes longer.
     private static let turnsMax = 2_000_000
 }
 
