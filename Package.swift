@@ -26,6 +26,12 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// What tests share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
@@ -107,8 +113,32 @@ let package = Package(
             ],
             path: "Tools/tidemark", swiftSettings: strict),
 
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        // Generated; Tests/TidemarkLogTests/EventProtoTests.swift says how.
+        // What tests of several targets share: programs and servers beside them, …
+        support("TestSupport", []),
+        // … stores of the lower modules, …
+        support(
+            "ViewsSupport",
+            [
+                "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents", "TestSupport",
+            ]),
+        // … devices that are synced, …
+        support(
+            "SyncSupport",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes, "TestSupport",
+            ]),
+        // … and capsules.
+        support(
+            "CapsuleSupport",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkCapsule", "TidemarkSync",
+                "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes,
+                "TestSupport",
+            ]),
+        // Generated; Tests/EventProtoTests/EventProtoTests.swift says how.
         .target(name: "EventProto", dependencies: [protobuf], path: "Tests/EventProto"),
         .executableTarget(
             name: "crash-child",
@@ -129,35 +159,82 @@ let package = Package(
             path: "Tests/DocExamples", swiftSettings: strict),
         tests("TidemarkStoreTests", ["TidemarkStore"]),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
-        tests(
-            "TidemarkLogTests",
-            ["TidemarkLog", "TidemarkStore", "TidemarkEvents", "EventProto", crypto, protobuf]),
+        tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),
+        tests("EventProtoTests", ["TidemarkLog", "TidemarkEvents", "EventProto", protobuf]),
+        tests("TidemarkRulesTests", ["TidemarkRules", "TidemarkEvents", "ViewsSupport"]),
         tests(
             "TidemarkViewsTests",
             [
                 "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents",
+                "TidemarkEvents", "ViewsSupport",
             ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(
-            "TidemarkTestingTests",
+            "TidemarkSyncTests",
             [
-                "TidemarkTesting", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes, "SyncSupport",
+            ]),
+        tests(
+            "TidemarkCapsuleTests",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkCapsule", "TidemarkSync",
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes, "CapsuleSupport",
             ]),
         tests(
             "TidemarkTests",
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkCapsule",
                 "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents", "DocExamples", httpTypes,
+                "TidemarkEvents", "DocExamples", httpTypes, "SyncSupport",
+            ]),
+        tests(
+            "TidemarkInspectTests",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkReplay", "TidemarkInspect",
+                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "TidemarkEvents", httpTypes, "SyncSupport", "ViewsSupport",
             ]),
         tests(
             "TidemarkReplayTests",
             [
                 "TidemarkReplay", "TidemarkTesting", "TidemarkInspect", "TidemarkHTTP", "Tidemark",
                 "TidemarkCapsule", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-                "TidemarkStore", "TidemarkEvents", httpTypes,
+                "TidemarkStore", "TidemarkEvents", httpTypes, "CapsuleSupport",
+            ]),
+        tests(
+            "TidemarkTestingTests",
+            [
+                "TidemarkTesting", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes,
+            ]),
+        // The tool as it is built, as a process.
+        tests(
+            "ToolTests",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkReplay", "TidemarkInspect",
+                "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents",
+                httpTypes, "SyncSupport",
+            ]),
+        // Devices on the servers that Tools/test starts.
+        tests(
+            "RealServerTests",
+            [
+                "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
+                "TidemarkViews", "TidemarkEvents", httpTypes, "SyncSupport",
             ]),
         tests("ProjectTests", []),
     ]
 )
+
+// `Tools/test --fast` runs what needs neither a server nor a program that is built beside the tests,
+// and nothing else is built for it.
+if Context.environment["TIDEMARK_TESTS"] == "fast" {
+    let others: Set = [
+        "tidemark", "todo", "readme-example", "crash-child", "ToolTests", "RealServerTests",
+        "EventProto", "EventProtoTests",
+    ]
+    package.targets.removeAll { others.contains($0.name) }
+    package.products.removeAll { others.contains($0.name) }
+}

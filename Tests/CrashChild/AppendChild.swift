@@ -45,7 +45,7 @@ enum AppendChild {
                 batches += 1
             } until: {
                 usleep(2000)
-                return batches > 10_000 || FileManager.default.fileExists(atPath: stop)
+                return batches > 100_000 || FileManager.default.fileExists(atPath: stop)
             }
         }
     }

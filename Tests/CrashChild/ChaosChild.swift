@@ -18,7 +18,7 @@ import TidemarkSync
 
 enum ChaosChild {
     /// A command that takes longer hangs: the process is ended by a signal.
-    private static let secondsMax: UInt32 = 120
+    private static let secondsMax: UInt32 = 1800
 
     /// `STORE NAME`: the store's remote says where the server is.
     static func run(_ words: [String]) async throws {

@@ -48,9 +48,9 @@ import Testing
 
     /// Where an article's code stands, if it is not in the file of its name.
     private static let examples = [
-        "Testing": "Tests/TidemarkTests/ArticleExampleTests.swift",
-        "FromABugReportToAFailingTest": "Tests/TidemarkReplayTests/RecordedBugTests.swift",
-        "Explaining": "Tests/TidemarkTests/Explain/ExplainArticleTests.swift",
+        "Testing": "Tests/TidemarkTests/Articles/ArticleExampleTests.swift",
+        "FromABugReportToAFailingTest": "Tests/TidemarkReplayTests/Replay/RecordedBugTests.swift",
+        "Explaining": "Tests/TidemarkInspectTests/Explain/ExplainArticleTests.swift",
     ]
 
     /// Lines without indentation, comments at their ends, empty ones and the word `package`.

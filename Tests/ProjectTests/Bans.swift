@@ -73,6 +73,9 @@ let bans: [Ban] = [
         name: "Task.sleep", tokens: ["Task", ".", "sleep"],
         instead: "wait through Dependencies, or for the thing itself", places: [.live, .tools]),
     Ban(
+        name: ".timeLimit", tokens: [".", "timeLimit"],
+        instead: "count what is done; Tools/test ends a run that says nothing more", places: []),
+    Ban(
         name: "ProcessInfo", tokens: ["ProcessInfo"], instead: "take the value as a parameter",
         places: [.live, .tools, .tests]),
     Ban(

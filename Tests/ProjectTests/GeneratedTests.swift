@@ -7,7 +7,7 @@ import Testing
     @Test func `have every message, field and value of event.proto`() throws {
         let proto = try Project.text("Schemas/tidemark/v1/event.proto")
         let made = try Project.text("Tests/EventProto/event.pb.swift")
-        let hint: Comment = "make it anew: Tests/TidemarkLogTests/EventProtoTests.swift says how"
+        let hint: Comment = "make it anew: Tests/EventProtoTests/EventProtoTests.swift says how"
         var counts = [0, 0, 0]
         for line in proto.split(separator: "\n") {
             let words = line.split(separator: " ")

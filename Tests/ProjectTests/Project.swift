@@ -6,8 +6,7 @@ import TestSupport
 /// The project these tests belong to.
 enum Project {
     /// The folder with Package.swift.
-    static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = Checkout.root
 
     /// Whether the project is a Git working copy; an unpacked archive is not.
     static var isWorkingCopy: Bool {

@@ -159,7 +159,7 @@ final class ReaderWorkshop {
                     sys.argv[3] + path, json.dumps(body).encode(), method="PUT", headers={
                         "Content-Type": "application/json",
                         "Authorization": "Basic " + base64.b64encode(b"me:secret").decode()})
-                urllib.request.urlopen(request, timeout=30).read()
+                urllib.request.urlopen(request).read()
             bucket = "/buckets/" + sys.argv[4]
             put(bucket, {"permissions": {"write": ["system.Authenticated"]}})
             put(bucket + "/collections/lists", {})

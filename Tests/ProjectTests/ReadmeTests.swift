@@ -22,8 +22,9 @@ import Testing
                 return code.trimmingCharacters(in: .whitespaces)
             }.filter { !$0.isEmpty }
         }
-        let built = try ["ReadmeExample/Excerpts.swift", "TidemarkTests/ReadmeExampleTests.swift"]
-            .map { lines(try Project.text("Tests/\($0)")) }
+        let built = try [
+            "ReadmeExample/Excerpts.swift", "TidemarkTests/Articles/ReadmeExampleTests.swift",
+        ].map { lines(try Project.text("Tests/\($0)")) }
         let blocks = try Project.text("README.md").components(separatedBy: "```swift\n")
             .dropFirst(2).compactMap { $0.components(separatedBy: "\n```").first }.map(lines)
 

@@ -27,6 +27,7 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
         "nonisolated(unsafe) var a = 1", "Date(\n)", "Task /* a */ .sleep(until: b)",
         "\"\\(UUID())\"", "\"\"\"\n  \\(Date())\n  \"\"\"", "/* a */ try! b()",
         "Int.random(in: 0...9, using: &generator)", "Bool.random()",
+        "@Test(.timeLimit(.minutes(1))) func a() {}",
     ])
     func `what is banned is found once`(code: String) {
         #expect(messages(code).count == 1)

@@ -22,8 +22,8 @@ package struct PlainHTTP: Sendable {
         package var description: String
     }
 
-    /// How long an answer may take.
-    private static let secondsMax = 120
+    /// How long an answer may take before the server hangs.
+    private static let secondsMax = 1800
 
     /// Sends a request and waits for the whole answer, while the calling thread waits.
     ///

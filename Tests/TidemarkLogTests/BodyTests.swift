@@ -251,7 +251,8 @@ import TidemarkStore
         }
     }
 
-    @Test func `a server's record of 100 MB is stored and read back`() throws {
+    @Test(.enabled(if: TestRun.isWhole))
+    func `a server's record of 100 MB is stored and read back`() throws {
         let scratch = try ScratchLog(mapBytes: 1 << 30)
         var random = SplitMix64(seed: 0x5EED_0505)
         let (noise, words) = (random.bytes(1 << 20), text(1 << 20))

@@ -1,6 +1,7 @@
 // VerifyThreadsTests.swift — a log that two threads look at, in ranges: what they find is what one
 // finds that reads it in one go.
 
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkLog
@@ -35,7 +36,9 @@ import TidemarkStore
         #expect(commits == (1...170).map { Position($0 * 100) })
     }
 
-    @Test(arguments: [1, 2_560, 2_561, 8_192, 8_193, 10_752, 10_753, 16_384, 17_000] as [UInt64])
+    @Test(
+        .enabled(if: TestRun.isWhole),
+        arguments: [1, 2_560, 2_561, 8_192, 8_193, 10_752, 10_753, 16_384, 17_000] as [UInt64])
     func `finds a damaged event and one that is gone wherever a range begins or ends`(
         _ number: UInt64
     ) throws {

@@ -4,11 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CapsuleSupport
+
 /// The tool that was built beside the tests.
 enum BuiltTool {
-    static let path = ProcessInfo.processInfo.environment["TIDEMARK_BIN"].map { "\($0)/tidemark" }
-    static let isThere = path.map { FileManager.default.isExecutableFile(atPath: $0) } ?? false
-    static let missing: Comment = "TIDEMARK_BIN names no folder with the built tool; use Tools/test"
+    static let path = BuiltProgram.tidemark.path
+    static let isThere = BuiltProgram.tidemark.isThere
+    static let missing: Comment = "\(BuiltProgram.tidemark.missing)"
 
     static func run(_ arguments: String..., in folder: String) throws -> Command {
         try Command.run(try #require(path), arguments, in: folder)

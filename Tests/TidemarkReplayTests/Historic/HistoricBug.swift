@@ -5,6 +5,8 @@ import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 
+@testable import CapsuleSupport
+
 /// A bug, planted.
 struct HistoricBug: Sendable, CustomStringConvertible {
     /// How a replay finds it.

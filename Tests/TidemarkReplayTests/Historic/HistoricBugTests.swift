@@ -2,6 +2,7 @@
 // names the commit, bisect finds it, shrink leaves what it takes.
 
 import Foundation
+import TestSupport
 import Testing
 import Tidemark
 import TidemarkCapsule
@@ -10,11 +11,13 @@ import TidemarkReplay
 import TidemarkTesting
 import TidemarkViews
 
+@testable import CapsuleSupport
+
 @Suite struct `a historic bug` {
     private static let folding = HistoricBug.all.filter { $0.found == .folding }
     private static let deciding = HistoricBug.all.filter { $0.found == .deciding }
 
-    @Test(arguments: HistoricBug.all)
+    @Test(.enabled(if: TestRun.isWhole), arguments: HistoricBug.all)
     func `is recorded alike each time`(_ bug: HistoricBug) async throws {
         let (one, other) = try await (bug.record(), bug.record())
 
@@ -23,7 +26,7 @@ import TidemarkViews
         #expect(one.commits.contains { $0.entries.contains { bug.isCulprit($0.event) } })
     }
 
-    @Test(arguments: HistoricBug.all)
+    @Test(.enabled(if: TestRun.isWhole), arguments: HistoricBug.all)
     func `leaves a log that today's engine folds without a fault`(_ bug: HistoricBug) async throws {
         let log = try await bug.record().refolded()
 
@@ -83,7 +86,7 @@ import TidemarkViews
         #expect(cut.commits.count <= 10)
     }
 
-    @Test(arguments: folding)
+    @Test(.enabled(if: TestRun.isWhole), arguments: folding)
     func `takes ten commits at most`(_ bug: HistoricBug) async throws {
         let result = try bug.shrunk(try await bug.record())
 

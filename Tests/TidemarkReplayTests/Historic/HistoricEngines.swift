@@ -9,6 +9,8 @@ import TidemarkReplay
 import TidemarkSync
 import TidemarkTesting
 
+@testable import CapsuleSupport
+
 extension HistoricBug {
     /// Where a list goes on was stored before what the list had brought.
     static let cursorApart = HistoricBug(

@@ -12,6 +12,8 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
+@testable import CapsuleSupport
+
 extension HistoricBug {
     /// The answer to a write counted for an edit that was made while it was under way.
     static let editLost = HistoricBug(

@@ -9,6 +9,8 @@ import TidemarkCapsule
 import TidemarkReplay
 import TidemarkTesting
 
+@testable import CapsuleSupport
+
 @Suite struct `the corpus` {
     private static var folder: String? {
         ProcessInfo.processInfo.environment["TIDEMARK_RECORD_REPLAYS"]

@@ -7,9 +7,12 @@ import TidemarkCapsule
 import TidemarkEvents
 import TidemarkReplay
 
+@testable import CapsuleSupport
+
 @Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))
 struct `the tool, given a historic bug` {
-    @Test(arguments: HistoricBug.all.filter { $0.found == .deciding })
+    @Test(
+        .enabled(if: TestRun.isWhole), arguments: HistoricBug.all.filter { $0.found == .deciding })
     func `finds the commit and leaves ten at most`(_ bug: HistoricBug) async throws {
         let tool = try HistoryTool()
         defer { tool.delete() }

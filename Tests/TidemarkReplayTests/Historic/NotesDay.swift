@@ -12,6 +12,8 @@ import TidemarkReplay
 import TidemarkSync
 import TidemarkTesting
 
+@testable import CapsuleSupport
+
 /// A day of a device with notes, and of others who change them on the server.
 final class NotesDay: Sendable {
     static let remote = Remote.kinto(origin: "http://notes.test", bucket: "b")

@@ -10,6 +10,8 @@ import TidemarkReplay
 import TidemarkSync
 import TidemarkTesting
 
+@testable import CapsuleSupport
+
 /// A day of a device with time entries.
 final class TogglDay: Sendable {
     static let remote = Remote.toggl(origin: "http://toggl.test")

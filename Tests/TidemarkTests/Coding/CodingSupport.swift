@@ -6,6 +6,8 @@ import Tidemark
 import TidemarkEvents
 import TidemarkTesting
 
+@testable import SyncSupport
+
 /// An entity with one field.
 struct Holder<Value: Codable & Sendable>: Entity {
     static var collection: CollectionName { "holders" }

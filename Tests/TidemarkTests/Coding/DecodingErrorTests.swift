@@ -7,6 +7,8 @@ import Tidemark
 import TidemarkEvents
 import TidemarkTesting
 
+@testable import SyncSupport
+
 private struct Address: Codable, Sendable { var postCode: UInt8 }
 
 private struct Todo: Entity {

@@ -5,6 +5,8 @@ import Testing
 import Tidemark
 import TidemarkEvents
 
+@testable import SyncSupport
+
 private enum Shade: String, Codable, Sendable { case light, dark }
 
 private enum Shape: Codable, Sendable, Equatable {

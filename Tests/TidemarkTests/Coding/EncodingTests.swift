@@ -7,6 +7,8 @@ import Tidemark
 import TidemarkEvents
 import TidemarkTesting
 
+@testable import SyncSupport
+
 private struct Names: Codable, Sendable, Equatable {
     var startedAt: Int
     var userID: Int

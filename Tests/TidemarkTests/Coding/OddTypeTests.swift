@@ -9,6 +9,8 @@ import TidemarkEvents
 import TidemarkTesting
 import TidemarkViews
 
+@testable import SyncSupport
+
 private let model = SyncModel(name: "odd", collections: [CollectionModel("odd")])
 private let key = EntityKey("odd", "o")
 

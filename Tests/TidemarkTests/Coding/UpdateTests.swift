@@ -8,6 +8,8 @@ import TidemarkEvents
 import TidemarkTesting
 import TidemarkViews
 
+@testable import SyncSupport
+
 private struct Place: Codable, Sendable, Equatable {
     var street: String?
     var size: Double?

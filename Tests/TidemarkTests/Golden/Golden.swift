@@ -1,6 +1,7 @@
 // Golden.swift — the stores of Tests/Fixtures/v1: where they are, and what is compared of them.
 
 import Foundation
+import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkInspect
@@ -8,14 +9,14 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
+@testable import SyncSupport
+
 /// A golden store that is sound, or a damaged twin of one.
 struct Golden: CustomTestStringConvertible {
     /// Its folder.
     var name: String
     /// Where all of them are.
-    static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fixtures/v1")
+    static let folder = Checkout.root.appending(path: "Tests/Fixtures/v1")
 
     var testDescription: String { name }
     var path: String { Self.folder.appending(path: name).path }

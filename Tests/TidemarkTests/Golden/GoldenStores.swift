@@ -12,6 +12,8 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
+@testable import SyncSupport
+
 enum GoldenStores {
     /// An open-and-shut store: a model, and nothing else.
     static func makeEmpty(in folder: URL) throws {

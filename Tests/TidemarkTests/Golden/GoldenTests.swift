@@ -9,6 +9,8 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
+@testable import SyncSupport
+
 @Suite struct `a golden store` {
     /// The SHA-256 of Tests/Fixtures/v1/SHA256SUMS, which has those of all other files.
     private static let sums = "ec5a03eb24fe414205cb2cd2b137f7d444f0d95b080567196080528dbd7e691c"

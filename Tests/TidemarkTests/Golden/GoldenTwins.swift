@@ -7,6 +7,8 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
+@testable import SyncSupport
+
 enum GoldenTwins {
     typealias Damage = @Sendable (EventLog, borrowing WriteTransaction) throws -> Void
 

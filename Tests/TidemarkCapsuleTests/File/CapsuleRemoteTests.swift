@@ -1,0 +1,132 @@
+// CapsuleRemoteTests.swift — what a capsule leaves out of a store, and the one call of an app.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
+
+@testable import CapsuleSupport
+
+@Suite struct `a capsule without its remote` {
+    private func names(in capsule: Capsule) throws -> [String] {
+        let content = String(
+            decoding: try RawCapsule.content(try capsule.encoded), as: UTF8.self)
+        return [CapsuleWorld.host, CapsuleWorld.account, "8888"].filter(content.contains)
+    }
+
+    @Test(arguments: [100_000, 40])
+    func `names neither server nor account nor device`(_ last: Int) async throws {
+        try await CapsuleWorld.with { world in
+            let whole = try world.capsule(last: last)
+            let capsule = whole.withoutRemote()
+            let device = try #require(
+                try world.replica.journal.read { try $0.fact("opened") }
+                    .map { try JSONValue(parsing: $0.payload) }?["device"]?.stringValue)
+            let content = String(
+                decoding: try RawCapsule.content(try capsule.encoded), as: UTF8.self)
+
+            #expect(try names(in: whole).count == 3)
+            #expect(try names(in: capsule) == [])
+            #expect(!content.contains(device))
+            if last > 40 {
+                #expect(content.contains("https://redacted.invalid/v1/buckets/b/collections/tasks"))
+            }
+            #expect(whole.provenance.namesRemote && !capsule.provenance.namesRemote)
+            #expect(capsule.withoutRemote() == capsule)
+        }
+    }
+
+    @Test(arguments: [100_000, 40])
+    func `has the digests of what is in it, and all others as they were`(_ last: Int) async throws {
+        try await CapsuleWorld.with { world in
+            let whole = try world.capsule(last: last)
+            #expect(try whole.refolded() == whole)
+            let capsule = whole.withoutRemote()
+            let refolded = try capsule.refolded()
+            var runs = 0
+            for index in capsule.commits.indices {
+                let views = capsule.commits[index].views
+                let missing = refolded.commits[index].views.filter { !views.contains($0) }
+                let open = [View.syncRuns.rawValue, View.watermarks.rawValue]
+                #expect(missing.allSatisfy { open.contains($0.view) })
+                #expect(views.count + missing.count == whole.commits[index].views.count)
+                runs += missing.count { $0.view == View.syncRuns.rawValue }
+            }
+            #expect(runs == 1)
+        }
+    }
+
+    @Test func `keeps what differs from today's rules`() async throws {
+        try await CapsuleWorld.with { world in
+            var whole = try world.capsule()
+            let store = try #require(
+                whole.commits[0].views.firstIndex { $0.view == View.store.rawValue })
+            let other = whole.commits[0].views.indices.first { $0 != store } ?? store
+            whole.commits[0].views[store].digest[0] ^= 1
+            whole.commits[0].views[other].fingerprint[0] ^= 1
+            let capsule = whole.withoutRemote()
+            #expect(capsule.commits[0].views == whole.commits[0].views)
+        }
+    }
+
+    @Test func `is what an app writes, unless it asks for all`() async throws {
+        try await CapsuleWorld.with { world in
+            let path = scratchPath()
+            try world.replica.writeCapsule(to: path, last: 30, note: "the tea came back")
+            let capsule = try Capsule(file: path)
+            try FileManager.default.removeItem(atPath: path)
+
+            #expect(try names(in: capsule) == [])
+            #expect(capsule.provenance.note == "the tea came back")
+            #expect(capsule.provenance.build == Replica.version)
+            #expect((30...45).contains(capsule.commits.flatMap(\.entries).count))
+            let bytes = try world.replica.capsule(namesRemote: true)
+            #expect(try Capsule(parsing: bytes) == (try world.capsule()))
+        }
+    }
+
+    @Test func `can't be written where there is no folder, or with a note for terminals`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            let path = scratchPath() + "/none/a.capsule"
+            #expect(throws: TidemarkError.self) { try world.replica.writeCapsule(to: path) }
+            let error = #expect(throws: TidemarkError.self) {
+                try world.replica.capsule(note: "\u{1B}[2J")
+            }
+            #expect(error?.message.contains("control character") == true)
+        }
+    }
+
+    @Test func `is of one moment while a writer goes on`() async throws {
+        try await Replica.withTemporary(model: CapsuleWorld.model) { replica in
+            let isDone = Mutex(false)
+            async let written = Task {
+                for number in 0..<400 where !isDone.withLock({ $0 }) {
+                    try await replica.write { tx in
+                        try tx.create(EntityKey("lists", "l\(number)"), Array("{}".utf8))
+                        try tx.create(EntityKey("tasks", "t\(number)"), Array("{}".utf8))
+                    }
+                }
+            }.value
+            var last = Position.start
+            for round in 0..<12 {
+                let bytes = try replica.capsule(last: round % 2 == 0 ? 100_000 : 7)
+                let capsule = try Capsule(parsing: bytes)
+                #expect(try capsule.refolded() == capsule)
+                #expect(capsule.last >= last)
+                #expect(capsule.last == capsule.provenance.last)
+                last = capsule.last
+            }
+            isDone.withLock { $0 = true }
+            try await written
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// RedactionScenarioTests.swift — the logs of all scenarios, redacted: decided as before, and with
+// nothing in them of what was in them.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkViews
+
+@testable import CapsuleSupport
+
+@Suite struct `redacted scenarios` {
+    @Test(.enabled(if: TestRun.isWhole), arguments: RedactionSupport.scenarios)
+    func `are decided as before`(file: String) async throws {
+        try await RedactionSupport.capsules(file) { name, capsule in
+            do {
+                let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+                #expect(redacted.provenance.isRedacted)
+                #expect(redacted.commits.count == capsule.commits.count)
+                #expect(try redacted.refolded() == redacted)
+            } catch { Issue.record("\(name): \(error)") }
+        }
+    }
+
+    @Test(.enabled(if: TestRun.isWhole), arguments: RedactionSupport.scenarios)
+    func `are decided as before at another time, or refused`(file: String) async throws {
+        try await RedactionSupport.capsules(file) { name, capsule in
+            do {
+                let policy = Redaction(times: .shifted(days: -1461))
+                let redacted = try capsule.redacted(policy, key: RedactionSupport.key)
+                #expect(redacted.events.first?.recordedAt != capsule.events.first?.recordedAt)
+            } catch { Issue.record("\(name): \(error)") }
+        }
+    }
+
+    @Test func `are refused where a value's writing decides, but for a field that is kept`()
+        async throws
+    {
+        try await RedactionSupport.capsules(RedactionSupport.onlyKept) { name, capsule in
+            let kept = Redaction(keep: ["tasks.mail"])
+            #expect(throws: Never.self, "\(name)") {
+                try capsule.redacted(kept, key: RedactionSupport.key)
+            }
+            guard capsule.base.rows.isEmpty else { return }
+            let error = #expect(throws: RedactionError.self, "\(name)") {
+                try capsule.redacted(Redaction(), key: RedactionSupport.key)
+            }
+            #expect(error?.description.hasSuffix("keep tasks.mail") == true)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// RecordedBugTests.swift — every recorded bug of Tests/Replays, and what an app does to record one.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkReplay
+import TidemarkTesting
+
+@testable import CapsuleSupport
+
+@Suite struct `the corpus of recorded bugs` {
+    @Test func `is recorded by one call in an app`() async throws {
+        let model = SyncModel(name: "notes", collections: [CollectionModel("notes")])
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).capsule")
+            .path(percentEncoded: false)
+        try await Replica.withTemporary(model: model) { replica in
+            try await replica.write { tx in
+                _ = try tx.create(EntityKey("notes", "n1"), Array(#"{"text":"my secret"}"#.utf8))
+            }
+            let report = "it was not there"
+
+            try replica.writeCapsule(to: path, last: 10_000, note: report, redaction: Redaction())
+        }
+        let capsule = try Capsule(file: path)
+        try await Replay(.file(path)).run()
+        try FileManager.default.removeItem(atPath: path)
+
+        #expect(capsule.provenance.isRedacted)
+        #expect(capsule.provenance.note == "it was not there")
+        #expect(!"\(capsule.commits)".contains("my secret"))
+    }
+
+    @Test(arguments: try Replay.corpus(in: "Replays"))
+    func `a recorded bug`(_ bug: RecordedReplay) async throws { try await bug.run() }
+}

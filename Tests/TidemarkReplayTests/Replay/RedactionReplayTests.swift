@@ -1,0 +1,103 @@
+// RedactionReplayTests.swift — redacted capsules, decided once more by today's engine; and the
+// tool's way to make them.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkReplay
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
+
+@testable import CapsuleSupport
+
+@Suite struct `redacted capsules` {
+    @Test(
+        .enabled(if: TestRun.isWhole),
+        arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
+    func `are decided once more as they were`(file: String) async throws {
+        try await RedactionSupport.capsules(file) { name, capsule in
+            let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+            guard let adapter = try redacted.adapter() else { return }
+            let report = try await decided(redacted, adapter: adapter)
+            if let found = report.divergence { Issue.record("\(name): \(found.text)") }
+        }
+    }
+
+    @Test func `are files like any other`() throws {
+        let redacted = try SecretCapsule.make().redacted(Redaction(), key: RedactionSupport.key)
+        let read = try Capsule(parsing: redacted.encoded)
+
+        #expect(read == redacted)
+        #expect(read.provenance.isRedacted && !read.provenance.namesRemote)
+        #expect(
+            read.provenance.redaction
+                == "texts, numbers, ids and tokens replaced; times kept")
+    }
+}
+
+extension Capsule {
+    /// The adapter of the last model that it knows.
+    fileprivate func adapter() throws -> (any ServerAdapter)? {
+        let model = events.last { $0.kind == .modelRegistered }?.payload
+        let before = base.rows.first { $0.key == .store("model") }
+        let fact = try before.map { try StoreFactRow(parsing: $0.value).payload }
+        guard let model = model ?? fact else { return nil }
+        return try ModelRegistration(parsing: model, isLogged: true).remote?.makeAdapter()
+    }
+}
+
+@Suite(.enabled(if: BuiltTool.isThere)) struct `the tool redacts` {
+    @Test func `a store, and says what it did`() async throws {
+        try await RedactTool.inStore { store, folder in
+            let made = try BuiltTool.run(
+                "capsule", store, "-o", "a.capsule", "--redact", "--shift-times=-28", "--keep",
+                "tasks.state", in: folder)
+            let dump = try BuiltTool.run("dump", "a.capsule", "-o", "json", in: folder)
+
+            #expect(made.code == 0, "\(made.complaints)")
+            #expect(made.text.contains("redacted   texts, numbers, ids and tokens replaced;"))
+            #expect(made.text.contains("; times shifted; "))
+            #expect(dump.code == 0)
+            #expect(dump.text.contains("\"state\":\"open\""))
+            #expect(!dump.text.contains("Zebra") && !dump.text.contains("quagga"))
+        }
+    }
+
+    @Test func `not without being told so, and no field that is none`() async throws {
+        try await RedactTool.inStore { store, folder in
+            let alone = try BuiltTool.run(
+                "capsule", store, "-o", "a.capsule", "--keep", "tasks.state", in: folder)
+            let wrong = try BuiltTool.run(
+                "capsule", store, "-o", "a.capsule", "--redact", "--keep", "task.state",
+                in: folder)
+
+            #expect(alone.code == 2)
+            #expect(alone.complaints.contains("go with --redact"))
+            #expect(wrong.code == 2)
+            #expect(wrong.complaints.contains("there is no such collection, but tasks"))
+            #expect(!FileManager.default.fileExists(atPath: folder + "/a.capsule"))
+        }
+    }
+}
+
+private enum RedactTool {
+    static func inStore(_ body: (String, String) throws -> Void) async throws {
+        let folder = RedactionSupport.scratch()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let model = SyncModel(name: "m", collections: [CollectionModel("tasks")])
+        try await Replica.withTemporary(model: model) { replica in
+            try replica.write { tx in
+                try tx.create(
+                    EntityKey("tasks", "quagga"),
+                    Array(#"{"title":"Zebra crossing","state":"open"}"#.utf8))
+            }
+            try body(replica.directory, folder)
+        }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}

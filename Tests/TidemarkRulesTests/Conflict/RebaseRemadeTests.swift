@@ -1,0 +1,31 @@
+// RebaseRemadeTests.swift — entities that were deleted and made anew here, and met by what the
+// server says.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+
+@testable import ViewsSupport
+
+@Suite struct `an entity that was deleted and made anew` {
+    @Test(arguments: ConflictPolicy.changewise)
+    func `has arrived when it is there as it was sent, though its fields are as before`(
+        _ policy: ConflictPolicy
+    ) {
+        let rebase = Rebase(
+            [.delete(1, sent: true), .create(2, #"{"x":2}"#, sent: true)],
+            from: .live(#"{"x":2,"note":"n"}"#), to: .live(#"{"x":2}"#), policy)
+
+        #expect(rebase.verdicts == [.arrived, .arrived])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test(arguments: [#"{"x":2}"#, #"{"x":2,"note":"other"}"#])
+    func `is not deleted because the server has its fields already`(_ new: String) {
+        let rebase = Rebase(
+            [.delete(1), .create(2, #"{"x":2}"#)], from: .live(#"{"x":2,"note":"n"}"#),
+            to: .live(new), .localWins)
+
+        #expect(rebase.verdicts == [.stays, .stays])
+    }
+}

@@ -1,0 +1,294 @@
+// RebaseTests.swift — what becomes of pending changes when the server says something new.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+
+@testable import ViewsSupport
+
+@Suite struct `local and server changes` {
+    @Test func `changes of different fields don't meet`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#)], from: .live(#"{"a":1,"b":1}"#),
+            to: .live(#"{"a":1,"b":2}"#))
+
+        #expect(rebase.verdicts == [.stays])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test func `of two changes of a field the server's wins, if so declared`() {
+        let rebase = Rebase(
+            [.update(4, #"{"b":5,"a":2}"#, unset: ["c"])],
+            from: .live(#"{"a":1,"b":1,"c":1}"#), to: .live(#"{"a":3,"b":1,"c":2}"#))
+
+        #expect(rebase.verdicts == [.superseded])
+        #expect(rebase.conflicts.map(\.position) == [Position(4)])
+        #expect(rebase.conflicts.map(\.fields) == [["a", "c"]])
+        #expect(rebase.conflicts.map(\.localWins) == [false])
+    }
+
+    @Test func `of two changes of a field the local one stays, if so declared`() {
+        let rebase = Rebase(
+            [.update(4, #"{"a":2}"#)], from: .live(#"{"a":1}"#), to: .live(#"{"a":3}"#), .localWins)
+
+        #expect(rebase.verdicts == [.stays])
+        #expect(rebase.conflicts.map(\.fields) == [["a"]])
+        #expect(rebase.conflicts.map(\.localWins) == [true])
+    }
+
+    @Test func `only the change in conflict is lost, the others stay`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#), .update(2, #"{"b":2}"#)],
+            from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":3,"b":1}"#))
+
+        #expect(rebase.verdicts == [.superseded, .stays])
+    }
+
+    @Test(arguments: ConflictPolicy.changewise)
+    func `the same change on both sides is there, and arrived only if it was sent`(
+        _ policy: ConflictPolicy
+    ) {
+        for (isSent, verdict) in [(false, Verdict.present), (true, .arrived)] {
+            let rebase = Rebase(
+                [.update(1, #"{"a":2.0}"#, unset: ["b"], sent: isSent)],
+                from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":2,"c":1}"#), policy)
+
+            #expect(rebase.verdicts == [verdict])
+            #expect(rebase.conflicts.isEmpty)
+        }
+    }
+
+    @Test func `fields that only the server sets are in no conflict`() {
+        let create = PendingChange.create(1, #"{"id":"7","last_modified":1,"a":1}"#)
+
+        let rebase = Rebase(
+            [create], from: .absent, to: .live(#"{"id":"7","last_modified":9,"a":1}"#))
+
+        #expect(rebase.verdicts == [.present])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test func `an edit that is taken back stays until it is sent`() {
+        let back: [PendingChange] = [.update(1, #"{"a":"B"}"#), .update(2, #"{"a":"A"}"#)]
+
+        let rebase = Rebase(
+            back, from: .live(#"{"a":"A","b":1}"#), to: .live(#"{"a":"A","b":2}"#))
+
+        #expect(rebase.verdicts == [.stays, .stays])
+    }
+
+    @Test func `an edit that is taken back is in conflict when the server changed the field`() {
+        let back: [PendingChange] = [.update(1, #"{"a":"B"}"#), .update(2, #"{"a":"A"}"#)]
+
+        let server = Rebase(back, from: .live(#"{"a":"A"}"#), to: .live(#"{"a":"C"}"#))
+        let local = Rebase(back, from: .live(#"{"a":"A"}"#), to: .live(#"{"a":"C"}"#), .localWins)
+
+        #expect(server.verdicts == [.superseded, .superseded])
+        #expect(local.verdicts == [.stays, .stays])
+    }
+
+    @Test func `nothing pending, nothing decided`() {
+        #expect(Rebase([], from: .absent, to: .live("{}")).verdicts == [])
+        #expect(Rebase([], from: .live("{}"), to: .deleted(last: nil)).verdicts == [])
+    }
+}
+
+@Suite struct `deletions` {
+    static let old = Base.live(#"{"id":"7","last_modified":1,"a":1}"#)
+
+    @Test func `a local deletion stays when the server changed nothing`() {
+        let rebase = Rebase(
+            [.delete(1)], from: Self.old, to: .live(#"{"id":"7","last_modified":2,"a":1}"#))
+
+        #expect(rebase.verdicts == [.stays])
+    }
+
+    @Test func `a local deletion meets any change of the server`() {
+        let new = Base.live(#"{"id":"7","last_modified":2,"a":1,"z":0}"#)
+
+        #expect(Rebase([.delete(1)], from: Self.old, to: new).verdicts == [.superseded])
+        #expect(Rebase([.delete(1)], from: Self.old, to: new, .localWins).verdicts == [.stays])
+    }
+
+    @Test func `an edit of what the server deleted is lost, or makes it anew`() throws {
+        let edit = [PendingChange.update(1, #"{"a":2}"#)]
+        let gone = Base.deleted(last: nil)
+
+        let server = Rebase(edit, from: Self.old, to: gone)
+        let local = Rebase(edit, from: Self.old, to: gone, .localWins)
+
+        #expect(server.verdicts == [.superseded])
+        #expect(local.verdicts == [.stays])
+        #expect(server.conflicts.map(\.fields) == [[]])
+        #expect(
+            try PushWrite(
+                edit, on: .deleted(last: Self.old.document), revision: nil, id: "7",
+                collection: CollectionModel("t", lastChangeField: "last_modified"))
+                == .create(body: Array(#"{"id":"7","a":2}"#.utf8)))
+    }
+
+    @Test(arguments: ConflictPolicy.examples)
+    func `both sides deleted: it is gone, and arrived only if it was sent`(
+        _ policy: ConflictPolicy
+    ) {
+        for (isSent, verdict) in [(false, Verdict.present), (true, .arrived)] {
+            let delete = PendingChange.delete(2, sent: isSent)
+            #expect(
+                Rebase([delete], from: Self.old, to: .deleted(last: nil), policy).verdicts
+                    == [verdict])
+            #expect(
+                Rebase(
+                    [.update(1, #"{"a":2}"#, sent: isSent), delete], from: Self.old,
+                    to: .deleted(last: nil), policy
+                ).verdicts == [.coalesced, verdict])
+        }
+    }
+
+    @Test(arguments: ConflictPolicy.examples)
+    func `of what was deleted and made anew here the server's deletion settles the first half`(
+        _ policy: ConflictPolicy
+    ) {
+        let anew: [PendingChange] = [
+            .update(1, #"{"a":2}"#), .delete(2), .create(3, #"{"a":5}"#), .update(4, #"{"a":6}"#),
+        ]
+
+        let rebase = Rebase(anew, from: Self.old, to: .deleted(last: nil), policy)
+
+        #expect(rebase.verdicts == [.coalesced, .present, .stays, .stays])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test func `fields that our own change brought along are no reason to keep what we deleted`() {
+        let sent: [PendingChange] = [.update(1, #"{"a":2}"#, sent: true), .delete(2)]
+
+        let ours = Rebase(sent, from: Self.old, to: .live(#"{"id":"7","a":2,"added":1}"#))
+        let theirs = Rebase(
+            sent, from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"id":"7","a":2,"b":9}"#))
+
+        #expect(ours.verdicts == [.arrived, .stays])
+        #expect(theirs.verdicts == [.arrived, .superseded])
+    }
+}
+
+@Suite struct `creations` {
+    @Test func `a creation stays while the server says the entity is not there`() {
+        let create = [PendingChange.create(1, #"{"a":1}"#)]
+
+        #expect(Rebase(create, from: .absent, to: .deleted(last: nil)).verdicts == [.stays])
+        #expect(
+            Rebase(create, from: .deleted(last: nil), to: .deleted(last: nil)).verdicts
+                == [.stays])
+    }
+
+    @Test func `a creation meets a rival of the same id in the fields that differ`() {
+        let create = [PendingChange.create(1, #"{"a":1,"b":1}"#)]
+        let rival = Base.live(#"{"a":1,"b":2,"c":3}"#)
+
+        let server = Rebase(create, from: .absent, to: rival)
+        let local = Rebase(create, from: .absent, to: rival, .localWins)
+
+        #expect(server.verdicts == [.superseded])
+        #expect(server.conflicts.map(\.fields) == [["b"]])
+        #expect(local.verdicts == [.stays])
+    }
+
+    @Test func `a creation equal to the rival is there, and arrived only if it was sent`() {
+        func verdicts(sent: Bool) -> [Verdict] {
+            Rebase(
+                [.create(1, #"{"a":1}"#, sent: sent)], from: .absent,
+                to: .live(#"{"a":1,"c":3}"#)
+            ).verdicts
+        }
+
+        #expect(verdicts(sent: false) == [.present])
+        #expect(verdicts(sent: true) == [.arrived])
+    }
+
+    @Test func `a creation that may have arrived and was deleted by others is in conflict`() {
+        let create = [PendingChange.create(1, #"{"a":1}"#, sent: true)]
+
+        let server = Rebase(create, from: .absent, to: .deleted(last: nil))
+        let local = Rebase(create, from: .absent, to: .deleted(last: nil), .localWins)
+
+        #expect(server.verdicts == [.superseded])
+        #expect(local.verdicts == [.stays])
+    }
+
+    @Test func `an edit of a new entity stays with its creation`() {
+        let both: [PendingChange] = [.create(1, #"{"a":1}"#), .update(2, #"{"a":2}"#)]
+
+        #expect(
+            Rebase(both, from: .absent, to: .deleted(last: nil)).verdicts == [.stays, .stays])
+    }
+}
+
+@Suite struct `attempts that may have arrived` {
+    @Test func `what is there as it was sent has arrived`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true)], from: .live(#"{"a":1,"b":1}"#),
+            to: .live(#"{"a":2,"b":9}"#))
+
+        #expect(rebase.verdicts == [.arrived])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test(arguments: ConflictPolicy.examples)
+    func `an edit made after the sending survives`(_ policy: ConflictPolicy) {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true), .update(2, #"{"a":3}"#)],
+            from: .live(#"{"a":1}"#), to: .live(#"{"a":2}"#), policy)
+
+        #expect(rebase.verdicts == [.arrived, .stays])
+        #expect(rebase.conflicts.isEmpty)
+    }
+
+    @Test func `an edit that took the sent one back survives`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true), .update(2, #"{"a":1}"#)],
+            from: .live(#"{"a":1}"#), to: .live(#"{"a":2}"#))
+
+        #expect(rebase.verdicts == [.arrived, .stays])
+    }
+
+    @Test func `of several that went together the overtaken ones are coalesced`() {
+        let rebase = Rebase(
+            [
+                .update(1, #"{"a":2}"#, sent: true), .update(2, #"{"b":2}"#, sent: true),
+                .update(3, #"{"a":3}"#, sent: true),
+            ], from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":3,"b":2}"#))
+
+        #expect(rebase.verdicts == [.coalesced, .arrived, .arrived])
+    }
+
+    @Test func `of an earlier sending only the first part has arrived`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true), .update(2, #"{"a":3,"b":3}"#, sent: true)],
+            from: .live(#"{"a":1,"b":1}"#), to: .live(#"{"a":2,"b":1}"#))
+
+        #expect(rebase.verdicts == [.arrived, .stays])
+    }
+
+    @Test func `what did not arrive stays`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true)], from: .live(#"{"a":1,"b":1}"#),
+            to: .live(#"{"a":1,"b":2}"#))
+
+        #expect(rebase.verdicts == [.stays])
+    }
+
+    @Test func `a creation that is there as it was sent has arrived, an edit after it survives`() {
+        let rebase = Rebase(
+            [.create(1, #"{"a":1}"#, sent: true), .update(2, #"{"a":2}"#)],
+            from: .absent, to: .live(#"{"a":1,"last_modified":4}"#))
+
+        #expect(rebase.verdicts == [.arrived, .stays])
+    }
+
+    @Test func `a server that changed the field after it took ours is a conflict for the next`() {
+        let rebase = Rebase(
+            [.update(1, #"{"a":2}"#, sent: true)], from: .live(#"{"a":1}"#),
+            to: .live(#"{"a":9}"#))
+
+        #expect(rebase.verdicts == [.superseded])
+    }
+}

@@ -1,0 +1,83 @@
+// SyncCursorTests.swift — lists whose cursor is not told, or not known where it comes from.
+
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `a list's cursor` {
+    /// A device that has twenty-five tasks of the server, of which many were deleted unseen.
+    private func with(
+        _ adapter: HookedAdapter, _ body: (SyncDevice) async throws -> Void
+    ) async throws {
+        let world = SyncWorld()
+        for number in 0..<25 { world.rivalPuts("tasks/t\(number)", #"{"n":\#(number)}"#) }
+        try await SyncDevice.with(world, adapter: adapter) { device async throws in
+            #expect(try await device.sync().isSynced)
+            for number in 0..<11 { world.rivalDeletes("tasks/t\(number)") }
+            world.server.withModel { $0.purgeTombstones() }
+            try await body(device)
+            try device.verify()
+        }
+    }
+
+    @Test func `that is not told lets nothing be deleted, and nothing be counted as such`()
+        async throws
+    {
+        try await with(HookedAdapter(hidesCursor: true)) { device async throws in
+            let before = try device.position()
+
+            let outcome = try await device.sync()
+
+            #expect(outcome.isSynced && outcome.counts.pulled == 0)
+            #expect(try device.document("tasks/t1") == #"{"n":1}"#)
+            let kinds = try device.kinds(after: before)
+            #expect(!kinds.contains("server.deleted") && !kinds.contains("pull.completed"))
+        }
+    }
+
+    @Test func `that is forgotten in the middle of a whole list begins it anew`() async throws {
+        let calls = Calls()
+        let adapter = HookedAdapter(forgets: { call in
+            guard case .list(let collection, _?, _) = call, collection.name == "tasks" else {
+                return false
+            }
+            return calls.next() == 1
+        })
+        try await with(adapter) { device async throws in
+            let outcome = try await device.engine.sync(full: true)
+
+            #expect(outcome.isSynced && outcome.counts.pulled == 11)
+            #expect(try device.document("tasks/t1") == nil)
+            #expect(calls.count == 2)
+        }
+    }
+
+    @Test func `that is forgotten again and again pauses the collection`() async throws {
+        let calls = Calls()
+        let adapter = HookedAdapter(forgets: { call in
+            guard case .list(let collection, _?, _) = call, collection.name == "tasks" else {
+                return false
+            }
+            return calls.next() > 0
+        })
+        try await with(adapter) { device async throws in
+            let outcome = try await device.engine.sync(full: true)
+
+            #expect(outcome.paused["tasks"]?.name == "malformed")
+            #expect(calls.count == 3)
+            #expect(try device.document("tasks/t1") == #"{"n":1}"#)
+        }
+    }
+
+    /// How often something was asked.
+    private final class Calls: Sendable {
+        private let number = Atomic<Int>(0)
+        var count: Int { number.load(ordering: .relaxed) }
+        func next() -> Int { number.add(1, ordering: .relaxed).newValue }
+    }
+}

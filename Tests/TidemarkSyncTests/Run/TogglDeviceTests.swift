@@ -1,0 +1,117 @@
+// TogglDeviceTests.swift — what the simulation of days of Toggl has found, each by itself.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkInspect
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `a device of Toggl` {
+    private let clock = ManualClock()
+    private let server: TogglServer
+    private let device: TogglDevice
+
+    init() throws {
+        server = TogglServer(clock: clock)
+        server.put("workspaces/1", #"{"name":"Home"}"#)
+        server.put("workspaces/2", #"{"name":"Work"}"#)
+        server.put("user/1", #"{"default_workspace_id":1}"#)
+        var model = SyncModel.toggl
+        model.settings.limits = []
+        device = try TogglDevice(
+            "A", model, TogglWire(server, clock, TogglLedger(), seed: 1), clock, seed: 1)
+    }
+
+    private func writes() -> [String] {
+        server.requestLog.filter { $0.method != .get }.map { "\($0.method.rawValue) \($0.path)" }
+    }
+
+    @Test func `does not send an old entry twice that a list by date would leave out`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        clock.advance(by: .seconds(86_400 * 90))
+        let key = EntityKey("time_entries", "old")
+        try device.put(
+            key,
+            #"{"workspace_id":1,"description":"d","start":"2026-10-01T08:00:00Z","duration":9}"#)
+        server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .post, nth: 1)])
+
+        _ = try await device.engine.sync(scope: .push)
+        _ = try await device.engine.sync()
+
+        #expect(writes() == ["POST /api/v9/workspaces/1/time_entries"])
+        #expect(server.records(in: "time_entries").count == 1)
+        let outbox = try device.replica.journal.read { try $0.outbox(all: true).map(\.word) }
+        #expect(outbox == ["accepted"])
+        #expect(try device.replica.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `does not send what refers to an entity that was given up, until it is edited`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        let entry = EntityKey("time_entries", "e")
+        try device.put(EntityKey("projects", "p"), #"{"workspace_id":1,"name":"p"}"#)
+        try device.put(
+            entry,
+            #"{"workspace_id":1,"project_id":"p","start":"2026-11-18T08:00:00Z","duration":9}"#)
+        try await device.replica.write { tx in try tx.discard(EntityKey("projects", "p")) }
+
+        #expect(try await device.engine.sync().refused == 1)
+
+        #expect(writes() == [])
+        let issues = try device.replica.issues().map(\.message)
+        #expect(issues == ["project_id names p, which is not here any more"])
+        try device.patch(entry, #"{"project_id":null}"#)
+        #expect(try await device.engine.sync().isSynced)
+        #expect(writes() == ["POST /api/v9/workspaces/1/time_entries"])
+        #expect(try device.replica.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `logs a run without news as one event, also while a refused creation waits`()
+        async throws
+    {
+        _ = try await device.engine.sync()
+        try device.put(
+            EntityKey("time_entries", "e"),
+            #"{"workspace_id":1,"start":"2026-11-18T08:00:00Z","duration":9}"#)
+        server.faults = FaultPlan([
+            FaultRule(.dropBeforeHandling, method: .post, nth: 1),
+            FaultRule(.answer(status: 400), method: .post),
+        ])
+        for _ in 0..<3 { _ = try await device.engine.sync() }
+        #expect(writes().count == 2)
+        let before = try device.replica.journal.read { $0.last }
+
+        #expect(try await device.engine.sync().refused == 1)
+
+        let after = try device.replica.journal.read { $0.last }
+        #expect(after.rawValue == before.rawValue + 1)
+    }
+
+    @Test func `says what an entity waits for that is out of reach`() async throws {
+        _ = try await device.engine.sync()
+        let project = EntityKey("projects", "p")
+        try device.put(project, #"{"workspace_id":2,"name":"p"}"#)
+        try device.put(
+            EntityKey("time_entries", "e"),
+            #"{"workspace_id":1,"project_id":"p","start":"2026-11-18T08:00:00Z","duration":9}"#)
+        server.forget("workspaces/2")
+
+        _ = try await device.engine.sync()
+
+        #expect(writes() == [])
+        let outbox = try device.replica.journal.read { try $0.outbox(all: false) }
+        #expect(outbox.map(\.word) == ["pending", "blocked"])
+        #expect(outbox.map(\.blockers) == [[], [project]])
+        server.put("workspaces/2", #"{"name":"Work"}"#)
+        #expect(try await device.engine.sync().isSynced)
+    }
+}

@@ -1,0 +1,34 @@
+// ScenarioTests.swift — the scenarios of Tests/Scenarios, all of them.
+
+import Foundation
+import TestSupport
+import Testing
+import TidemarkTesting
+
+@Suite struct `the scenarios` {
+    private static let folder = Checkout.scenarios.path
+
+    static var files: [String] {
+        let all = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+        return all.filter { $0.hasSuffix(".json") }.sorted()
+    }
+
+    @Test(arguments: files) func `hold`(file: String) async throws {
+        let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
+        for scenario in try ScenarioFile(parsing: Array(bytes), name: file).scenarios {
+            let result = try await scenario.run()
+            #expect(result.isPassed, "\(result)")
+        }
+    }
+
+    @Test func `are there, each with an id of its own`() throws {
+        var ids: [String] = []
+        for file in Self.files {
+            let bytes = try #require(FileManager.default.contents(atPath: "\(Self.folder)/\(file)"))
+            ids += try ScenarioFile(parsing: Array(bytes), name: file).scenarios.map(\.id)
+        }
+
+        #expect(ids.count >= 10)
+        #expect(Set(ids).count == ids.count)
+    }
+}

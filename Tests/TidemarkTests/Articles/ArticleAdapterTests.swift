@@ -1,0 +1,167 @@
+// ArticleAdapterTests.swift — the adapter that the documentation shows, against a server that
+// offers no more than the article asks for.
+
+import DocExamples
+import HTTPTypes
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite struct `the adapter that the documentation shows` {
+    private static let model = SyncModel(
+        name: "notes", collections: [CollectionModel("notes", conflict: .localWins)])
+    private static let remote = Remote(origin: "https://api.example.org/v2", adapter: "notes")
+    private static let key = EntityKey("notes", "n1")
+
+    private static func device(
+        _ seed: UInt64, _ server: NotesServer, _ adapter: any ServerAdapter
+    ) throws -> (Replica, SyncEngine) {
+        let replica = try Replica.temporary(
+            model: model, dependencies: .seeded(seed, clock: ManualClock()))
+        let engine = SyncEngine(
+            replica, remote: remote, adapter: adapter, transport: server
+        ) { .bearer("token") }
+        return (replica, engine)
+    }
+
+    private static func title(_ replica: Replica) throws -> String? {
+        try replica.read { try $0.document(key) }.flatMap {
+            try JSONDocument(parsing: $0).value("title")?.stringValue
+        }
+    }
+
+    @Test(arguments: [NotesAdapter(), WholeListAdapter()] as [any ServerAdapter])
+    func `makes two devices equal, through conflicts and deletions`(
+        adapter: any ServerAdapter
+    ) async throws {
+        let server = NotesServer()
+        let (phone, phoneEngine) = try Self.device(1, server, adapter)
+        let (laptop, laptopEngine) = try Self.device(2, server, adapter)
+        defer {
+            try? phone.deleteTemporary()
+            try? laptop.deleteTemporary()
+        }
+        func put(_ replica: Replica, _ json: String) async throws {
+            _ = try await replica.write { tx in try tx.put(Self.key, Array(json.utf8)) }
+        }
+        func syncBoth() async throws {
+            for engine in [phoneEngine, laptopEngine, phoneEngine] {
+                let outcome = try await engine.sync()
+                #expect(outcome.isSynced, "\(outcome)")
+            }
+        }
+
+        try await put(phone, #"{"title":"Tea"}"#)
+        try await syncBoth()
+        #expect(try Self.title(laptop) == "Tea")
+
+        try await put(phone, #"{"title":"Green tea"}"#)
+        try await put(laptop, #"{"title":"Coffee"}"#)
+        try await syncBoth()
+        #expect(try [phone, laptop].map(Self.title) == ["Coffee", "Coffee"])
+
+        // More than half of a collection is not taken for deleted.
+        for id in ["n2", "n3"] {
+            let key = EntityKey("notes", id)
+            _ = try await laptop.write { tx in try tx.put(key, Array("{}".utf8)) }
+        }
+        try await syncBoth()
+        _ = try await laptop.write { tx in try tx.delete(Self.key) }
+        #expect(try await laptopEngine.sync().isSynced)
+        #expect(try await phoneEngine.sync().isSynced)
+        #expect(try phone.read { try $0.document(Self.key) } == nil)
+    }
+}
+
+/// The same adapter for a server that lists everything or, for an ETag, nothing.
+private struct WholeListAdapter: ServerAdapter {
+    private let notes = NotesAdapter()
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        guard case .list(_, let after, _) = call else { return try notes.request(for: call) }
+        var headers: HTTPFields = [:]
+        headers[.ifNoneMatch] = after?.description
+        return ServerRequest(method: .get, path: "/notes?since=", headers: headers)
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        if case .list(_, _?, _) = call, response.status.code == 200 { return .cursorExpired }
+        return notes.answer(to: call, response, body: body)
+    }
+}
+
+/// A server of notes: versions, preconditions, and lists of changes with deletions.
+private final class NotesServer: Transport {
+    private struct Note {
+        var version: Int
+        var data: [UInt8]?
+    }
+    private struct State {
+        var notes: [String: Note] = [:]
+        var version = 0
+    }
+    private let state = Mutex(State())
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let path = request.path ?? ""
+        return state.withLock { state in
+            if let since = path.tail(after: "since=") {
+                let known = request.headerFields[.ifNoneMatch]
+                if known == "\(state.version)" { return Self.answer(304, "") }
+                return Self.list(state, since: Int(since))
+            }
+            return Self.note(&state, path.tail(after: "/v2/notes/") ?? "", request, body)
+        }
+    }
+
+    /// What changed since then; everything that is there for nil.
+    private static func list(_ state: State, since: Int?) -> TransportResponse {
+        let news = state.notes.filter { _, note in
+            since.map { note.version > $0 } ?? (note.data != nil)
+        }.sorted { $0.key < $1.key }
+        let items = news.map { id, note in
+            #"{"id":"\#(id)","etag":"\#(note.version)""#
+                + (note.data.map { #","data":\#(String(decoding: $0, as: UTF8.self))"# } ?? "")
+                + "}"
+        }
+        let list = items.joined(separator: ",")
+        return answer(200, #"{"items":[\#(list)],"cursor":"\#(state.version)"}"#)
+    }
+
+    private static func note(
+        _ state: inout State, _ id: String, _ request: HTTPRequest, _ body: [UInt8]?
+    ) -> TransportResponse {
+        let note = state.notes[id].flatMap { $0.data == nil ? nil : $0 }
+        guard request.method != .get else {
+            guard let note, let data = note.data else { return answer(404, "") }
+            return answer(200, String(decoding: data, as: UTF8.self), note.version)
+        }
+        let wanted = request.headerFields[.ifMatch]
+        guard wanted == note.map({ "\($0.version)" }) else { return answer(412, "") }
+        state.version += 1
+        state.notes[id] = Note(
+            version: state.version, data: request.method == .delete ? nil : body)
+        return answer(200, "", state.version)
+    }
+
+    private static func answer(
+        _ status: Int, _ body: String, _ version: Int? = nil
+    ) -> TransportResponse {
+        var response = HTTPResponse(status: .init(code: status))
+        response.headerFields[.date] = "Wed, 18 Nov 2026 11:06:40 GMT"
+        response.headerFields[.eTag] = version.map { "\($0)" }
+        return TransportResponse(response: response, body: Array(body.utf8))
+    }
+}
+
+extension String {
+    /// What stands behind a text; nil when it is not in it.
+    fileprivate func tail(after text: String) -> String? {
+        firstRange(of: text).map { String(self[$0.upperBound...]) }
+    }
+}

@@ -1,0 +1,103 @@
+// LiveQueryTests.swift — results for the main thread: there at once, and redrawn when they differ.
+
+import Observation
+import Testing
+import Tidemark
+import TidemarkStore
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+@MainActor @Suite struct `a live query` {
+    /// Waits until what `read` touches is changed, `change` having been made.
+    private func change<R>(of read: () -> R, _ change: () async throws -> Void) async throws {
+        let (changes, sender) = AsyncStream.makeStream(of: Void.self)
+        _ = withObservationTracking(read) { sender.yield() }
+        try await change()
+        // Told of before it is done.
+        for await _ in changes { break }
+    }
+
+    @Test func `has its result when it is made, and follows it`() async throws {
+        try await withObserved { replica in
+            try await replica.write { tx in try tx.put(Errand("a", list: "home")) }
+            let live = LiveQuery(replica, Errand.where(\.list == "home"))
+            #expect(live.entities.map(\.id.rawValue) == ["a"] && live.error == nil)
+
+            try await change(of: { live.entities }) {
+                try await replica.write { tx in try tx.put(Errand("b", list: "home")) }
+            }
+            #expect(live.entities.map(\.id.rawValue) == ["a", "b"])
+        }
+    }
+
+    @Test func `tells nobody of an equal result`() async throws {
+        try await withObserved { replica in
+            let live = LiveQuery(replica, Errand.all)
+            let count = Lock(0)
+            let rows = LiveRows(replica, Errand.all)
+            try await change(of: { rows.rows }) {
+                try await replica.write { tx in try tx.put(Errand("a")) }
+            }
+            while live.entities.isEmpty { await Task.yield() }
+            withObservationTracking {
+                _ = live.entities
+            } onChange: {
+                count.withLock { $0 += 1 }
+            }
+            // Only the status differs, which the rows tell.
+            try await change(of: { rows.rows }) {
+                let document = try replica.read { try $0.document(EntityKey("tasks", "a")) }
+                try replica.serverSays("a", String(decoding: document ?? [], as: UTF8.self))
+            }
+            #expect(rows.rows.map(\.status) == [.updated] || rows.rows.map(\.status) == [.synced])
+            #expect(count.withLock(\.self) == 0)
+        }
+    }
+
+    @Test func `shows another query's result as soon as it is set`() async throws {
+        try await withObserved { replica in
+            try await replica.write { tx in
+                try tx.put(Errand("a", list: "home"))
+                try tx.put(Errand("b", list: "work"))
+            }
+            let live = LiveQuery(replica, Errand.where(\.list == "home"))
+            live.query = Errand.where(\.list == "work")
+            #expect(live.entities.map(\.id.rawValue) == ["b"])
+
+            try await change(of: { live.entities }) {
+                try await replica.write { tx in
+                    try tx.put(Errand("a2", list: "home"))
+                    try tx.put(Errand("b2", list: "work"))
+                }
+            }
+            #expect(live.entities.map(\.id.rawValue) == ["b", "b2"])
+        }
+    }
+
+    @Test func `says what it can't read, and keeps what it could`() async throws {
+        try await withObserved { replica in
+            try await replica.write { tx in try tx.put(Errand("a")) }
+            let live = LiveQuery(replica, Errand.all)
+            try await change(of: { live.error == nil }) {
+                try await replica.write { tx in
+                    _ = try tx.put(EntityKey("tasks", "a"), Array(#"{"id":"a","title":7}"#.utf8))
+                }
+            }
+            #expect((live.error as? TidemarkError)?.code == .undecodable)
+            #expect(live.entities.count == 1)
+            #expect(LiveQuery(replica, Errand.all).error != nil)
+        }
+    }
+
+    @Test func `stops following when nobody keeps it`() async throws {
+        try await withObserved { replica in
+            var live: LiveQuery<Errand>? = LiveQuery(replica, Errand.all)
+            #expect(live?.entities == [] && replica.journal.shared.feed.watchCount == 1)
+            live = nil
+            while replica.journal.shared.feed.watchCount > 0 { await Task.yield() }
+            #expect(live == nil)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// OpeningFaultTests.swift — system calls that fail, and processes that die at them.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite(
+    .serialized, .enabled(if: SyncTool.isThere, SyncTool.missing),
+    .enabled(if: FaultShim.isPossible, FaultShim.missing))
+struct `when the n-th system call` {
+    private static let callsMax = 200
+
+    @Test(arguments: FaultShim.Fault.allCases)
+    func `of making a store goes wrong, it is made or begun anew`(
+        _ fault: FaultShim.Fault
+    ) async throws {
+        try await SyncFolder.withStore { folder, _ in
+            let shim = try #require(try FaultShim(in: folder))
+            let tool = try #require(SyncTool.path)
+            var number = 0
+            var isReached = true
+            while isReached, number < Self.callsMax {
+                number += 1
+                let store = folder / "store-\(number)"
+                let words = ["init", store, "--model", folder / "model.json"]
+                let run = try await shim.run(tool, words, fault, at: number)
+                isReached = run.isReached
+                expectEnd(run.ended, fault, number)
+
+                // What died after the store was made left it to be used; else it is made now.
+                let replica = try Replica.open(at: store, model: SyncWorld.usualModel)
+                try expectWhole(replica, put: "t", "\(fault) \(number)")
+            }
+            #expect((20..<Self.callsMax).contains(number), "\(number) calls were tried")
+        }
+    }
+
+    @Test(arguments: FaultShim.Fault.allCases)
+    func `of an edit goes wrong, what was acknowledged is there`(
+        _ fault: FaultShim.Fault
+    ) async throws {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let tool = try #require(SyncTool.path)
+            var number = 0
+            var isReached = true
+            var acknowledged: Set<String> = []
+            while isReached, number < Self.callsMax {
+                number += 1
+                let words = ["put", store, "tasks/t\(number)", "{}"]
+                let run = try await shim.run(tool, words, fault, at: number)
+                isReached = run.isReached
+                expectEnd(run.ended, fault, number)
+                if run.ended.text.contains("tasks/t\(number)") {
+                    acknowledged.insert("tasks/t\(number)")
+                }
+
+                // Also takes back the mark of an opening that died.
+                let replica = try Replica.open(existing: store)
+                try expectWhole(replica, put: "t\(number)", "\(fault) \(number)")
+                acknowledged.insert("tasks/t\(number)")
+            }
+            let list = try await SyncTool.run("list", store).lines
+            #expect(acknowledged.isSubset(of: list.map { String($0.prefix { $0 != " " }) }))
+            #expect((10..<Self.callsMax).contains(number), "\(number) calls were tried")
+        }
+    }
+
+    @Test func `of an opening kills it twice, it is refused until it was adopted`() async throws {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let words = ["put", store, "tasks/t", "{}"]
+            for _ in 0..<2 {
+                let run = try await shim.run(
+                    try #require(SyncTool.path), words, .killed, at: 1, calls: "mmap")
+                #expect(run.ended.signal == SIGKILL && run.isReached)
+            }
+            for _ in 0..<2 {
+                let refused = try await SyncTool.run(words)
+                #expect(refused.code == 2)
+                #expect(refused.err.contains("the last 2 processes that opened the store died"))
+                #expect(try await SyncTool.run("verify", store).code == 0)
+            }
+            #expect(try await SyncTool.run("adopt", store, "--force").code == 0)
+            #expect(try await SyncTool.run(words).code == 0)
+        }
+    }
+
+    /// Writes to a store that was opened after a fault, verifies it and closes it.
+    private func expectWhole(_ replica: Replica, put id: String, _ place: Comment) throws {
+        try replica.write { tx in
+            _ = try tx.put(EntityKey("tasks", id), Array(#"{"a":1}"#.utf8))
+        }
+        #expect(try replica.journal.verify().findings == [], place)
+        try replica.close()
+    }
+
+    private func expectEnd(_ ended: Command, _ fault: FaultShim.Fault, _ number: Int) {
+        switch (ended.code, fault) {
+        case (0, _): break
+        case (nil, .killed): #expect(ended.signal == SIGKILL, "\(number)")
+        case (2, .inputOutput), (2, .noSpace):
+            #expect(
+                ended.complaints.contains(" failed, "), "\(fault) \(number): \(ended.complaints)")
+        default:
+            Issue.record(
+                "\(fault) \(number): \(String(describing: ended.code)) \(ended.complaints)")
+        }
+    }
+
+    @Test(.enabled(if: BuiltProgram.crashChild.isThere, "\(BuiltProgram.crashChild.missing)"))
+    func `that syncs fails once, writes are refused until the store was opened again`()
+        async throws
+    {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let child = try #require(BuiltProgram.crashChild.path)
+            let ended = try await shim.run(child, ["opening", "fault", store])
+            #expect(ended.code == 0, "\(ended.complaints)")
+            #expect(
+                ended.text.split(separator: "\n").map(String.init) == [
+                    "written @3", "failed storage", "failed poisoned", "read @3", "reopened @3",
+                    "written @4",
+                ], "\(ended.text)")
+            #expect(try await SyncTool.run("verify", store).code == 0)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// OpeningIdentityTests.swift — stores that are whole, but not what they were, or not ours.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite struct `a store that is opened` {
+    let store: OpeningStore
+
+    init() throws { store = try OpeningStore() }
+
+    /// Expects a refusal that leaves every byte as it was, and that reading is possible.
+    private func expectUntouched(
+        _ code: TidemarkError.Code, _ words: String,
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Replica
+    ) throws {
+        let before = try store.contents()
+        expectRefusal(code, words, sourceLocation: sourceLocation, body)
+        #expect(try store.contents() == before, sourceLocation: sourceLocation)
+        let reader = try Journal.open(at: store.path, readOnly: true)
+        #expect(try reader.verify().findings == [], sourceLocation: sourceLocation)
+        try reader.close()
+    }
+
+    @Test func `knows it by the same id, wherever it lies`() throws {
+        let identity = try store.identity
+        #expect(identity.position == Position(7))
+        #expect(identity.opening == nil && identity.isInitialised)
+        #expect(identity.device == "device")
+
+        let other = store.folder / "other"
+        try FileManager.default.moveItem(atPath: store.path, toPath: other)
+        let replica = try store.open(at: other)
+        #expect(try replica.read { $0.position } == Position(7))
+        try replica.close()
+        let moved = try #require(try StoreIdentity.find(in: other).identity)
+        #expect(moved.storeID == identity.storeID)
+    }
+
+    @Test func `and whose identity.json is gone is refused`() throws {
+        try store.remove(OpeningStore.identityName)
+        expectRefusal(.unfitIdentity, "is missing", "@7", "adopt") { try store.open() }
+        #expect(!FileManager.default.fileExists(atPath: store.file(OpeningStore.identityName)))
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "{}", #"{"format":"1"}"#, #"{"format":0}"#, #"{"format":1}"#,
+        Self.json(account: "7"), Self.json(position: 1, root: "00"), Self.json(open: "{}"),
+    ]) func `whose identity.json is damaged is refused`(_ text: String) throws {
+        try store.write(OpeningStore.identityName, Array(text.utf8))
+        try expectUntouched(.unfitIdentity, "identity.json") { try store.open() }
+    }
+
+    private static func json(
+        account: String = "null", position: Int = 0, root: String = "", open: String = "null"
+    ) -> String {
+        #"{"account":\#(account),"device":null,"format":1,"initialised":true,"open":\#(open),"#
+            + #""position":\#(position),"root":"\#(root)","storeID":"a"}"#
+    }
+
+    @Test func `whose identity.json was cut anywhere is refused`() throws {
+        let whole = try store.bytes(OpeningStore.identityName)
+        for length in 0..<whole.count - 2 {
+            try store.write(OpeningStore.identityName, Array(whole[..<length]))
+            expectRefusal(.unfitIdentity) { try store.open() }
+        }
+    }
+
+    @Test func `whose identity.json is of another store is refused`() throws {
+        try store.changeIdentity { $0.storeID = "another" }
+        try expectUntouched(.otherStore, "of the store another") { try store.open() }
+    }
+
+    @Test func `whose data was put back to an older copy says what it has and what it wants`()
+        throws
+    {
+        let old = try store.bytes(OpeningStore.dataName)
+        let replica = try store.open()
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+        try store.write(OpeningStore.dataName, old)
+
+        try expectUntouched(.rolledBack, "ends at @7, and was known to reach @8") {
+            try store.open()
+        }
+    }
+
+    @Test func `whose older copy went on differently is refused`() throws {
+        let old = try store.contents()
+        let replica = try store.open()
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+        let identity = try store.bytes(OpeningStore.identityName)
+        try store.write(OpeningStore.dataName, old[0])
+        try store.write(OpeningStore.identityName, old[1])
+        let other = try store.open()
+        for number in 200..<203 { try OpeningStore.put(other, number) }
+        try other.close()
+        try store.write(OpeningStore.identityName, identity)
+
+        try expectUntouched(.rolledBack, "another one") { try store.open() }
+    }
+
+    @Test func `on another device is refused, until it was adopted`() throws {
+        try expectUntouched(.otherDevice, "device") { try store.open(device: "other") }
+        try store.open(device: nil).close()
+        #expect(try store.identity.device == "device", "unknown is not another")
+
+        let adoption = try store.adopt(device: "other")
+        #expect(adoption.reasons.count == 1)
+        try store.open(device: "other").close()
+        expectRefusal(.otherDevice) { try store.open(device: "device") }
+    }
+
+    @Test func `for an account keeps to it, and logs it`() throws {
+        let first = try store.open(account: "ann")
+        try OpeningStore.put(first, 100)
+        let logged = try first.journal.read { try $0.event(at: Position(8)) }
+        #expect(logged?.kind == .storeOpened)
+        #expect(logged.map { String(decoding: $0.payload, as: UTF8.self) }?.contains("ann") == true)
+        expectRefusal(.otherAccount, "ann", "bob") { try store.open(account: "bob") }
+        try first.close()
+
+        try expectUntouched(.otherAccount, "ann") { try store.open(account: "bob") }
+        try store.open(account: "ann").close()
+        try store.open(account: nil).close()
+        #expect(try store.identity.account == "ann")
+        _ = try store.adopt()
+        try store.remove(OpeningStore.identityName)
+        #expect(try store.adopt().account == "ann", "the log knows it")
+        expectRefusal(.otherAccount) { try store.open(account: "bob") }
+    }
+
+    @Test func `of a newer format is refused, and nothing is touched`() async throws {
+        let text = String(decoding: try store.bytes(OpeningStore.identityName), as: UTF8.self)
+        let newer = text.replacing("\"format\": 1", with: "\"format\": 2")
+        try store.write(OpeningStore.identityName, Array(newer.utf8))
+        try await expectNewer()
+    }
+
+    @Test func `whose tables are of a newer format is refused, and nothing is touched`()
+        async throws
+    {
+        try store.changeTables { transaction, log in
+            let key = Array("identity".utf8)
+            let bytes = try #require(try transaction.get(log.meta, key))
+            try transaction.put(log.meta, key, bytes.dropLast() + [2])
+        }
+        try await expectNewer()
+    }
+
+    private func expectNewer() async throws {
+        // The tool runs on this device.
+        let text = String(decoding: try store.bytes(OpeningStore.identityName), as: UTF8.self)
+        let anywhere = text.replacing(#""device": "device""#, with: #""device": null"#)
+        try store.write(OpeningStore.identityName, Array(anywhere.utf8))
+        let before = try store.contents()
+        expectRefusal(.newerFormat, "format 2", "format 1") { try store.open() }
+        #expect { try Journal.open(at: store.path, readOnly: true) } throws: { error in
+            (error as? StoreError)?.code == .newerFormat
+        }
+        expect(.newerFormat) { _ = try store.adopt() }
+        if SyncTool.isThere {
+            for verb in ["list", "verify", "rebuild", "adopt"] {
+                #expect(try await SyncTool.run(verb, store.path).code == 3, "\(verb)")
+            }
+        }
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `that killed two processes is refused, until it was adopted`() throws {
+        for attempts in [1, 2] {
+            try store.changeIdentity { $0.opening = .init(process: 1, attempts: attempts) }
+            if attempts == 1 { try store.open().close() }
+        }
+        let before = try store.contents()
+        try expectUntouched(.interrupted, "tidemark verify") { try store.open() }
+        #expect(try store.contents() == before, "verifying clears nothing")
+
+        #expect(try store.adopt(isDryRun: true).reasons.count == 1)
+        expectRefusal(.interrupted) { try store.open() }
+        #expect(try store.adopt().reasons.count == 1)
+        try store.open().close()
+    }
+
+    @Test func `does not count a process that died later`() async throws {
+        for _ in 0..<3 {
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = store.path as String] in
+                _ = try OpeningStore.openExisting(path)
+                kill(getpid(), SIGKILL)
+            }
+            #expect(try store.identity.opening?.attempts == 0)
+            #expect(try store.identity.opening?.process != getpid())
+        }
+        try store.open().close()
+    }
+}

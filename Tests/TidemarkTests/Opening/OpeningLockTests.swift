@@ -1,0 +1,144 @@
+// OpeningLockTests.swift — one process writes a store, any number read it.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `a store that is open for writing` {
+    let store: OpeningStore
+
+    init() throws {
+        store = try OpeningStore()
+        try store.changeIdentity { $0.device = nil }
+    }
+
+    private func open() throws -> Replica { try OpeningStore.openExisting(store.path) }
+
+    @Test func `is busy for another process, which names the one that has it`() async throws {
+        let replica = try open()
+        let holder = getpid()
+        await #expect(processExitsWith: .success) {
+            [path = store.path as String, holder = holder as Int32] in
+            expectRefusal(.busy, "process \(holder) has") { try OpeningStore.openExisting(path) }
+            expect(.busy) { _ = try Replica.adopt(at: path) }
+        }
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            try OpeningStore.openExisting(path).close()
+        }
+    }
+
+    @Test(.enabled(if: SyncTool.isThere, SyncTool.missing))
+    func `makes the tool wait, or say that it is busy`() async throws {
+        let replica = try open()
+        let path = store.path
+        async let waiting = SyncTool.run("put", path, "tasks/w", "{}", "--wait", "3600")
+        for verb in [["put", path, "tasks/x", "{}"], ["rebuild", path], ["adopt", path]] {
+            let refused = try await SyncTool.run(verb + ["--wait", "0"])
+            #expect(refused.code == 2, "\(verb)")
+            #expect(refused.err.contains("process \(getpid()) has"), "\(refused.err)")
+        }
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+
+        let ended = try await waiting
+        #expect(ended.code == 0, "\(ended.err)")
+        #expect(ended.out.hasPrefix("@9 "), "after what was written meanwhile")
+    }
+
+    @Test func `waits in the API as long as it is told`() throws {
+        let lock = try DirectoryLock(store.path)
+        let start = ContinuousClock().now
+        expectRefusal(.busy) { try OpeningStore.openExisting(store.path, waitSeconds: 0.2) }
+        #expect(ContinuousClock().now - start >= .milliseconds(200))
+
+        let path = store.path
+        Thread.detachNewThread { lock.release() }
+        try OpeningStore.openExisting(path, waitSeconds: 3600).close()
+    }
+
+    @Test func `stays so when its files are renamed or deleted`() async throws {
+        let replica = try open()
+        try store.remove("lock.mdb")
+        try store.remove(OpeningStore.identityName)
+        try FileManager.default.moveItem(
+            atPath: store.file(OpeningStore.dataName), toPath: store.file("elsewhere"))
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            expectRefusal(.busy, "another process has") { try OpeningStore.openExisting(path) }
+        }
+        try replica.close()
+    }
+
+    @Test func `is free again at once when its process was killed`() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = store.path as String] in
+            let replica = try OpeningStore.openExisting(path)
+            try replica.write { tx in
+                _ = try tx.put(EntityKey("tasks", "killed"), Array("{}".utf8))
+            }
+            try replica.journal.environment.write { _ in _ = kill(getpid(), SIGKILL) }
+        }
+        let replica = try open()
+        #expect(try replica.read { $0.position } == Position(8))
+        try OpeningStore.put(replica, 100)
+        try replica.close()
+    }
+
+    @Test func `is shared by all who open it in the same process, until the last closes it`()
+        async throws
+    {
+        let link = store.folder / "link"
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: store.path)
+        let first = try open()
+        let second = try OpeningStore.openExisting(link)
+        try OpeningStore.put(first, 100)
+        try OpeningStore.put(second, 101)
+        try first.close()
+        expect(.closed) { try first.close() }
+
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            expectRefusal(.busy) { try OpeningStore.openExisting(path) }
+        }
+        #expect(try second.read { $0.position } == Position(9))
+        try second.close()
+        #expect(try store.identity.opening == nil)
+        #expect(try store.identity.position == Position(9))
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            try OpeningStore.openExisting(path).close()
+        }
+    }
+
+    @Test func `is free when nobody holds it any more, closed or not`() async throws {
+        do { _ = try open() }
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            try OpeningStore.openExisting(path).close()
+        }
+        try open().close()
+    }
+
+    @Test func `is opened and closed by many threads at once`() async throws {
+        let path = store.path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 {
+                group.addTask {
+                    for round in 0..<10 {
+                        let replica = try OpeningStore.openExisting(path)
+                        try OpeningStore.put(replica, 1000 + number * 100 + round)
+                        try replica.close()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let identity = try store.identity
+        #expect(identity.position == Position(167))
+        #expect(identity.opening == nil)
+    }
+}

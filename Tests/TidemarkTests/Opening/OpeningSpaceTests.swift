@@ -1,0 +1,146 @@
+// OpeningSpaceTests.swift — a disk that is full, and files that may not grow.
+
+import Foundation
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite struct `when there is no more space` {
+    private static let big = Array(#"{"text":"\#(String(repeating: "x", count: 20_000))"}"#.utf8)
+
+    private static func put(_ replica: Replica, _ number: Int) throws {
+        try replica.write { tx in _ = try tx.put(EntityKey("tasks", "t\(number)"), big) }
+    }
+
+    /// Writes until it is refused, and says how often it was not.
+    private static func fill(
+        _ replica: Replica, from first: Int = 0
+    ) -> (stored: Int, code: TidemarkError.Code?) {
+        for number in first..<first + 400 {
+            do { try put(replica, number) } catch {
+                return (number, (error as? TidemarkError)?.code)
+            }
+        }
+        return (400, nil)
+    }
+
+    /// Takes all the space that is left, by a file that is returned.
+    private static func fillUp(_ disk: TinyDisk) throws -> FileHandle {
+        let path = disk.path + "/rest"
+        try Data().write(to: URL(filePath: path))
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        return handle
+    }
+
+    /// Whether every document is there and the log is whole.
+    private static func expectWhole(
+        _ replica: Replica, _ stored: Int, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for number in 0..<stored {
+            let document = try replica.read { try $0.document(EntityKey("tasks", "t\(number)")) }
+            #expect(document == big, "\(number)", sourceLocation: sourceLocation)
+        }
+        #expect(
+            try replica.position == Position(UInt64(stored + 2)), sourceLocation: sourceLocation)
+        #expect(try replica.journal.verify().findings == [], sourceLocation: sourceLocation)
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
+    func `on the disk, what was acknowledged is there, and writing goes on when there is`() throws {
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
+        let path = disk.path + "/store"
+        func open() throws -> Replica {
+            try Replica.open(
+                at: path, model: SyncWorld.usualModel,
+                dependencies: .seeded(0, clock: ManualClock()))
+        }
+        var replica = try open()
+        let (stored, code) = Self.fill(replica)
+        #expect(code == .diskFull)
+        // Refused because it was full, and not long before.
+        #expect(stored >= 5)
+        let free = try disk.freeBytes
+        #expect(free < 8 * Self.big.count, "\(free) bytes were free after \(stored) documents")
+        // Now for the smallest things too, identity.json among them.
+        try Self.fillUp(disk).close()
+        try Self.expectWhole(replica, stored)
+        try replica.close()
+
+        replica = try open()
+        try Self.expectWhole(replica, stored)
+        expect(.diskFull) { try Self.put(replica, stored) }
+        #expect(disk.grow())
+        let (more, _) = Self.fill(replica, from: stored)
+        #expect(more > stored)
+        try Self.expectWhole(replica, more)
+        try replica.close()
+
+        let identity = try #require(try StoreIdentity.find(in: path).identity)
+        #expect(identity.position <= Position(UInt64(more + 2)))
+        let again = try open()
+        try Self.expectWhole(again, more)
+        try again.close()
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible, "\(TinyDisk.reason)"))
+    func `to make a store, none is made, and it is when there is`() throws {
+        let disk = try #require(try TinyDisk())
+        defer { withExtendedLifetime(disk) {} }
+        let rest = try Self.fillUp(disk)
+        let bytes = try rest.offset()
+        func open() throws -> Replica {
+            try Replica.open(
+                at: disk.path + "/store", model: SyncWorld.usualModel,
+                dependencies: .seeded(0, clock: ManualClock()))
+        }
+        // A little more room each time: the creation gets further each time.
+        for pages in 0..<24 {
+            try rest.truncate(atOffset: bytes - UInt64(pages * 4096))
+            do { try open().close() } catch let error as TidemarkError {
+                #expect(error.code == .diskFull, "\(pages): \(error)")
+            }
+        }
+        try rest.truncate(atOffset: 0)
+        try rest.close()
+        let replica = try open()
+        try Self.put(replica, 0)
+        try Self.expectWhole(replica, 1)
+        try replica.close()
+    }
+
+    @Test func `that the file may take, what was acknowledged is there, and writing goes on`()
+        async throws
+    {
+        let store = try OpeningStore(commits: 0)
+        await #expect(processExitsWith: .success) { [path = store.path as String] in
+            let replica = try OpeningStore.openExisting(path)
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(1), &limit)
+            let unlimited = limit.rlim_cur
+            limit.rlim_cur = 400_000
+            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            let (stored, code) = Self.fill(replica)
+            #expect(code == .fileTooLarge)
+            #expect(stored >= 3)
+            try Self.expectWhole(replica, stored)
+
+            limit.rlim_cur = unlimited
+            unsafe setrlimit(__rlimit_resource_t(1), &limit)
+            try Self.put(replica, stored)
+            try Self.expectWhole(replica, stored + 1)
+            try replica.close()
+            let again = try OpeningStore.openExisting(path)
+            try Self.expectWhole(again, stored + 1)
+            try again.close()
+        }
+    }
+}

@@ -1,6 +1,0 @@
-// RadicaleTests.swift — the suites that talk to a real Radicale, one test after another.
-
-import Testing
-
-@Suite(.serialized, .enabled(if: RadicaleClient.isThere, "\(RadicaleClient.reason)"))
-struct `with a real CalDAV server` {}

@@ -1,0 +1,84 @@
+// AccountTests.swift — one store for each account below a root.
+
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import SyncSupport
+
+/// A folder for the time of a test.
+struct AccountRoot: ~Copyable {
+    let path: String
+
+    init() {
+        path = NSTemporaryDirectory() + "/tidemark-accounts-" + Dependencies.live.makeID()
+    }
+
+    func open(_ account: String, model: SyncModel = SyncWorld.usualModel) throws -> Replica {
+        try Replica.open(
+            in: path, account: account, model: model,
+            dependencies: .seeded(0, clock: ManualClock()))
+    }
+
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+@Suite struct `accounts below one root` {
+    @Test func `have a store each, and are listed`() throws {
+        let root = AccountRoot()
+        #expect(try Replica.accounts(in: root.path) == [])
+        let long = String(repeating: "ä/", count: 80)
+        let accounts = ["Zoë", "bob", "Bob", "../up", "a.b@c", long, long + "x", ".", "100%"]
+        for (index, account) in accounts.enumerated() {
+            let replica = try root.open(account)
+            try replica.put(Errand("a", "\(index)"))
+            try replica.close()
+        }
+
+        #expect(try Replica.accounts(in: root.path) == accounts.sorted())
+        #expect(try root.names.allSatisfy { $0.utf8.count <= 200 })
+        #expect(Set(try root.names.map { $0.lowercased() }).count == accounts.count)
+        for (index, account) in accounts.enumerated() {
+            let replica = try root.open(account)
+            #expect(try replica.read { try $0.get(Errand.self, ID("a")) }?.title == "\(index)")
+            try replica.close()
+        }
+    }
+
+    @Test func `need a name`() throws {
+        let root = AccountRoot()
+        let error = #expect(throws: TidemarkError.self) { try root.open("") }
+        #expect(error?.code == .invalidPath)
+    }
+
+    @Test func `are swept of what an interrupted removal left`() throws {
+        let root = AccountRoot()
+        let (gone, here) = (try root.open("gone"), try root.open("here"))
+        try gone.close()
+        try here.close()
+        try FileManager.default.moveItem(
+            atPath: gone.directory, toPath: gone.directory + ".tidemark-removed")
+        #expect(try Replica.accounts(in: root.path) == ["here"])
+
+        try root.open("here").close()
+
+        #expect(try root.names == ["here"])
+        let again = try root.open("gone")
+        #expect(try again.read { try $0.all(Errand.self) } == [])
+        try again.close()
+    }
+
+    @Test func `are listed when their identity is lost`() throws {
+        let root = AccountRoot()
+        let replica = try root.open("a b")
+        try replica.close()
+        try FileManager.default.removeItem(atPath: replica.directory + "/identity.json")
+
+        #expect(try Replica.accounts(in: root.path) == ["a b"])
+    }
+}

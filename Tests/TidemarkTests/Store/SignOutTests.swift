@@ -1,0 +1,215 @@
+// SignOutTests.swift — the end of an account: what is refused, kept, removed, and never lost.
+
+import Foundation
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkHTTP
+import TidemarkStore
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite struct `signing out` {
+    @Test func `refuses while changes are pending, and changes nothing`() async throws {
+        let world = SyncWorld()
+        try await SyncDevice.with(world) { device in
+            let replica = device.replica
+            try device.put("tasks/t1", "{}")
+            await device.engine.start(.none)
+            let error = await #expect(throws: TidemarkError.self) {
+                try await replica.signOut(ifPending: .refuse)
+            }
+            #expect(error?.code == .pendingChanges)
+            #expect(error?.message.hasPrefix("1 change is not on the server; sync ") == true)
+
+            try device.put("tasks/t2", "{}")
+            #expect(try await device.sync().pending == 0)
+            await device.engine.stop()
+        }
+    }
+
+    @Test func `counts what the server refused as pending`() async throws {
+        let world = SyncWorld()
+        world.server.faults = FaultPlan([FaultRule(.answer(status: 400), method: .put)])
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            try await device.sync()
+            #expect(try device.status("tasks/t1") == .error)
+            let error = await #expect(throws: TidemarkError.self) {
+                try await device.replica.signOut(ifPending: .refuse)
+            }
+            #expect(error?.message.contains("1 of them refused by it") == true)
+        }
+    }
+
+    @Test func `removes the store when nothing is pending`() async throws {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.serverSays("a", #"{"id":"a","title":"t"}"#)
+        try await replica.signOut(ifPending: .refuse)
+
+        #expect(try root.names == [])
+        #expect(try Replica.accounts(in: root.path) == [])
+        #expect(code { try replica.read { $0.position } } == .closed)
+        #expect(code { try replica.put(Errand("a")) } == .closed)
+        let again = try root.open("me")
+        #expect(try again.read { try $0.all(Errand.self) } == [])
+        try again.close()
+    }
+
+    @Test func `discards what is pending when it is told to`() async throws {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.put(Errand("a"))
+        try await replica.signOut(ifPending: .discard)
+        #expect(try root.names == [])
+    }
+
+    @Test func `keeps the store when it is told to`() async throws {
+        let root = AccountRoot()
+        let replica = try root.open("me")
+        try replica.put(Errand("a"))
+        try await replica.signOut(ifPending: .keep)
+
+        #expect(code { try replica.put(Errand("b")) } == .closed)
+        let again = try root.open("me")
+        #expect(try again.read { try $0.pendingCount() } == 1)
+        try again.close()
+    }
+
+    @Test func `is refused while another replica has the store open`() async throws {
+        let root = AccountRoot()
+        let (replica, other) = (try root.open("me"), try root.open("me"))
+        let error = await #expect(throws: TidemarkError.self) {
+            try await replica.signOut(ifPending: .discard)
+        }
+        #expect(error?.code == .busy)
+        try replica.put(Errand("a"))
+        try other.close()
+        try await replica.signOut(ifPending: .discard)
+        #expect(try root.names == [])
+    }
+
+    @Test func `works again and again where files of others lie in the folder`() async throws {
+        let root = AccountRoot()
+        for round in 0..<3 {
+            let replica = try root.open("me")
+            #expect(try replica.read { try $0.all(Errand.self) } == [])
+            try replica.put(Errand("a"))
+            let foreign = replica.directory + "/.DS_Store"
+            try Data("\(round)".utf8).write(to: URL(filePath: foreign))
+            try await replica.signOut(ifPending: .discard)
+            #expect(try Replica.accounts(in: root.path) == [])
+            #expect(try root.names.count == round + 1)
+        }
+        let left = try root.names.map {
+            try String(contentsOfFile: "\(root.path)/\($0)/.DS_Store", encoding: .utf8)
+        }
+        #expect(left.sorted() == ["0", "1", "2"])
+    }
+
+    @Test func `in the middle of a sync leaves nothing behind`() async throws {
+        for delay in 0..<12 {
+            let world = SyncWorld()
+            let device = try SyncDevice.make(world)
+            for number in 0..<5 {
+                try await device.replica.write { tx in try tx.create(Errand("\(number)")) }
+            }
+            let sync = Task { try? await device.sync() }
+            for _ in 0..<(delay * delay * 4) { await Task.yield() }
+            try await device.replica.signOut(ifPending: .discard)
+            _ = await sync.value
+
+            #expect(!FileManager.default.fileExists(atPath: device.replica.directory))
+            #expect(
+                !FileManager.default.fileExists(
+                    atPath: device.replica.directory + ".tidemark-removed"))
+        }
+    }
+
+    @Test func `stops the engines`() async throws {
+        let world = SyncWorld()
+        let device = try SyncDevice.make(world)
+        await device.engine.start()
+        try await device.replica.signOut(ifPending: .refuse)
+
+        #expect(!FileManager.default.fileExists(atPath: device.replica.directory))
+        var status = device.engine.status.makeAsyncIterator()
+        #expect(await status.next()?.activity == .stopped(nil))
+        await #expect(throws: TidemarkError.self) { _ = try await device.sync() }
+    }
+
+    @Test func `loses no write that was acknowledged`() async throws {
+        for round in 0..<20 {
+            let root = AccountRoot()
+            let replica = try root.open("me")
+            let written = Lock(0)
+            let writers = (0..<4).map { writer in
+                Task {
+                    for index in 0..<(writer == 0 ? round / 4 : round) {
+                        try await replica.write { tx in try tx.create(Errand("\(writer)-\(index)"))
+                        }
+                        written.withLock { $0 += 1 }
+                    }
+                }
+            }
+            do {
+                try await replica.signOut(ifPending: .refuse)
+                for writer in writers { _ = await writer.result }
+                #expect(written.withLock(\.self) == 0)
+                #expect(try root.names == [])
+            } catch let error as TidemarkError {
+                #expect(error.code == .pendingChanges)
+                for writer in writers { try await writer.value }
+                #expect(try replica.read { try $0.pendingCount() } == written.withLock(\.self))
+                try replica.close()
+            }
+        }
+    }
+
+    private func code<R>(_ body: () throws -> R) -> TidemarkError.Code? {
+        do { _ = try body() } catch { return (error as? TidemarkError)?.code }
+        return nil
+    }
+}
+
+@Suite struct `two engines of one store` {
+    @Test func `don't run at the same time, whichever replica they have`() async throws {
+        let world = SyncWorld.live()
+        try await SyncDevice.with(world) { device in
+            let other = try Replica.open(existing: device.replica.directory)
+            let second = SyncDevice.engine(
+                other, device.wire, adapter: try SyncWorld.remote.makeAdapter())
+            await device.engine.start(.none)
+            let error = await #expect(throws: TidemarkError.self) {
+                _ = try await second.sync()
+            }
+            #expect(error?.code == .engineRunning)
+            var status = second.status.makeAsyncIterator()
+            await second.start()
+            while let next = await status.next() {
+                if case .stopped(let error?) = next.activity {
+                    #expect(error.code == .engineRunning)
+                    break
+                }
+            }
+
+            await device.engine.stop()
+            #expect(try await second.sync().isSynced)
+            try other.close()
+        }
+    }
+
+    @Test func `hear of edits through any replica`() async throws {
+        let world = SyncWorld()
+        try await SyncWatch.with(world, SyncTriggers()) { device, watch in
+            let other = try Replica.open(existing: device.replica.directory)
+            try await watch.until { $0.activity == .idle }
+            try other.put("tasks/t1", "{}")
+            try await watch.until { $0.waitsFor == .quiet && $0.pending == 1 }
+            try other.close()
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// EngineCredentialTests.swift — whom the engine asks for credentials, and how often.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkRules
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+@Suite(.serialized) struct `credentials` {
+    /// A device whose credentials are given out one after another, the last one again and again.
+    private func scene(
+        _ given: [Result<String, any Error>],
+        _ body: (SyncWorld, SyncDevice, SyncEngine, SyncCounter) async throws -> Void
+    ) async throws {
+        let world = SyncWorld()
+        let asked = SyncCounter()
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) {
+                let number = asked.count()
+                return .basic(user: try given[min(number, given.count - 1)].get(), password: "")
+            }
+            device.wire.tap { request, _, pass in
+                guard request.user == "old" else { return await pass() }
+                return .success(
+                    TransportResponse(response: HTTPResponse(status: 401), body: []))
+            }
+            try await body(world, device, engine, asked)
+            try device.verify()
+        }
+    }
+
+    @Test func `are asked for once a run`() async throws {
+        try await scene([.success("new")]) { world, device, engine, asked async throws in
+            #expect(try await engine.sync().isSynced)
+            #expect(asked.value == 1)
+            #expect(try await engine.sync().isSynced)
+            #expect(asked.value == 2)
+        }
+    }
+
+    @Test func `are asked for once more when they are not accepted, and the run goes on`()
+        async throws
+    {
+        try await scene([.success("old"), .success("new")]) {
+            world, device, engine, asked async throws in
+            let outcome = try await engine.sync()
+
+            #expect(outcome.isSynced && outcome.counts.requests == 5)
+            #expect(asked.value == 2)
+            #expect(device.wire.total == 5)
+        }
+    }
+
+    @Test(arguments: 1...4)
+    func `that expire in the middle are renewed there, also for a write`(_ number: Int) async throws
+    {
+        let world = SyncWorld([FaultRule(.answer(status: 401), nth: number)])
+        try await SyncDevice.with(world) { device in
+            try device.put("tasks/t1", "{}")
+            let asked = SyncCounter()
+            let engine = SyncEngine(
+                device.replica, remote: SyncWorld.remote,
+                adapter: try SyncWorld.remote.makeAdapter(), transport: device.wire
+            ) { .basic(user: "\(asked.count())", password: "") }
+
+            #expect(try await engine.sync().isSynced)
+
+            #expect(device.wire.total == 5 && asked.value == 2)
+            #expect(try device.mutations("tasks/t1") == ["accepted"])
+            try device.verify()
+        }
+    }
+
+    @Test func `that stay the same are not tried again, and the engine is paused`() async throws {
+        try await scene([.success("old")]) { world, device, engine, asked async throws in
+            #expect(try await engine.sync(.timer).failure == .unauthorized)
+            #expect(asked.value == 2 && device.wire.count == 1)
+
+            #expect(try await engine.sync(.timer).failure == .unauthorized)
+            #expect(asked.value == 2 && device.wire.count == 1)
+        }
+    }
+
+    @Test func `that are refused a second time end the run`() async throws {
+        let given = ["old", "older", "new"].map { Result<String, any Error>.success($0) }
+        try await scene(given) { world, device, engine, asked async throws in
+            device.wire.tap { request, _, pass in
+                if request.user == "new" { return await pass() }
+                return .success(
+                    TransportResponse(response: HTTPResponse(status: 401), body: []))
+            }
+            #expect(try await engine.sync().failure == .unauthorized)
+            #expect(asked.value == 2 && device.wire.count == 2)
+
+            #expect(try await engine.sync(.credentialsChanged).isSynced)
+            #expect(asked.value == 3)
+        }
+    }
+
+    @Test func `that can't be renewed for want of a network are no reason to pause`() async throws {
+        let offline = SyncFailure.offline("no token")
+        try await scene([.success("old"), .failure(offline), .success("new")]) {
+            world, device, engine, asked async throws in
+            #expect(try await engine.sync().failure == offline)
+
+            let gates = try device.gates()
+            #expect(gates.frozen == nil && gates.backoff?.failures == 1)
+            #expect(try await engine.sync().isSynced)
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whose credentials it carries.
+    fileprivate var user: String? {
+        let users = ["old", "older", "new"]
+        return users.first { user in
+            headerFields[.authorization] == "Basic " + Base64.encode(Array("\(user):".utf8))
+        }
+    }
+}

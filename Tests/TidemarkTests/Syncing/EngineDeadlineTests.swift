@@ -1,0 +1,156 @@
+// EngineDeadlineTests.swift — runs that have little time, as in the background.
+
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkRules
+import TidemarkSync
+import TidemarkTesting
+
+@testable import SyncSupport
+
+/// Notes how long each request may take.
+private final class LimitedWire: Transport {
+    let next: SyncWire
+    let deadlines = SyncBox<[Duration]>()
+
+    init(_ next: SyncWire) { self.next = next }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        deadlines.value = (deadlines.value ?? []) + [limits.deadline]
+        return try await next.send(request, body: body, limits: limits)
+    }
+}
+
+@Suite(.serialized) struct `a run with a deadline` {
+    /// Five edits on a server whose every answer takes ten seconds.
+    private func scene(
+        _ body: (SyncWorld, SyncDevice, LimitedWire, SyncEngine) async throws -> Void
+    ) async throws {
+        var model = SyncWorld.usualModel
+        model.settings.batchSize = 1
+        let world = SyncWorld(model: model)
+        try await SyncDevice.with(world) { device in
+            for number in 1...5 { try device.put("tasks/t\(number)", "{}") }
+            let wire = LimitedWire(device.wire)
+            device.wire.tap { _, _, pass in
+                world.clock.advance(by: .seconds(10))
+                return await pass()
+            }
+            let engine = SyncDevice.engine(
+                device.replica, wire, adapter: try SyncWorld.remote.makeAdapter())
+            try await body(world, device, wire, engine)
+        }
+    }
+
+    @Test func `begins no request that can't end in time, and the next run goes on`() async throws {
+        try await scene { world, device, wire, engine async throws in
+            let outcome = try await engine.sync(.background, deadline: .seconds(35))
+
+            #expect(outcome.failure == .deadline && outcome.pending == 3)
+            #expect(
+                wire.deadlines.value
+                    == [.seconds(30), .seconds(30), .seconds(25), .seconds(15), .seconds(5)])
+            #expect(try device.outcomes() == ["deadline"])
+            #expect(try device.gates().backoff == nil)
+            try device.verify()
+
+            #expect(try await engine.sync(.background).isSynced)
+            #expect(world.writes.count == 5 && device.wire.total == 5 + 3 + 3)
+        }
+    }
+
+    @Test func `that a request used up is no failure of the server`() async throws {
+        try await scene { world, device, wire, engine async throws in
+            device.wire.tap { request, _, pass in
+                guard request.isWrite else { return await pass() }
+                world.clock.advance(by: .seconds(20))
+                return .failure(TransportError(.timeout, detail: "deadline"))
+            }
+
+            let outcome = try await engine.sync(.background, deadline: .seconds(20))
+
+            #expect(outcome.failure == .deadline)
+            #expect(try device.outbox().first == "tasks/t1 unknown")
+            #expect(try device.gates().backoff == nil)
+        }
+    }
+
+    @Test(arguments: [TransportError.Code.connectionLost, .timeout])
+    func `is not over when a request fails at once`(_ code: TransportError.Code) async throws {
+        try await scene { world, device, wire, engine async throws in
+            device.wire.tap { request, _, pass in
+                request.path?.contains("/lists/records?") == true
+                    ? .failure(TransportError(code)) : await pass()
+            }
+
+            let outcome = try await engine.sync(.background, deadline: .seconds(25))
+
+            #expect(outcome.failure == nil && outcome.pending == 0)
+            #expect(outcome.paused["lists"]?.name == "timeout")
+        }
+    }
+
+    @Test func `that it does not need makes no difference`() async throws {
+        try await scene { world, device, wire, engine async throws in
+            let outcome = try await engine.sync(.background, deadline: .seconds(81))
+
+            #expect(outcome.isSynced)
+            #expect(wire.deadlines.value?.count == 8)
+        }
+    }
+
+    @Test func `that leaves no time asks nothing`() async throws {
+        try await scene { world, device, wire, engine async throws in
+            for deadline in [Duration.zero, .seconds(-1), .milliseconds(999)] {
+                let outcome = try await engine.sync(.background, deadline: deadline)
+                #expect(outcome.failure == .deadline && outcome.pending == 5)
+            }
+            #expect(wire.deadlines.value == nil)
+        }
+    }
+
+    @Test func `counts by the clock that nobody sets`() async throws {
+        try await scene { world, device, wire, engine async throws in
+            device.wire.tap { _, number, pass in
+                world.clock.set(by: .seconds(number % 2 == 0 ? 86_400 : -90_000))
+                return await pass()
+            }
+
+            let outcome = try await engine.sync(.background, deadline: .seconds(20))
+
+            #expect(outcome.failure == nil && outcome.pending == 0)
+        }
+    }
+
+    @Test func `does not wait longer for its turn`() async throws {
+        try await SyncWatch.with(SyncWorld()) { device, _ async throws in
+            let (seconds, second) = AsyncStream.makeStream(of: Task<SyncOutcome, any Error>.self)
+            let (released, release) = AsyncStream.makeStream(of: Void.self)
+            device.wire.tap { _, number, pass in
+                if number == 1 {
+                    second.yield(
+                        Task.immediate {
+                            try await device.engine.sync(.background, deadline: .seconds(25))
+                        })
+                    for await _ in released { break }
+                }
+                return await pass()
+            }
+            let first = Task { try await device.sync() }
+
+            #expect(await device.world.clock.firstSleep() == .seconds(25))
+            device.world.clock.advance(by: .seconds(25))
+            var outcomes = seconds.makeAsyncIterator()
+            #expect(try await outcomes.next()?.value.failure == .deadline)
+            release.finish()
+
+            #expect(try await first.value.isSynced)
+            #expect(try device.outcomes() == ["synced"])
+        }
+    }
+}

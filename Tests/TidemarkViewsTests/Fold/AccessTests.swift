@@ -1,0 +1,186 @@
+// AccessTests.swift — what goes out of reach and comes back, as the fold decides it.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `what is out of reach` {
+    let reach: ReachStore
+
+    init() throws {
+        reach = try ReachStore()
+        for id in 1...2 { try reach.workspace(id) }
+        for id in 1...2 {
+            try reach.says("projects/\(id)", #"{"id":\#(id),"workspace_id":\#(id)}"#)
+            try reach.entry(id, in: id, project: id)
+        }
+    }
+
+    @Test func `is not seen, and neither is what belongs to it`() throws {
+        try reach.loses("2")
+
+        #expect(try reach.seen("workspaces") == ["1"])
+        #expect(try reach.seen("projects") == ["1"])
+        #expect(try reach.seen("entries") == ["1"])
+        #expect(try reach.kept("entries") == ["1", "2"])
+        #expect(try reach.decisions() == ["workspaces/2 access hidden"])
+        try reach.check()
+    }
+
+    @Test func `is not seen when it comes later either`() throws {
+        try reach.loses("2")
+        try reach.entry(3, in: 2)
+        try reach.entry(4, in: 1)
+        try reach.store.write(.about(.localCreated, "entries/new", #"{"workspace_id":2}"#))
+        #expect(try reach.seen("entries") == ["1", "4"])
+
+        // What moves to another workspace is seen again.
+        try reach.entry(3, in: 1)
+        #expect(try reach.seen("entries") == ["1", "3", "4"])
+        try reach.check()
+    }
+
+    @Test func `WS-03: is seen again when the server names it`() throws {
+        try reach.loses("2")
+        try reach.workspace(2)
+
+        #expect(try reach.seen("workspaces") == ["1", "2"])
+        #expect(try reach.seen("projects") == ["1", "2"])
+        #expect(try reach.seen("entries") == ["1", "2"])
+        #expect(
+            try reach.decisions() == ["workspaces/2 access hidden", "workspaces/2 access shown"])
+        try reach.check()
+    }
+
+    @Test func `is seen again when a page says that it is as it was`() throws {
+        try reach.loses("2")
+        try reach.store.write(
+            Event(
+                .pullPage, recordedAt: Timestamp(rawValue: 1), collection: "workspaces",
+                json: Array(#"{"scope":"","ids":["1","2"],"at":["=","="]}"#.utf8)))
+
+        #expect(try reach.seen("entries") == ["1", "2"])
+        try reach.check()
+    }
+
+    @Test func `WS-06: is not what was only made here, nor what is out of reach already`() throws {
+        try reach.store.write(.about(.localCreated, "workspaces/-3", #"{"name":"mine"}"#))
+        try reach.loses("2")
+        try reach.loses("2", "-3", "never-here")
+
+        #expect(try reach.seen("workspaces") == ["-3", "1"])
+        #expect(try reach.decisions() == ["workspaces/2 access hidden"])
+        // Found once, it is found for good.
+        try reach.workspace(2)
+        #expect(try reach.seen("entries") == ["1", "2"])
+        try reach.check()
+    }
+
+    @Test func `stays so when the server deletes it, and is let go of by the next clean-up`() throws
+    {
+        try reach.loses("2")
+        try reach.says("workspaces/2", nil)
+        #expect(try reach.seen("entries") == ["1"])
+
+        try reach.cleansUp()
+        #expect(try reach.kept("entries") == ["1"])
+        #expect(try reach.kept("projects") == ["1"])
+        try reach.check()
+    }
+
+    @Test func `WS-08: and still running is pruned at once, when it is in sync`() throws {
+        try reach.entry(3, in: 2, duration: "null")
+        try reach.entry(4, in: 1, duration: "null")
+        try reach.loses("2")
+
+        #expect(try reach.kept("entries") == ["1", "2", "4"])
+        #expect(
+            try reach.decisions() == ["workspaces/2 access hidden", "entries/3 access pruned"])
+        #expect(try reach.row("entries/3").prunedDigest.count == 32)
+        // It comes back with the workspace, as the server says it.
+        try reach.workspace(2)
+        try reach.entry(3, in: 2, duration: "null")
+        #expect(try reach.seen("entries") == ["1", "2", "3", "4"])
+        try reach.check()
+    }
+
+    @Test func `WS-11: and a placeholder of what is running is kept`() throws {
+        try reach.standsIn("entries/3", #"{"workspace_id":2,"duration":null}"#)
+        try reach.loses("2")
+
+        #expect(try reach.kept("entries") == ["1", "2", "3"])
+    }
+
+    @Test(arguments: ["edited", "refused", "under way"])
+    func `WS-09: and still running is kept where something is not settled`(_ what: String) throws {
+        try reach.entry(3, in: 2, duration: "null")
+        switch what {
+        case "edited": try reach.edit("entries/3")
+        case "refused": try reach.refuse("entries/3")
+        default:
+            try reach.edit("entries/3")
+            try reach.store.write(.about(.requestSent, "entries/3", mutation: try reach.last))
+        }
+        try reach.loses("2")
+
+        #expect(try reach.kept("entries") == ["1", "2", "3"])
+        #expect(try reach.seen("entries") == ["1"])
+        try reach.check()
+    }
+}
+
+@Suite struct `what comes into reach` {
+    let reach: ReachStore
+
+    init() throws {
+        reach = try ReachStore()
+        try reach.workspace(1)
+    }
+
+    private func marks() throws -> [String] {
+        try reach.store.journal.read { views in
+            try ReachStore.model.collections.compactMap { collection in
+                try views.watermark(collection.name).map { _ in "\(collection.name)" }
+            }
+        }
+    }
+
+    @Test func `WS-01: has the other collections listed anew`() throws {
+        for name in ["workspaces", "projects", "entries"] {
+            try reach.completes(CollectionName(name))
+        }
+        try reach.workspace(1)
+        #expect(try marks() == ["workspaces", "projects", "entries"])
+
+        try reach.workspace(2)
+        #expect(try marks() == ["workspaces"])
+        #expect(try reach.decisions() == ["workspaces/2 access gained"])
+        try reach.check()
+    }
+
+    @Test func `WS-02: is nothing new where nothing was listed yet`() throws {
+        try reach.workspace(2)
+
+        #expect(try reach.decisions() == [])
+    }
+
+    @Test func `is told from what was made here and taken by the server`() throws {
+        try reach.completes("projects")
+        let position = try reach.last
+        try reach.store.write(.about(.localCreated, "workspaces/3", #"{"name":"mine"}"#))
+        try reach.store.write(.about(.requestSent, "workspaces/3", mutation: position + 1))
+        try reach.store.write(
+            .about(
+                .pushAccepted, "workspaces/3", mutation: position + 1, call: position + 2,
+                revision: "1"),
+            .about(
+                .serverUpserted, "workspaces/3", #"{"id":3}"#, mutation: position + 1,
+                call: position + 2, asOf: position + 2, revision: "1"))
+        try reach.workspace(3)
+
+        #expect(try marks() == ["projects"])
+        try reach.check()
+    }
+}

@@ -1,0 +1,98 @@
+// ChoiceFoldTests.swift — a field that must name one of the entities of a collection.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+private let user = EntityKey("user", "5")
+
+@Suite struct `a choice in the fold` {
+    let fold = MemoryFold()
+
+    private static func model(_ ids: IDSource = .serverNumber) -> Event {
+        var places = CollectionModel("places")
+        places.ids = ids
+        var user = CollectionModel("user")
+        user.choices = [ChoiceRule("place", of: "places", otherwise: "noPlace")]
+        return .registered(
+            SyncModel(name: "choice", collections: [places, user, CollectionModel("last")]))
+    }
+
+    private static func listed(_ collection: CollectionName) -> Event {
+        Event(
+            .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: collection,
+            revision: Revision("1"), json: Array("{}".utf8))
+    }
+
+    private static let undecided = Event.about(
+        .serverUpserted, "user/5", #"{"id":5,"place":null}"#, revision: "1")
+
+    private func place() throws -> String? {
+        let document = try #require(try fold.entity(user)?.document)
+        return try JSONDocument(parsing: document).rawValue("place").map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    @Test(arguments: [(IDSource.serverNumber, "7"), (.serverText, #""7""#)])
+    func `WS-13: is made where there is just one, and pushed`(
+        _ ids: IDSource, _ value: String
+    ) throws {
+        try fold.apply([
+            Self.model(ids), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
+            Self.undecided,
+        ])
+        #expect(try place() == "null")
+        try fold.apply([Self.listed("last")])
+        #expect(try place() == value)
+        #expect(try fold.entity(user)?.status == .updated)
+        #expect(try fold.derived(4, user)?.rule == "choice")
+        #expect(try fold.decisions(by: "choice").map(\.inputs) == [[Position(3), Position(2)]])
+
+        // Again, with nothing new.
+        try fold.apply([Self.listed("last")])
+        #expect(try fold.entity(user)?.pending.map(\.position) == [Position(4)])
+    }
+
+    @Test func `WS-14: is not made where there are several`() throws {
+        try fold.apply([
+            Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
+            .about(.serverUpserted, "places/8", #"{"id":8}"#, revision: "1"), Self.undecided,
+            Self.listed("last"),
+        ])
+        #expect(try place() == "null")
+        #expect(try fold.entity(user)?.status == .synced)
+    }
+
+    @Test func `is not made of what only is here`() throws {
+        try fold.apply([
+            Self.model(), .about(.localCreated, "places/7", #"{"id":7}"#), Self.undecided,
+            Self.listed("last"),
+        ])
+        #expect(try place() == "null")
+    }
+
+    @Test func `is taken back where there is another one by now`() throws {
+        try fold.apply([
+            Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
+            Self.undecided, Self.listed("last"),
+        ])
+        try fold.apply([
+            .about(.serverUpserted, "places/8", #"{"id":8}"#, revision: "1"), Self.listed("places"),
+        ])
+        #expect(try place() == "null")
+        #expect(try fold.derived(4, user)?.outcome == .withdrawn)
+    }
+
+    @Test func `gives way to the user's`() throws {
+        try fold.apply([
+            Self.model(), .about(.serverUpserted, "places/7", #"{"id":7}"#, revision: "1"),
+            Self.undecided, Self.listed("last"),
+            .about(.localUpdated, "user/5", #"{"set":{"place":9}}"#),
+        ])
+        #expect(try place() == "9")
+        #expect(try fold.derived(4, user)?.outcome == .withdrawn)
+    }
+}

@@ -1,0 +1,208 @@
+// CreateMatchTests.swift — a creation that was sent and never answered is recognised in a list.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `an unanswered creation` {
+    private let entry = #"{"id":"e","name":"tea","project":"p","n":1}"#
+
+    /// A fold in which entry `e` of project `p`, which is 13, was sent.
+    private func sent() throws -> (fold: NumberedFold, made: UInt64, call: UInt64) {
+        let fold = try NumberedFold()
+        let project = try fold.apply(.about(.localCreated, "projects/p", #"{"name":"p"}"#))
+        try fold.accept(
+            "projects/p", project, call: try fold.send("projects/p", project), id: "13")
+        let made = try fold.apply(.about(.localCreated, "entries/e", entry))
+        return (fold, made, try fold.send("entries/e", made))
+    }
+
+    @Test func `is what a list names with equal fields, references by any id`() throws {
+        let (fold, made, call) = try sent()
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"m":2}"#,
+                asOf: call))
+
+        let entity = try #require(try fold.row("entries/e"))
+        #expect(text(entity.document) == #"{"id":20,"name":"tea","project":13,"m":2}"#)
+        #expect(entity.pending == [] && entity.attempt == nil)
+        #expect(try fold.row("entries/20") == nil)
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        // Somebody removed a field since, or made the entity.
+        let mutation = try #require(try fold.memory.mutation(made))
+        #expect(mutation.outcome == .merged && mutation.proof == fold.memory.last)
+        #expect(mutation.lost == ["n"])
+        let row = try #require(fold.memory.rows[.decision(fold.memory.last, 0)])
+        let decision = try DecisionRow(parsing: row)
+        #expect((decision.rule, decision.result) == ("match", "merged"))
+        #expect((decision.superseded, decision.kept) == (["n"], ["name", "project"]))
+        #expect(fold.ledger("e") == 0 && fold.ledger("u") == 0)
+    }
+
+    @Test func `is accepted where all of it is there`() throws {
+        let (fold, made, call) = try sent()
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":1.0}"#,
+                asOf: call))
+
+        let mutation = try #require(try fold.memory.mutation(made))
+        #expect(mutation.outcome == .accepted && mutation.lost == [])
+    }
+
+    @Test(arguments: [
+        #"{"id":20,"name":"milk","project":13}"#, #"{"id":20,"name":"tea","project":14}"#,
+        #"{"id":20,"name":"tea"}"#,
+    ])
+    func `is nothing that differs in a field`(_ record: String) throws {
+        let (fold, _, call) = try sent()
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.row("entries/20")?.baseState == .live)
+        #expect(try fold.row("entries/e")?.attempt != nil)
+    }
+
+    @Test func `is nothing that was asked for before it was sent, and nothing that is known`()
+        throws
+    {
+        let (fold, _, call) = try sent()
+        let record = #"{"id":20,"name":"tea","project":13}"#
+
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call - 1))
+        #expect(try fold.row("entries/20")?.baseState == .live)
+        try fold.apply(.about(.serverUpserted, "entries/20", record, asOf: call))
+
+        #expect(try fold.row("entries/e")?.attempt != nil)
+    }
+
+    @Test(arguments: [#""m":2"#, #""n":1"#])
+    func `keeps what was done since, and an edit is no conflict`(_ rest: String) throws {
+        let (fold, made, call) = try sent()
+        try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"name":"milk"},"unset":[]}"#))
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,\#(rest)}"#,
+                asOf: call))
+
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.pending.count == 1 && row.pending[0].kind == .update)
+        #expect(text(row.document) == #"{"id":20,"name":"milk","project":13,\#(rest)}"#)
+        // The only thing to be decided is what the creation lost, by the rule that recognised it.
+        let lost = rest.hasPrefix(#""n""#) ? [] : ["n"]
+        #expect(try fold.memory.mutation(made)?.lost == lost)
+        #expect(fold.ledger("d") == lost.count)
+        let decision = try fold.memory.rows[.decision(fold.memory.last, 0)].map(
+            DecisionRow.init(parsing:))
+        #expect(decision?.rule == (lost.isEmpty ? nil : "match"))
+        #expect(decision?.superseded == (lost.isEmpty ? nil : lost))
+    }
+
+    @Test func `is not there when a list ends without it, and is recognised later all the same`()
+        throws
+    {
+        let (fold, _, call) = try sent()
+
+        try fold.end("entries", asOf: call - 1)
+        #expect(try fold.row("entries/e")?.attempt != nil)
+        try fold.end("entries", asOf: call)
+        let row = try #require(try fold.row("entries/e"))
+        #expect(row.attempt == nil && row.pending[0].mayHaveArrived)
+        #expect(fold.ledger("u") == 0 && fold.ledger("e") == 1)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+        #expect(try fold.row("entries/e")?.pending == [])
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+        #expect(fold.ledger("e") == 0)
+    }
+
+    @Test func `has an edit that went along and lost all its fields superseded`() throws {
+        let (fold, made, _) = try sent()
+        let edit = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"n":2},"unset":[]}"#))
+        let call = try fold.send("entries/e", edit)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":7}"#,
+                asOf: call))
+
+        #expect(try fold.row("entries/e")?.pending == [])
+        // The creation lost nothing that its own maker had not changed since.
+        let creation = try fold.memory.mutation(made)
+        #expect(creation?.outcome == .accepted && creation?.lost == [])
+        let update = try fold.memory.mutation(edit)
+        #expect(update?.outcome == .superseded && update?.lost == ["n"])
+    }
+
+    @Test func `has an edit that a later one overwrote in part judged by the rest`() throws {
+        let (fold, _, _) = try sent()
+        let first = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"n":2,"m":3},"unset":[]}"#))
+        let second = try fold.apply(
+            .about(.localUpdated, "entries/e", #"{"set":{"m":4},"unset":[]}"#))
+        let call = try fold.send("entries/e", second)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13,"n":7,"m":4}"#,
+                asOf: call))
+
+        #expect(try fold.memory.mutation(first)?.outcome == .superseded)
+        #expect(try fold.memory.mutation(first)?.lost == ["n"])
+        #expect(try fold.memory.mutation(second)?.outcome == .accepted)
+        let decision = try fold.memory.rows[.decision(fold.memory.last, 0)].map(
+            DecisionRow.init(parsing:))
+        #expect(decision?.superseded == ["n"] && decision?.kept == [])
+    }
+
+    @Test func `that was deleted since is nothing when a list ends without it`() throws {
+        let (fold, made, call) = try sent()
+        try fold.apply(.about(.localDeleted, "entries/e"))
+
+        try fold.end("entries", asOf: call)
+
+        #expect(try fold.row("entries/e") == nil)
+        #expect(try fold.memory.mutation(made)?.outcome == .annihilated)
+        #expect(fold.ledger("e") == 0)
+    }
+
+    @Test func `takes the place of a placeholder`() throws {
+        let (fold, _, call) = try sent()
+        var stub = EntityRow()
+        stub.baseState = .live
+        stub.isPlaceholder = true
+        stub.base = Array(#"{"id":20}"#.utf8)
+        fold.memory.set(.entity(try "entries/20".key), stub.encoded)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20", #"{"id":20,"name":"tea","project":13}"#, asOf: call))
+
+        #expect(try fold.row("entries/20") == nil)
+        #expect(try fold.row("entries/e")?.isPlaceholder == false)
+    }
+
+    @Test func `by time is recognised however the time is written`() throws {
+        let fold = try NumberedFold()
+        let made = try fold.apply(
+            .about(.localCreated, "entries/e", #"{"name":"2020-01-01T10:00:00Z"}"#))
+        let call = try fold.send("entries/e", made)
+
+        try fold.apply(
+            .about(
+                .serverUpserted, "entries/20",
+                #"{"id":20,"name":"2020-01-01T11:00:00+01:00","project":null}"#, asOf: call))
+
+        #expect(try fold.ids("entries/20") == ["e", "20"])
+    }
+}

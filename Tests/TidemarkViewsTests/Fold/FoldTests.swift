@@ -1,0 +1,228 @@
+// FoldTests.swift — single events, and what they make of the rows.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+private let key = EntityKey("tasks", "1")
+
+@Suite struct `the fold` {
+    let fold = MemoryFold()
+
+    private func row() throws -> EntityRow { try #require(try fold.entity(key)) }
+
+    private func outcome(_ number: UInt64) throws -> MutationOutcome? {
+        try #require(try fold.mutation(number)).outcome
+    }
+
+    @Test func `an edit goes from the outbox to the server and is accepted`() throws {
+        try fold.apply([.about(.localCreated, "tasks/1", #"{"a":1}"#)])
+        #expect(try row().status == .created)
+
+        try fold.apply([.about(.requestSent, "tasks/1", mutation: 1)])
+        #expect(try row().status == .uploading)
+
+        try fold.apply([
+            .about(.requestAnswered, "tasks/1", #"{"status":201}"#, call: 2),
+            .about(.pushAccepted, "tasks/1", mutation: 1, call: 2, revision: "5"),
+            .about(
+                .serverUpserted, "tasks/1", #"{"a":1,"at":9}"#, mutation: 1, call: 2, asOf: 2,
+                revision: "5"),
+        ])
+        #expect(try row().status == .synced)
+        #expect(try text(row().document) == #"{"a":1,"at":9}"#)
+        let mutation = try #require(try fold.mutation(1))
+        #expect(mutation.outcome == .accepted)
+        #expect(mutation.proof == Position(4))
+        #expect(mutation.revision == Revision("5"))
+        #expect((mutation.attempts, mutation.call) == (1, Position(2)))
+    }
+
+    @Test func `an edit made while another is under way stays pending`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", #"{"a":1}"#),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#),
+            .about(.pushAccepted, "tasks/1", mutation: 1, call: 2, revision: "5"),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, mutation: 1, call: 2, asOf: 2),
+        ])
+
+        #expect(try row().status == .updated)
+        #expect(try row().pending.map(\.position) == [Position(3)])
+        #expect(try text(row().document) == #"{"a":2}"#)
+        #expect(try text(row().base) == #"{"a":1}"#)
+    }
+
+    @Test func `what was made and deleted unsent is annihilated`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", "{}"), .about(.localDeleted, "tasks/1"),
+        ])
+
+        #expect(try outcome(1) == .annihilated)
+        #expect(try outcome(2) == .annihilated)
+        #expect(try fold.entity(key) == nil)
+    }
+
+    @Test func `a failure that never arrived proves what it annihilates`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", "{}"),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.localDeleted, "tasks/1"),
+            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":false}"#, call: 2),
+        ])
+
+        #expect(try fold.mutation(3)?.outcome == .annihilated)
+        #expect(try fold.mutation(3)?.proof == Position(4))
+    }
+
+    @Test func `a failure that may have arrived leaves the outcome unknown`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", "{}"),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":true}"#, call: 2),
+        ])
+
+        #expect(try row().status == .uploading)
+        #expect(try outcome(1) == nil)
+    }
+
+    @Test func `made anew and deleted again while a deletion is under way leaves nothing to send`()
+        throws
+    {
+        try fold.apply([
+            .about(.serverUpserted, "tasks/1", "{}", asOf: 1, revision: "1"),
+            .about(.localDeleted, "tasks/1"),
+            .about(.requestSent, "tasks/1", mutation: 2),
+            .about(.localCreated, "tasks/1", #"{"a":1}"#),
+            .about(.localDeleted, "tasks/1"),
+            .about(.pushAccepted, "tasks/1", mutation: 2, call: 3),
+        ])
+
+        #expect(try outcome(2) == .accepted)
+        #expect(try outcome(4) == .annihilated)
+        #expect(try outcome(5) == .annihilated)
+        #expect(try row().pending.isEmpty)
+    }
+
+    @Test func `a refused edit waits for the user, and an edit sends it again`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", "{}"),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(
+                .pushRejected, "tasks/1", #"{"status":400,"message":"no title"}"#, mutation: 1,
+                call: 2),
+        ])
+        #expect(try row().status == .error)
+        #expect(try row().refusal?.message == "no title")
+        #expect(try outcome(1) == .rejected)
+
+        try fold.apply([.about(.localUpdated, "tasks/1", #"{"set":{"title":"tea"}}"#)])
+        #expect(try row().status == .created)
+        #expect(try row().refusal == nil)
+        #expect(try outcome(1) == nil)
+        #expect(try fold.mutation(1)?.proof == nil)
+    }
+
+    @Test func `retrying arms what was refused, discarding gives it up`() throws {
+        let refused: [Event] = [
+            .about(.localCreated, "tasks/1", "{}"),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.pushRejected, "tasks/1", mutation: 1, call: 2),
+        ]
+        try fold.apply(refused + [.about(.localRetried, "tasks/1")])
+        #expect(try outcome(1) == nil)
+
+        try fold.apply([.about(.localDiscarded, "tasks/1")])
+        #expect(try outcome(1) == .discarded)
+        #expect(try fold.mutation(1)?.proof == Position(5))
+        #expect(try fold.entity(key) == nil)
+    }
+
+    @Test func `what a pull shows to have arrived is no longer uploading`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", #"{"a":1}"#),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":true}"#, call: 2),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 3, revision: "5"),
+        ])
+
+        #expect(try row().status == .synced)
+        #expect(try outcome(1) == .accepted)
+    }
+
+    @Test func `a conflict is kept as a decision that names both sides`() throws {
+        try fold.apply([
+            .model(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3}"#, asOf: 3, revision: "2"),
+        ])
+
+        let bytes = try #require(fold.rows[.decision(Position(4), 0)])
+        let decision = try DecisionRow(parsing: bytes)
+        #expect(decision.key == key)
+        #expect((decision.rule, decision.result) == ("serverWins", "serverWins"))
+        #expect(decision.inputs == [Position(3), Position(4)])
+        #expect(decision.fields == ["a"])
+        #expect(try outcome(3) == .superseded)
+        #expect(try text(row().document) == #"{"a":3}"#)
+    }
+
+    @Test func `the policy is the one registered when the server speaks`() throws {
+        try fold.apply([
+            .model(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#),
+            .model(.localWins),
+            .about(.serverUpserted, "tasks/1", #"{"a":3}"#, asOf: 4, revision: "2"),
+        ])
+
+        #expect(try outcome(3) == nil)
+        #expect(try text(row().document) == #"{"a":2}"#)
+    }
+
+    @Test func `an id of the server's own is an alias for life`() throws {
+        try fold.apply([
+            .about(.localCreated, "tasks/1", "{}"),
+            .about(.requestSent, "tasks/1", mutation: 1),
+            .about(.pushAccepted, "tasks/1", #"{"serverID":"900"}"#, mutation: 1, call: 2),
+            .about(.serverUpserted, "tasks/900", #"{"id":900}"#, asOf: 3, revision: "1"),
+        ])
+
+        #expect(try text(row().document) == #"{"id":900}"#)
+        #expect(try fold.entity(EntityKey("tasks", "900")) == nil)
+    }
+}
+
+@Suite struct `what can't be understood` {
+    let fold = MemoryFold()
+
+    @Test(arguments: ["", "{", "[]", "null", #"{"a":1,"a":2}"#])
+    func `changes no row, and the rest goes on`(_ payload: String) throws {
+        try fold.apply([.about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1")])
+        let before = fold.rows
+
+        for kind in [EventKind.serverUpserted, .localCreated, .localUpdated] {
+            try fold.apply([.about(kind, "tasks/1", payload, asOf: 1, revision: "2")])
+            #expect(fold.rows == before, "\(kind)")
+        }
+
+        try fold.apply([.about(.localUpdated, "tasks/1", #"{"set":{"a":2}}"#)])
+        #expect(try text(fold.entity(key)?.document) == #"{"a":2}"#)
+        #expect(try fold.entity(key)?.pending.map(\.position) == [Position(5)])
+    }
+
+    @Test func `events of other versions and without an entity change no row`() throws {
+        var newer = Event.about(.localDeleted, "tasks/1")
+        newer.schemaVersion = 1
+        let nobody = EventKind.all.filter { $0 < .syncStarted && $0 > .modelRegistered }
+            .map { Event($0, recordedAt: Timestamp(rawValue: 1)) }
+
+        try fold.apply([newer, Event(EventKind(rawValue: 777), recordedAt: newer.recordedAt)])
+        try fold.apply(nobody)
+
+        #expect(fold.rows.isEmpty)
+    }
+}

@@ -1,0 +1,167 @@
+// RetentionTests.swift — what a clean-up prunes and what it keeps.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `a clean-up` {
+    let reach: ReachStore
+
+    init() throws {
+        reach = try ReachStore()
+        for id in [1, 2] { try reach.workspace(id) }
+    }
+
+    @Test func `CU-01, CU-02: prunes what lies back longer than it is kept, not just so long`()
+        throws
+    {
+        try reach.entry(57, in: 1, daysAgo: 57)
+        try reach.entry(56, in: 1, daysAgo: 56)
+        try reach.entry(561, in: 1, daysAgo: 56, seconds: 1)
+        try reach.cleansUp()
+
+        #expect(try reach.kept("entries") == ["56"])
+        #expect(
+            try reach.decisions() == [
+                "entries/561 retention pruned", "entries/57 retention pruned",
+            ])
+        try reach.check()
+    }
+
+    @Test func `CU-04, CU-05: keeps what is not synced`() throws {
+        for id in [1, 2, 3] { try reach.entry(id, in: 1, daysAgo: 57) }
+        try reach.edit("entries/1")
+        try reach.refuse("entries/2")
+        try reach.edit("entries/3")
+        try reach.store.write(.about(.requestSent, "entries/3", mutation: try reach.last))
+        try reach.cleansUp()
+
+        #expect(try reach.seen("entries") == ["1", "2", "3"])
+        try reach.check()
+    }
+
+    @Test func `CU-06: keeps what is still running, however old`() throws {
+        try reach.entry(1, in: 1, daysAgo: 60, duration: "null")
+        try reach.entry(2, in: 1, daysAgo: 60, duration: "0")
+        try reach.cleansUp()
+
+        #expect(try reach.kept("entries") == ["1"])
+    }
+
+    @Test func `counts calendar months, by the server's time`() throws {
+        let rule = RetentionRule(field: "start", months: 2)
+        let now = try #require(
+            Timestamp(year: 2018, month: 4, day: 30, hour: 12, minute: 0, second: 0))
+        let limit = try #require(
+            Timestamp(year: 2018, month: 2, day: 28, hour: 12, minute: 0, second: 0))
+
+        #expect(!rule.isOver(limit, at: now))
+        #expect(rule.isOver(Timestamp(rawValue: limit.rawValue - 1), at: now))
+    }
+
+    @Test func `leaves a stub by which the same is known again, and takes what is new`() throws {
+        try reach.entry(1, in: 1, daysAgo: 57)
+        let before = try reach.row("entries/1")
+        try reach.cleansUp()
+
+        let row = try reach.row("entries/1")
+        #expect(row.baseState == .absent && row.base.isEmpty && row.document == nil)
+        #expect(row.prunedDigest == EntityRow.digest(of: before.base))
+        #expect((row.asOf, row.revision) == (before.asOf, before.revision))
+        #expect(try reach.store.journal.read { try $0.pruneDecision(at: ReachStore.now) }.isEmpty)
+
+        try reach.entry(1, in: 1, daysAgo: 3)
+        #expect(try reach.seen("entries") == ["1"])
+        #expect(try reach.row("entries/1").prunedDigest.isEmpty)
+        try reach.check()
+    }
+
+    @Test func `prunes placeholders that nothing refers to any more`() throws {
+        for id in [7, 8, 9] { try reach.standsIn("projects/\(id)", #"{"workspace_id":1}"#) }
+        try reach.entry(1, in: 1, project: 7)
+        try reach.entry(2, in: 1, daysAgo: 57, project: 8)
+        try reach.entry(3, in: 1, project: 9)
+        try reach.edit("entries/3", #"{"set":{"project_id":7}}"#)
+        try reach.cleansUp()
+
+        // The entry of 9 may be given back to it, as long as the edit is not accepted.
+        #expect(try reach.kept("projects") == ["7", "9"])
+        #expect(
+            try reach.decisions() == [
+                "entries/2 retention pruned", "projects/8 unreferenced pruned",
+            ])
+        let key = EntityKey("projects", "8")
+        #expect(try reach.store.entity(key) == nil)
+        #expect(try reach.store.rows().contains { $0.key == .placeholder(key) } == false)
+    }
+
+    @Test func `prunes nothing for another timer, nor for one that nobody understands`() throws {
+        try reach.entry(1, in: 1, daysAgo: 57)
+        for payload in [#"{"timer":"tea","now":1795000000000000}"#, "{}", "[1]"] {
+            try reach.store.write(
+                Event(
+                    .timerFired, recordedAt: Timestamp(rawValue: 1), json: Array(payload.utf8)))
+        }
+        // Without the server's time nothing is old.
+        try reach.cleansUp(at: Timestamp(rawValue: 0))
+
+        #expect(try reach.seen("entries") == ["1"])
+    }
+
+    @Test func `CU-08: prunes what is in sync and out of reach, and keeps what it refers to`()
+        throws
+    {
+        try reach.workspace(3)
+        for workspace in 1...3 {
+            try reach.says(
+                "projects/\(workspace)", #"{"id":\#(workspace),"workspace_id":\#(workspace)}"#)
+            for id in 0..<5 { try reach.entry(workspace * 10 + id, in: workspace) }
+            try reach.refuse("entries/\(workspace)3")
+            try reach.edit("entries/\(workspace)4")
+        }
+        try reach.edit("entries/14", #"{"set":{"project_id":1}}"#)
+        try reach.loses("1", "2")
+        try reach.cleansUp()
+
+        let kept = try reach.kept("entries")
+        #expect(kept == ["13", "14", "23", "24", "30", "31", "32", "33", "34"])
+        #expect(try reach.seen("entries") == ["30", "31", "32", "33", "34"])
+        #expect(try reach.kept("projects") == ["1", "3"])
+        #expect(try reach.kept("workspaces") == ["1", "2", "3"])
+        try reach.check()
+
+        // What stayed is there when the workspace is in reach again.
+        try reach.workspace(1)
+        #expect(try reach.seen("entries").prefix(2) == ["13", "14"])
+        #expect(try reach.seen("projects") == ["1", "3"])
+
+        // Given up, nothing keeps the other one any more.
+        for id in [23, 24] { try reach.store.write(.about(.localDiscarded, "entries/\(id)")) }
+        try reach.cleansUp()
+        #expect(try reach.kept("workspaces") == ["1", "3"])
+        #expect(try reach.row("workspaces/2").isHidden == false)
+        try reach.check()
+    }
+
+    @Test func `goes from what refers to what is referred to, also within one collection`() throws {
+        var model = ReachStore.model
+        model.collections[1].references.append(Reference("parent", to: "projects"))
+        let reach = try ReachStore(model)
+        try reach.workspace(1)
+        for id in 1...4 {
+            let parent = id == 4 ? "null" : "\(id + 1)"
+            try reach.says("projects/\(id)", #"{"workspace_id":1,"parent":\#(parent)}"#)
+        }
+        try reach.edit("projects/2")
+        try reach.loses("1")
+        try reach.cleansUp()
+
+        #expect(try reach.kept("projects") == ["2", "3", "4"])
+        #expect(
+            try reach.decisions() == ["workspaces/1 access hidden", "projects/1 access pruned"])
+        try reach.check()
+    }
+}

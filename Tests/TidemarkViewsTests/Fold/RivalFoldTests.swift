@@ -1,0 +1,262 @@
+// RivalFoldTests.swift — timers of which one may run: what the fold makes of edits, pages and
+// answers.
+
+import Testing
+import TidemarkEvents
+import TidemarkViews
+
+@testable import ViewsSupport
+
+private let one = EntityKey("entries", "1")
+private let two = EntityKey("entries", "2")
+private let three = EntityKey("entries", "3")
+
+@Suite struct `rivals in the fold` {
+    let fold = MemoryFold()
+
+    private func duration(_ key: EntityKey) throws -> String? {
+        let document = try #require(try fold.entity(key)?.document)
+        return try JSONDocument(parsing: document).rawValue("duration").map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    private func derived(_ key: EntityKey) throws -> EntityRow.Pending? {
+        try fold.entity(key)?.pending.first(where: \.isDerived)
+    }
+
+    /// A timer runs on the server since 10:00, and one is started here at 12:00: events 1 to 3.
+    private func startAnother(_ more: [Event] = []) throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            .about(.localCreated, "entries/2", Timers.entry("2", "12:00")).at("12:00"),
+        ])
+        try fold.apply(more)
+    }
+
+    @Test func `RV-10: a start made here stops what ran until then, whatever lies between`() throws
+    {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "11:00", at: "11:30", 1800),
+        ])
+        try fold.apply([
+            .about(.localCreated, "entries/3", Timers.entry("3", "12:00")).at("12:00")
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(three) == "null")
+
+        // And whatever comes after.
+        try fold.apply([
+            Timers.run(at: "14:00"), Timers.says("4", "11:10", at: "11:40", 60).of(run: 5),
+            Timers.page().of(run: 5),
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try derived(one)?.position == Position(4))
+        #expect(try fold.decisions(by: "rivals").map(\.result) == ["stopped"])
+        #expect(try fold.decisions(by: "rivals")[0].inputs == [Position(2), Position(4)])
+    }
+
+    @Test func `RV-08: what runs here gives way to a newer one that is pulled`() throws {
+        try fold.apply([
+            .timers(),
+            .about(.localCreated, "entries/1", Timers.entry("1", "10:00")).at("10:00"),
+            Timers.run(at: "12:00"), Timers.says("7", "11:00", at: "11:00").of(run: 3),
+        ])
+        #expect(try duration(one) == "null")
+        try fold.apply([Timers.page().of(run: 3)])
+        #expect(try duration(one) == "3600")
+        #expect(try fold.entity(one)?.status == .created)
+        #expect(try derived(one)?.editedAt == Timers.run(at: "12:00").recordedAt)
+    }
+
+    @Test func `RV-09: an older one that is pulled is stopped, and that is to be pushed`() throws {
+        try fold.apply([
+            .timers(),
+            .about(.localCreated, "entries/1", Timers.entry("1", "10:00")).at("10:00"),
+            Timers.run(at: "12:00"), Timers.says("2", "09:00", at: "09:00").of(run: 3),
+            Timers.page().of(run: 3),
+        ])
+        #expect(try duration(two) == "3600")
+        #expect(try duration(one) == "null")
+        #expect(try fold.derived(5, two)?.fields == ["duration"])
+        #expect(try fold.derived(5, two)?.rule == "rivals")
+        #expect(try fold.entity(two)?.status == .updated)
+    }
+
+    @Test func `RV-05, RV-12 and RV-13: of all but deleted ones, one goes on`() throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "11:00", at: "11:00"), Timers.says("3", "09:00", at: "11:30"),
+            Timers.says("4", "08:00", at: "11:45"),
+            .about(.localDeleted, "entries/4").at("11:50"),
+        ])
+        try fold.apply([Timers.run(at: "12:00"), Timers.page().of(run: 7)])
+        #expect(try duration(three) == "null")
+        #expect(try duration(one) == "3600")
+        // By the deletion, which was the first event to ask.
+        #expect(try duration(two) == "3000")
+        #expect(try fold.entity(EntityKey("entries", "4"))?.pending.count == 1)
+    }
+
+    @Test func `RV-11: where the model says so, older ones are no place to stop at`() throws {
+        try fold.apply([
+            .timers(stop: .nextStartNotOlder), Timers.says("1", "10:00", at: "10:30"),
+            Timers.says("2", "11:00", at: "10:20", 1800), Timers.says("3", "12:00", at: "12:00"),
+            Timers.run(at: "12:10"), Timers.page().of(run: 5),
+        ])
+        #expect(try duration(one) == "7200")
+    }
+
+    @Test func `what was derived is pushed and accepted with the rest`() throws {
+        try startAnother([
+            .about(.requestSent, "entries/1", mutation: 3),
+            .about(.pushAccepted, "entries/1", mutation: 3, call: 4, revision: "x"),
+        ])
+        #expect(try fold.derived(3, one)?.outcome == .accepted)
+        #expect(try fold.derived(3, one)?.attempts == 1)
+        #expect(try fold.derived(3, one)?.proof == Position(5))
+        #expect(try fold.mutation(3)?.outcome == nil)
+        #expect(try fold.entity(one)?.status == .synced)
+        #expect(fold.rows[.openDerived(Position(3), one)] == nil)
+        #expect(fold.rows[.rival(one)] == nil)
+    }
+
+    @Test func `what the server has already is merged`() throws {
+        try startAnother([Timers.says("1", "10:00", at: "12:01", 7200)])
+        #expect(try fold.derived(3, one)?.outcome == .merged)
+        #expect(try fold.entity(one)?.status == .synced)
+    }
+
+    @Test func `what may have arrived and is there was accepted`() throws {
+        try fold.apply([
+            .timers(),
+            .about(.localCreated, "entries/1", Timers.entry("1", "10:00")).at("10:00"),
+            .about(.localCreated, "entries/2", Timers.entry("2", "12:00")).at("12:00"),
+            .about(.requestSent, "entries/1", mutation: 3),
+        ])
+        try fold.apply([Timers.says("1", "10:00", at: "12:01", 7200)])
+        #expect(try fold.mutation(2)?.outcome == .accepted)
+        #expect(try fold.derived(3, one)?.outcome == .accepted)
+        #expect(try fold.entity(one)?.status == .synced)
+    }
+
+    @Test func `what the server stopped otherwise is withdrawn`() throws {
+        try startAnother([Timers.says("1", "10:00", at: "11:00", 60)])
+        #expect(try fold.derived(3, one)?.outcome == .withdrawn)
+        #expect(try duration(one) == "60")
+        #expect(try fold.entity(one)?.status == .synced)
+    }
+
+    @Test func `a start that is taken back sets going again what it had stopped`() throws {
+        try startAnother([.about(.localDeleted, "entries/2").at("12:05")])
+        #expect(try fold.derived(3, one)?.outcome == .withdrawn)
+        #expect(try duration(one) == "null")
+        #expect(try fold.decisions(by: "rivals").map(\.result) == ["stopped", "kept"])
+    }
+
+    @Test func `the end of the winner does not set a loser going`() throws {
+        try startAnother([
+            .about(.localUpdated, "entries/2", #"{"set":{"duration":60}}"#).at("12:01"),
+            .about(.localUpdated, "entries/1", #"{"set":{"title":"tea"}}"#).at("13:00"),
+            Timers.run(at: "14:00"), Timers.page().of(run: 6),
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try derived(one)?.position == Position(3))
+    }
+
+    @Test func `an edit of a loser does not set it going, unless it says so`() throws {
+        try startAnother([
+            .about(.localUpdated, "entries/1", #"{"set":{"title":"tea"}}"#).at("13:00")
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(two) == "null")
+        try fold.apply([
+            .about(.localUpdated, "entries/1", #"{"set":{"duration":null}}"#).at("13:30")
+        ])
+        #expect(try duration(one) == "null")
+        #expect(try duration(two) == "5400")
+        #expect(try fold.derived(3, one)?.outcome == .withdrawn)
+    }
+
+    @Test func `what is under way is left until it is answered`() throws {
+        try startAnother([
+            .about(.requestSent, "entries/1", mutation: 3),
+            .about(.localDeleted, "entries/2").at("12:05"),
+        ])
+        #expect(try derived(one)?.position == Position(3))
+        try fold.apply([
+            .about(.requestFailed, "entries/1", #"{"mayHaveArrived":false}"#, call: 4),
+            Timers.run(at: "12:10"), Timers.page().of(run: 7),
+        ])
+        #expect(try fold.derived(3, one)?.outcome == .withdrawn)
+        #expect(try duration(one) == "null")
+    }
+
+    @Test func `the same result again is the same mutation, another one is another`() throws {
+        try fold.apply([
+            .timers(), Timers.says("1", "10:00", at: "10:00"),
+            Timers.says("2", "09:00", at: "11:00"),
+            Timers.run(at: "12:00"), Timers.page().of(run: 4),
+        ])
+        #expect(try duration(one) == "7200")
+        try fold.apply([Timers.run(at: "13:00"), Timers.page().of(run: 6)])
+        #expect(try derived(one)?.position == Position(5))
+        #expect(try duration(one) == "7200")
+
+        try fold.apply([Timers.says("3", "10:30", at: "10:40", 60), Timers.page().of(run: 6)])
+        #expect(try duration(one) == "1800")
+        #expect(try derived(one)?.position == Position(9))
+        #expect(try fold.derived(5, one)?.outcome == .withdrawn)
+    }
+
+    @Test func `a winner that was pushed stays one until the server has said how it is`() throws {
+        try startAnother([
+            .about(.requestSent, "entries/2", mutation: 3),
+            .about(.pushAccepted, "entries/2", mutation: 3, call: 4, revision: "x"),
+            .about(.pushRejected, "entries/1", #"{"status":400}"#, mutation: 3, call: 4),
+        ])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(two) == "null")
+        #expect(try fold.entity(one)?.status == .error)
+    }
+
+    @Test func `those of different groups run side by side`() throws {
+        try fold.apply([
+            .timers(among: ["user"]),
+            Timers.says("1", "10:00", at: "10:00", more: #","user":1"#),
+            Timers.says("2", "11:00", at: "11:00", more: #","user":2"#),
+            Timers.says("3", "10:30", at: "12:00", more: #","user":1.0"#),
+            Timers.page(),
+        ])
+        #expect(try duration(one) == "1800")
+        #expect(try duration(two) == "null")
+    }
+
+    @Test func `a model without the rule withdraws what followed from it, and one with it asks`()
+        throws
+    {
+        try startAnother([.registered(SyncModel(name: "plain", collections: []))])
+        #expect(try fold.derived(3, one)?.outcome == .withdrawn)
+        #expect(try duration(one) == "null")
+        #expect(fold.rows[.rival(one)] == nil)
+
+        try fold.apply([.timers()])
+        #expect(try duration(one) == "7200")
+        #expect(try derived(one)?.position == Position(5))
+    }
+
+    @Test(arguments: [ConflictPolicy.overwriteUnlessDirty, .localWins, .serverWins])
+    func `what the server changes beside it leaves it as it is`(_ policy: ConflictPolicy) throws {
+        try fold.apply([
+            .timers(conflict: policy), Timers.says("1", "10:00", at: "10:00"),
+            .about(.localCreated, "entries/2", Timers.entry("2", "12:00")).at("12:00"),
+            .about(.localUpdated, "entries/1", #"{"set":{"title":"tea"}}"#).at("12:01"),
+            Timers.says("1", "10:00", at: "11:00", more: #","color":3"#),
+        ])
+        let row = try #require(try fold.entity(one))
+        #expect(try duration(one) == "7200")
+        #expect(row.pending.map(\.isDerived) == [true, false])
+        #expect(row.pending.map(\.position) == [Position(3), Position(4)])
+    }
+}

@@ -1,0 +1,361 @@
+// ServerClockTests.swift — what the server's clock is believed to show, and what the log makes of
+// it.
+
+import TestSupport
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+/// A device and the answers that it hears, in seconds.
+private struct Listener {
+    var clock = ServerClock()
+    var bootID = "a"
+    /// The device's clock, over the time that has passed.
+    var ahead = 0.0
+    /// When the boot began, and how much time has passed since the first one did.
+    var booted = 0.0
+    var passed = 0.0
+    var corrections: [ServerClock.Correction] = []
+    private var position: UInt64 = 0
+
+    /// What the device's clocks show.
+    var moment: Moment {
+        Moment(
+            now: Timestamp(microseconds: Self.start + Int64((passed + ahead) * 1e6)),
+            bootID: bootID, uptime: Int64((passed - booted) * 1e6))
+    }
+
+    private static let start: Int64 = 1_500_000_000_000_000
+
+    /// An answer whose clock is so far ahead of the right time.
+    mutating func hear(_ wrong: Double = 0, after seconds: Double = 0) {
+        passed += seconds
+        position += 1
+        let date = Int64((passed + wrong).rounded(.down)) * 1_000_000
+        let sighting = ClockSighting(Timestamp(microseconds: Self.start + date), at: moment)
+        if let correction = clock.see(sighting, at: Position(position)) {
+            corrections.append(correction)
+        }
+    }
+
+    mutating func restart(after seconds: Double = 0) {
+        passed += seconds
+        booted = passed
+        bootID += "a"
+    }
+
+    /// How far what is gone by is ahead of the right time; nil where nothing is.
+    var off: Double? {
+        clock.time(at: moment).map { time in
+            ((Double(time.rawValue - Self.start) / 1e6 - passed) * 1_000).rounded() / 1_000
+        }
+    }
+
+    /// The same of what is believed; nil where nothing is, or where it is in doubt.
+    var sure: Double? { clock.isInDoubt || clock.believed == nil ? nil : off }
+}
+
+private let years = 9.0 * 365 * 86_400
+
+@Suite struct `the server's clock` {
+    @Test func `goes on as the device runs, whatever the device's clock is set to`() {
+        var device = Listener()
+        device.hear()
+        device.passed += 4_000
+        #expect(device.sure == 0)
+        device.ahead = years
+        #expect(device.sure == 0)
+        device.ahead = -years
+        device.hear(after: 60)
+        #expect(device.sure == 0)
+    }
+
+    @Test func `is as far from the device's after a restart as it was before`() {
+        var device = Listener()
+        device.ahead = 7_200
+        device.hear()
+        device.restart(after: 4_000)
+        device.passed += 100
+        #expect(device.sure == 0)
+        device.hear(after: 10)
+        #expect(device.sure == 0)
+        #expect(device.corrections == [])
+    }
+
+    @Test func `is believed at once where the device's says much the same`() {
+        for ahead in [0, 3_600, -3_600, 86_400] as [Double] {
+            var device = Listener()
+            device.ahead = ahead
+            device.hear()
+            #expect(device.sure == 0)
+        }
+    }
+
+    @Test func `of one wrong answer is believed no more than before`() {
+        for wrong in [years, -years, 3_600, -3_600, 120] {
+            var device = Listener()
+            device.hear()
+            device.hear(wrong, after: 60)
+            #expect(device.sure == nil)
+            #expect(device.off == 0)
+            device.hear(after: 60)
+            #expect(device.sure == 0)
+            #expect(device.corrections == [])
+        }
+    }
+
+    @Test func `leaps after three answers over ten minutes that agree`() {
+        for wrong in [years, -years, 3_600, -3_600] {
+            var device = Listener()
+            device.hear()
+            device.hear(wrong, after: 60)
+            device.hear(wrong, after: 300)
+            #expect(device.sure == nil)
+            device.hear(wrong, after: 299)
+            #expect(device.sure == nil)
+            device.hear(wrong, after: 1)
+            #expect(device.sure == wrong)
+            #expect(device.corrections.map(\.microseconds) == [Int64(wrong * 1e6)])
+            #expect(device.corrections.map(\.since) == [Position(1)])
+        }
+    }
+
+    @Test func `leaps after no two answers, however far apart`() {
+        var device = Listener()
+        device.hear()
+        device.hear(years, after: 60)
+        device.hear(years, after: 86_400)
+        #expect(device.sure == nil)
+    }
+
+    @Test func `stays where answers that agree come between those that leap`() {
+        var device = Listener()
+        device.hear()
+        for _ in 0..<20 {
+            device.hear(years, after: 300)
+            device.hear(after: 300)
+        }
+        #expect(device.sure == 0)
+        #expect(device.corrections == [])
+    }
+
+    @Test func `is taken back by one answer that agrees with what was before`() {
+        var device = Listener()
+        device.hear()
+        for _ in 0..<3 { device.hear(years, after: 301) }
+        #expect(device.sure == years)
+        for _ in 0..<3 { device.hear(-years, after: 301) }
+        #expect(device.sure == -years)
+        device.hear(after: 1)
+        #expect(device.sure == 0)
+        #expect(device.corrections.last?.since == Position(7))
+        // What proved wrong is as any other wrong time from now on.
+        device.hear(years, after: 1)
+        #expect(device.sure == nil)
+        #expect(device.off == 0)
+    }
+
+    @Test func `is judged by the device's clock where nothing else is known`() {
+        var device = Listener()
+        device.hear(years)
+        #expect(device.sure == nil)
+        // Where something has to be gone by, it is what the answer said.
+        #expect(device.off == years)
+        device.hear(after: 1)
+        #expect(device.sure == 0)
+    }
+
+    @Test func `with a device clock that is years off counts after three answers`() {
+        var device = Listener()
+        device.ahead = -years
+        device.hear()
+        device.hear(after: 300)
+        #expect(device.sure == nil)
+        #expect(device.off == 0)
+        device.hear(after: 301)
+        #expect(device.sure == 0)
+        #expect(device.corrections == [])
+    }
+
+    @Test func `counts uptime across restarts, not the time that the device's clock leapt`() {
+        var device = Listener()
+        device.hear()
+        device.hear(years, after: 60)
+        device.restart(after: 100_000)
+        device.hear(years, after: 10)
+        device.hear(years, after: 10)
+        #expect(device.sure == nil)
+        device.hear(years, after: 580)
+        #expect(device.sure == years)
+    }
+
+    @Test func `leaps against the device's clock after a restart only where that is to count`() {
+        var device = Listener()
+        device.hear()
+        device.restart(after: 100)
+        device.ahead = -86_400
+        device.hear(after: 10)
+        #expect(device.sure == nil)
+        device.hear(after: 300)
+        device.hear(after: 301)
+        #expect(device.sure == 0)
+    }
+
+    @Test func `is seen to the fraction of a second at which the device's was`() {
+        for fraction in [0, 0.25, 0.5, 0.999] {
+            var device = Listener()
+            device.passed = fraction
+            device.hear()
+            #expect(device.sure == 0)
+            // People are wrong by hours, which does not change the fraction.
+            device = Listener()
+            device.passed = fraction
+            device.ahead = 3_600
+            device.hear()
+            #expect(device.sure == 0)
+        }
+    }
+
+    @Test func `is within a second of what each answer says`() throws {
+        var device = Listener()
+        device.ahead = 0.9
+        device.hear()
+        #expect(try #require(device.sure) == 0.9)
+        // That half of the second was not over yet shows that it was ahead.
+        device.hear(after: 86_400.5)
+        #expect(try #require(device.sure) <= 0.5)
+        var late = Listener()
+        late.ahead = -0.7
+        late.hear()
+        #expect(late.sure == 0)
+        late.hear(0.4, after: 0.7)
+        #expect(try #require(late.sure) >= 0.29)
+    }
+
+    @Test func `gives out no earlier time than before, until that proves wrong`() {
+        var device = Listener()
+        device.hear()
+        device.clock.given = device.clock.time(at: device.moment)?.adding(seconds: 50)
+        #expect(device.off == 50)
+        device.passed += 60
+        #expect(device.off == 0)
+        device.clock.given = device.clock.time(at: device.moment)?.adding(seconds: 50)
+        for _ in 0..<3 { device.hear(-years, after: 301) }
+        #expect(device.off == -years)
+    }
+
+    @Test func `holds at the ends of time`() {
+        let ends: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+        for date in ends {
+            for uptime in ends {
+                var clock = ServerClock()
+                for now in ends {
+                    let moment = Moment(
+                        now: Timestamp(rawValue: now), bootID: "a", uptime: uptime)
+                    let sighting = ClockSighting(Timestamp(rawValue: date), at: moment)
+                    _ = clock.see(sighting, at: Position(1))
+                    _ = clock.time(at: moment)
+                    _ = clock.believes(Timestamp(rawValue: now), after: moment)
+                }
+            }
+        }
+    }
+
+    /// A server with two clocks, of which one is wrong now and then.
+    @Test(arguments: [0x5EED_0C01, 0x5EED_0C02, 0x5EED_0C03] as [UInt64])
+    func `is right at the first right answer, whatever was heard before`(_ seed: UInt64) {
+        print("seed \(seed)")
+        for round in 0..<500 {
+            var random = SplitMix64(seed: seed &+ UInt64(round))
+            var device = Listener()
+            device.hear()
+            var wrong = 0.0
+            for _ in 0..<random.below(30) {
+                if random.once(in: 3) {
+                    wrong = Double(random.below(2_000_000_000)) - 1_000_000_000
+                }
+                if random.once(in: 5) { device.restart(after: Double(random.below(4_000))) }
+                device.hear(wrong, after: Double(random.below(900)))
+            }
+            device.hear(after: Double(random.below(900)))
+            let off = device.sure.map { $0.magnitude < 60 }
+            #expect(off == true, "seed \(seed), round \(round)")
+        }
+    }
+}
+
+@Suite struct `the clock in the log` {
+    private let started =
+        #"{"trigger":"t","begunAt":40000000,"bootID":"a","uptime":7000000,"seed":"1"}"#
+    private let date = "Thu, 01 Jan 1970 00:01:40 GMT"
+
+    private func answer(_ more: String, sync: UInt64 = 1) -> Event {
+        var event = Event.about(.requestAnswered, "tasks/1", "{\"status\":200\(more)}")
+        event.sync = Position(sync)
+        return event
+    }
+
+    private func start() -> Event {
+        Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array(started.utf8))
+    }
+
+    private func now(_ events: [Event], _ bootID: String, _ uptime: Int64) throws -> Int64? {
+        let memory = MemoryFold()
+        try memory.apply(events)
+        let fold = memory.fold
+        return try fold.serverNow(
+            Timestamp(rawValue: 50_000_000), bootID: bootID, uptime: uptime)?.rawValue
+    }
+
+    @Test func `is not known before a server was heard`() throws {
+        #expect(try now([start()], "a", 9_000_000) == nil)
+        #expect(try now([start(), answer("")], "a", 9_000_000) == nil)
+    }
+
+    @Test func `is that of the last answer, at the moment in which it came`() throws {
+        let heard = [start(), answer(#","Date":"\#(date)","uptime":8000000"#)]
+
+        #expect(try now(heard, "a", 9_000_000) == 101_000_000)
+        // The device showed 41 s when the answer came, and shows 50 s now.
+        #expect(try now(heard, "b", 1) == 109_000_000)
+    }
+
+    @Test func `of a run without news is in its only event`() throws {
+        let idle = Event(
+            .syncFinished, recordedAt: Timestamp(rawValue: 1),
+            json: Array(
+                (started.dropLast() + #","Date":"\#(date)","answerUptime":8000000}"#).utf8))
+
+        #expect(try now([idle], "a", 9_000_000) == 101_000_000)
+        #expect(try now([idle], "b", 1) == 109_000_000)
+    }
+
+    @Test func `is not taken from who answers in the server's place`() throws {
+        let portal = answer(#","Date":"\#(date)","uptime":8000000,"failure":"malformed""#)
+        let stray = answer(#","Date":"\#(date)","uptime":8000000"#, sync: 7)
+
+        #expect(try now([start(), portal, stray], "a", 9_000_000) == nil)
+    }
+
+    @Test func `is that before a leap, until the leap counts`() throws {
+        let wrong = "Mon, 01 Jan 2035 00:00:00 GMT"
+        let heard = [
+            start(), answer(#","Date":"\#(date)","uptime":8000000"#),
+            answer(#","Date":"\#(wrong)","uptime":8500000"#),
+        ]
+
+        #expect(try now(heard, "a", 9_000_000) == 101_000_000)
+    }
+
+    @Test func `never shows less than what an edit was stamped with`() throws {
+        var edit = Event.about(.localCreated, "tasks/1", "{}")
+        edit.serverTime = Timestamp(rawValue: 500_000_000)
+        let heard = [start(), answer(#","Date":"\#(date)","uptime":8000000"#), edit]
+
+        #expect(try now(heard, "a", 9_000_000) == 500_000_000)
+        #expect(try now([start(), edit], "a", 9_000_000) == nil)
+    }
+}

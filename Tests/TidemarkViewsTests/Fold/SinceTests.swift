@@ -1,0 +1,176 @@
+// SinceTests.swift — from which date on changes are listed, and how the fold comes by it.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Timestamp {
+    Timestamp(year: year, month: month, day: day, hour: hour, minute: 0, second: 0)
+        ?? Timestamp(rawValue: 0)
+}
+
+@Suite struct `the date that is listed from` {
+    private let rule = SinceRule(months: 2)
+    private let now = time(2017, 2, 15, 13)
+
+    @Test func `SD-01: is none at first`() {
+        #expect(SinceDecision.date(rule, since: nil, checkedAt: now, now: now) == nil)
+    }
+
+    @Test func `SD-02: is not used when it is two calendar months old`() {
+        let limit = time(2016, 12, 15, 13)
+        let later = Timestamp(rawValue: limit.rawValue + 1)
+        #expect(SinceDecision.date(rule, since: limit, checkedAt: nil, now: now) == nil)
+        #expect(SinceDecision.date(rule, since: later, checkedAt: nil, now: now) == later)
+    }
+
+    @Test func `is that of an earlier list where the last change is too old`() {
+        let withDate = SinceRule(months: 2, serverDate: true)
+        let (old, checked) = (time(2016, 1, 1), time(2017, 2, 1))
+        #expect(SinceDecision.date(rule, since: old, checkedAt: checked, now: now) == nil)
+        #expect(SinceDecision.date(withDate, since: old, checkedAt: checked, now: now) == checked)
+        #expect(SinceDecision.date(withDate, since: nil, checkedAt: checked, now: now) == checked)
+        #expect(SinceDecision.date(withDate, since: nil, checkedAt: old, now: now) == nil)
+    }
+
+    @Test func `is none where the server's time is not known`() {
+        #expect(SinceDecision.date(rule, since: now, checkedAt: now, now: nil) == nil)
+    }
+
+    @Test func `SD-06: stays after a list of nothing`() {
+        for isWhole in [false, true] {
+            #expect(SinceDecision.next(now, latest: nil, isWhole: isWhole) == now)
+        }
+    }
+
+    @Test func `goes back only with a list of everything`() {
+        let before = time(2017, 1, 1)
+        #expect(SinceDecision.next(now, latest: before, isWhole: false) == now)
+        #expect(SinceDecision.next(now, latest: before, isWhole: true) == before)
+        #expect(SinceDecision.next(before, latest: now, isWhole: false) == now)
+    }
+
+    @Test func `SD-01: is none for a window, which is a span around now`() {
+        let span = PullWindow(months: 2, daysAhead: 2).span(around: now)
+        #expect(span.from == time(2016, 12, 15, 13) && span.to == time(2017, 2, 17, 13))
+    }
+}
+
+@Suite struct `the fold of lists by date` {
+    private let memory = MemoryFold()
+    private static let run = Position(2)
+
+    init() throws {
+        var tags = CollectionModel("tags", lastChangeField: "at")
+        tags.since = SinceRule(months: 2)
+        let model = SyncModel(name: "test", collections: [tags, CollectionModel("plain")])
+        try memory.apply([
+            Event(
+                .modelRegistered, recordedAt: Timestamp(rawValue: 1),
+                json: ModelRegistration(model: model).encoded),
+            Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: Array("{}".utf8)),
+        ])
+    }
+
+    private func event(
+        _ kind: EventKind, _ json: String, _ collection: CollectionName = "tags",
+        sync: Position = run
+    ) -> Event {
+        Event(
+            kind, recordedAt: Timestamp(rawValue: 1), collection: collection, sync: sync,
+            json: Array(json.utf8))
+    }
+
+    private func says(_ id: String, at: Timestamp, isDeleted: Bool = false) -> Event {
+        Event(
+            isDeleted ? .serverDeleted : .serverUpserted, recordedAt: Timestamp(rawValue: 1),
+            key: EntityKey("tags", id), sync: Self.run, serverTime: at,
+            json: isDeleted ? nil : Array("{}".utf8))
+    }
+
+    private var mark: WatermarkRow? {
+        get throws {
+            try memory.rows[.watermark("tags", scope: "")].map { try WatermarkRow(parsing: $0) }
+        }
+    }
+
+    private func complete(full: Bool = true, sync: Position = run) throws {
+        try memory.apply([
+            event(
+                .pullCompleted, #"{"scope":"","complete":true,"full":\#(full),"asked":77}"#,
+                sync: sync)
+        ])
+    }
+
+    @Test func `SD-05: take the last change, tombstones included, also of what was never here`()
+        throws
+    {
+        let latest = time(2017, 9, 1)
+        try memory.apply([
+            says("1", at: time(2017, 8, 31)), says("2", at: time(2017, 8, 29)),
+            says("2", at: time(2017, 8, 30), isDeleted: true),
+            event(.pullPage, #"{"scope":"","ids":["1","2"],"at":[3,5]}"#),
+        ])
+        #expect(try mark == nil, "not before the list is complete")
+        try memory.apply([
+            event(
+                .pullPage,
+                #"{"scope":"","ids":["9"],"at":["="],"times":{"9":\#(latest.rawValue)}}"#)
+        ])
+        try complete()
+
+        #expect(try mark?.since == latest && mark?.checkedAt == Timestamp(rawValue: 77))
+        #expect(try mark?.cursor == nil)
+        #expect(memory.rows[.listed("tags")] == nil)
+    }
+
+    @Test func `SD-06: keep the date after an empty list`() throws {
+        try memory.apply([
+            says("1", at: time(2017, 9, 1)),
+            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
+        ])
+        try complete()
+        try complete()
+        #expect(try mark?.since == time(2017, 9, 1))
+    }
+
+    @Test func `SD-09: forget what a list named that was never completed`() throws {
+        try memory.apply([
+            says("1", at: time(2017, 9, 1)),
+            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3]}"#),
+        ])
+        try complete()
+        try memory.apply([
+            says("2", at: time(2017, 9, 9)),
+            event(.pullPage, #"{"scope":"","ids":["2"],"at":[6]}"#),
+            event(.syncStarted, "{}"),
+            says("3", at: time(2017, 9, 5)),
+            event(.pullPage, #"{"scope":"","ids":["3"],"at":[9]}"#, sync: Position(8)),
+        ])
+        #expect(try mark?.since == time(2017, 9, 1))
+        try complete(full: false, sync: Position(8))
+        #expect(try mark?.since == time(2017, 9, 5))
+    }
+
+    @Test func `leave other collections alone`() throws {
+        try memory.apply([
+            event(.pullPage, #"{"scope":"","ids":["1"],"at":[3],"times":{"1":5}}"#, "plain"),
+            event(.pullCompleted, #"{"scope":"","complete":true,"full":true}"#, "plain"),
+        ])
+        #expect(memory.rows[.watermark("plain", scope: "")] == nil)
+        #expect(memory.rows[.listed("plain")] == nil)
+    }
+
+    @Test(arguments: [
+        "", "[]", #"{"ids":7}"#, #"{"ids":[1,null,""],"times":[]}"#,
+        #"{"ids":[],"at":[],"list":{"page":1,"asOf":0,"of":-1}}"#,
+    ])
+    func `understand no page that makes no sense`(_ payload: String) throws {
+        try memory.apply([event(.pullPage, payload)])
+        try complete()
+        #expect(try mark?.since == nil)
+    }
+}

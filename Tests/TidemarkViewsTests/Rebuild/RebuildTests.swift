@@ -1,0 +1,167 @@
+// RebuildTests.swift — folding the log anew: what it leaves, what it mends, and what it can name.
+
+import Testing
+import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `rebuilding` {
+    private struct CutShort: Error {}
+
+    let store: ScratchStore
+
+    init() throws {
+        store = try ScratchStore()
+        var maker = LogMaker(seed: 0x5EED_0601, isHostile: false)
+        try maker.write(about: 150, to: store.journal)
+    }
+
+    @Test func `one that is cut short leaves the old rows live`() throws {
+        let before = try (rows: store.rows(), generation: store.generation)
+
+        #expect(throws: CutShort.self) {
+            try store.journal.rebuild(eventsPerStep: 10) { progress in
+                if progress.done >= Position(50) { throw CutShort() }
+            }
+        }
+
+        #expect(try store.generation == before.generation)
+        #expect(try store.rows() == before.rows)
+        #expect(try store.rows(before.generation.other).isEmpty == false)
+        try store.write(.about(.localCreated, "tasks/new", "{}"))
+        try LogChecks(store: store, place: "after one cut short").all()
+    }
+
+    @Test(arguments: [1, 7, 100, 20_000])
+    func `in steps of any size the rows are the same`(_ eventsPerStep: Int) throws {
+        let before = try store.rows()
+        var done: [Position] = []
+
+        try store.journal.rebuild(eventsPerStep: eventsPerStep) { done.append($0.done) }
+
+        #expect(try store.rows() == before)
+        #expect(done == done.sorted())
+        #expect(try done.last == store.journal.read { $0.last })
+    }
+
+    @Test func `what is written meanwhile is in the old rows and in the new ones`() throws {
+        var written = 0
+        try store.journal.rebuild(eventsPerStep: 30) { _ in
+            guard written < 3 else { return }
+            written += 1
+            try store.write(.about(.localCreated, "tasks/new\(written)", "{}"))
+        }
+
+        #expect(try store.entity(EntityKey("tasks", "new3"))?.status == .created)
+        try LogChecks(store: store, place: "after writes in between").all()
+    }
+
+    @Test func `an empty store is rebuilt to nothing`() throws {
+        let empty = try ScratchStore()
+
+        try empty.journal.rebuild()
+
+        #expect(try empty.rows().isEmpty)
+        try empty.write(.about(.localCreated, "tasks/1", "{}"))
+        try LogChecks(store: empty, place: "empty").all()
+    }
+
+    @Test func `damaged rows are mended`() throws {
+        let rows = try store.rows()
+        try store.damage(rows[0].key, [1, 2, 3])
+        try store.damage(rows[1].key, nil)
+        try store.damage(.entity(EntityKey("tasks", "ghost")), rows[0].value)
+        #expect(try store.differences().count == 3)
+
+        try store.journal.rebuild()
+
+        #expect(try store.rows() == rows)
+        #expect(try store.differences() == [])
+    }
+
+    @Test func `a store whose rows other rules made is rebuilt when it is opened`() throws {
+        let rows = try store.rows()
+        try store.damage(rows[0].key, [])
+        let state: ViewTables.State = {
+            var state = ViewTables.State()
+            state.fingerprints = [9, 9, 9, 9]
+            return state
+        }()
+        try store.journal.environment.write { transaction in
+            try store.journal.views.setState(state, transaction)
+        }
+
+        try store.reopen()
+
+        #expect(try store.rows() == rows)
+        #expect(try store.generation == .b)
+        try LogChecks(store: store, place: "after other rules").all()
+    }
+}
+
+@Suite struct `naming a difference` {
+    let store: ScratchStore
+    private let key = EntityKey("tasks", "1")
+
+    init() throws {
+        store = try ScratchStore()
+        try store.write(.about(.serverUpserted, "tasks/1", #"{"a":1}"#, asOf: 1, revision: "1"))
+        try store.write(.about(.serverUpserted, "tasks/2", #"{"a":1}"#, asOf: 2, revision: "1"))
+        try store.write(.about(.serverUpserted, "tasks/1", #"{"a":2}"#, asOf: 3, revision: "2"))
+        try store.write(.about(.serverUpserted, "tasks/3", #"{"a":1}"#, asOf: 4, revision: "1"))
+    }
+
+    private func damageRow() throws {
+        var row = try #require(try store.entity(key))
+        row.base = Array(#"{"a":7}"#.utf8)
+        try store.damage(.entity(key), row.encoded)
+    }
+
+    @Test func `a row damaged later is named with the last commit that wrote it`() throws {
+        try damageRow()
+
+        let differences = try store.differences()
+
+        #expect(differences.count == 1)
+        #expect(differences.first?.commit == Position(3))
+        #expect(differences.first?.view == .entities)
+        #expect(differences.first?.key == key.bytes)
+        #expect(differences.first?.description.hasPrefix("@3: the row tasks/1 of view ") == true)
+    }
+
+    @Test func `what was built on a damaged row is named with the first commit that did`() throws {
+        try damageRow()
+        try store.write(.about(.serverUpserted, "tasks/2", #"{"a":5}"#, asOf: 5, revision: "3"))
+        try store.write(
+            .about(.localCreated, "tasks/4", "{}"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"b":1}}"#))
+        try store.write(.about(.localUpdated, "tasks/1", #"{"set":{"b":2}}"#))
+
+        let differences = try store.differences()
+
+        #expect(differences.map(\.commit) == [Position(7)])
+    }
+
+    @Test func `missing and left-over rows are told apart`() throws {
+        try store.damage(.entity(key), nil)
+        try store.damage(.entity(EntityKey("tasks", "9")), [1])
+
+        let differences = try store.differences()
+
+        #expect(
+            Set(differences.map(\.description)) == [
+                "@3: the row tasks/1 of view entities is missing",
+                "the row tasks/9 of view entities is left over",
+            ])
+    }
+
+    @Test func `no more differences are listed than were asked for`() throws {
+        for number in 1...3 { try store.damage(.entity(EntityKey("tasks", "\(number)")), nil) }
+
+        #expect(try store.differences(max: 2).count == 2)
+        #expect(try store.differences(max: 1).count == 1)
+    }
+}
