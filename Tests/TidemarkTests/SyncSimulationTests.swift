@@ -19,7 +19,7 @@ import TidemarkViews
     }
 
     @Test(arguments: [
-        ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 1),
+        ConflictPolicy.preferNewer(field: "last_modified", margin: .seconds(1)),
         .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields(.serverWins),
         .mergeFields(.localWins), .custom("any"),
     ])

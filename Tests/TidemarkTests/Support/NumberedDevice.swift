@@ -58,7 +58,7 @@ final class NumberedDevice: Sendable {
                         Reference("tags", to: "tags"),
                     ]
                 ),
-            ], settings: SyncSettings(fullPullDays: 0, batchSize: 1))
+            ], settings: SyncSettings(fullPullEvery: .zero, batchSize: 1))
     }
 
     init(
