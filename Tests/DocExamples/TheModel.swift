@@ -60,8 +60,7 @@ package enum TheModel {
         CollectionModel(
             "tasks",
             migrations: [
-                .rename("text", to: "title"), .remove("colour"),
-                .require("done", default: false),
+                .rename("text", to: "title"), .remove("colour"), .require("done", default: false),
             ])
     }
 
