@@ -1,30 +1,82 @@
-// Remotes.swift — the servers that can be synced with, by the name of their adapter.
+// Remotes.swift — the servers that can be synced with, by the name of their adapter: what each
+// needs to know, and what it gives to a model.
 
 public import Tidemark
 public import TidemarkEvents
 public import TidemarkSync
 
+/// A server adapter that a model can name.
+private struct KnownAdapter: Sendable {
+    let name: String
+    /// The members of the remote that it needs, and what each says.
+    var parameters: [(name: String, line: String)] = []
+    /// What it gives to collections that don't say it themselves.
+    var defaults = AdapterDefaults()
+    /// Makes one for a remote with all parameters.
+    let make: @Sendable (Remote, [String]) -> any ServerAdapter
+
+    private static let home = [
+        (
+            name: "home",
+            line: "The path in which the collections lie, percent-encoded, as in \"/user/\"."
+        )
+    ]
+
+    static let all: [KnownAdapter] = [
+        KnownAdapter(
+            name: "kinto", parameters: [("bucket", "The bucket with the collections.")],
+            defaults: AdapterDefaults(lastChangeField: "last_modified"),
+            make: { KintoAdapter(origin: $0.origin, bucket: $1[0]) }),
+        KnownAdapter(
+            name: "caldav", parameters: home,
+            make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .events) }),
+        KnownAdapter(
+            name: "carddav", parameters: home,
+            make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .contacts) }),
+        KnownAdapter(name: "toggl", make: { _, _ in TogglAdapter() }),
+    ]
+
+    static subscript(name: String) -> KnownAdapter? { all.first { $0.name == name } }
+}
+
+extension AdapterMembers {
+    /// What a model has to say of a server of each adapter.
+    package static var known: [AdapterMembers] {
+        KnownAdapter.all.map { AdapterMembers($0.name, parameters: $0.parameters) }
+    }
+}
+
 extension Remote {
     /// A bucket of a Kinto server.
     public static func kinto(origin: String, bucket: String) -> Remote {
         Remote(origin: origin, adapter: "kinto", parameters: ["bucket": bucket])
+            .withAdapterDefaults
     }
 
     /// The calendars below a path of a CalDAV server, such as `/user/`.
     public static func caldav(origin: String, home: String) -> Remote {
-        Remote(origin: origin, adapter: "caldav", parameters: ["home": home])
+        Remote(origin: origin, adapter: "caldav", parameters: ["home": home]).withAdapterDefaults
     }
 
     /// The address books below a path of a CardDAV server.
     public static func carddav(origin: String, home: String) -> Remote {
-        Remote(origin: origin, adapter: "carddav", parameters: ["home": home])
+        Remote(origin: origin, adapter: "carddav", parameters: ["home": home]).withAdapterDefaults
     }
 
     /// Toggl, or a server that speaks as Toggl does.
     ///
     /// - Parameter origin: what stands before `/api/v9` and `/reports/api/v3`.
     public static func toggl(origin: String) -> Remote {
-        Remote(origin: origin, adapter: "toggl")
+        Remote(origin: origin, adapter: "toggl").withAdapterDefaults
+    }
+
+    /// The remote with what its adapter gives to collections, where the remote does not say it.
+    public var withAdapterDefaults: Remote {
+        var remote = self
+        if defaults == AdapterDefaults(), let known = KnownAdapter[adapter] {
+            remote.defaults = known.defaults
+        }
+        return remote
     }
 
     /// The adapter that the remote names.
@@ -33,25 +85,32 @@ extension Remote {
     ///   remote holds what may be a credential.
     public func makeAdapter() throws(ModelError) -> any ServerAdapter {
         try check()
-        switch adapter {
-        case "kinto":
-            guard let bucket = parameters["bucket"] else {
-                throw ModelError("remote.bucket", "the name of a Kinto bucket is needed")
-            }
-            return KintoAdapter(origin: origin, bucket: bucket)
-        case "caldav", "carddav":
-            guard let home = parameters["home"] else {
-                throw ModelError(
-                    "remote.home", "the path in which the collections lie is needed: \"/user/\"")
-            }
-            return CalDAVAdapter(
-                origin: origin, home: home, content: adapter == "caldav" ? .events : .contacts)
-        case "toggl": return TogglAdapter()
-        default:
+        guard let known = KnownAdapter[adapter] else {
+            let names = KnownAdapter.all.map { "\"\($0.name)\"" }
             throw ModelError(
                 "remote.adapter",
-                "\"\(adapter)\" is not known; \"kinto\", \"caldav\", \"carddav\" and \"toggl\" are")
+                "\"\(adapter)\" is not known; \(names.joined(separator: ", ")) are")
         }
+        var values: [String] = []
+        for (name, line) in known.parameters {
+            guard let value = parameters[name] else {
+                throw ModelError("remote.\(name)", "it is needed for \(adapter): \(line)")
+            }
+            values.append(value)
+        }
+        return known.make(self, values)
+    }
+}
+
+extension ModelRegistration {
+    /// The registration with what the remote's adapter gives to collections.
+    ///
+    /// - Throws: ``ModelError`` when the adapter is not known, or the remote lacks what it needs.
+    package func withAdapterDefaults() throws(ModelError) -> ModelRegistration {
+        var registration = self
+        _ = try remote?.makeAdapter()
+        registration.remote = remote?.withAdapterDefaults
+        return try registration.checked()
     }
 }
 
@@ -65,7 +124,7 @@ extension SyncEngine {
         credentials: @escaping @Sendable () async throws -> Credentials
     ) throws(ModelError) {
         self.init(
-            replica, remote: remote, adapter: try remote.makeAdapter(), transport: transport,
-            limits: limits, credentials: credentials)
+            replica, remote: remote.withAdapterDefaults, adapter: try remote.makeAdapter(),
+            transport: transport, limits: limits, credentials: credentials)
     }
 }

@@ -7,9 +7,9 @@ enum Migrations {
         let tasks = CollectionModel(
             "tasks",
             migrations: [
-                .renamed("text", to: "title"),
-                .required("done", default: false),
-                .removed("colour"),
+                .rename("text", to: "title"),
+                .require("done", default: false),
+                .remove("colour"),
             ])
         return tasks
     }

@@ -4,10 +4,9 @@ package import Tidemark
 
 package enum RulesOfACollection {
     static func firstRules() -> CollectionModel {
-        var entries = CollectionModel("entries", lastChangeField: "at")
-        entries.ids = .serverNumber
-        entries.since = SinceRule(months: 2, serverDate: true)
-        return entries
+        CollectionModel(
+            "entries", lastChangeField: "at", ids: .serverNumber,
+            since: SinceRule(ageMax: .months(2), serverDate: true))
     }
 
     /// Teams, projects and entries with all rules of the article.
@@ -19,24 +18,25 @@ package enum RulesOfACollection {
         entries.match = ["start", "title"]
         entries.pushes = [.create, .update]
 
-        entries.since = SinceRule(months: 2, serverDate: true)
-        entries.window = PullWindow(months: 2, daysAhead: 2)
-        entries.after = ["tags"]
+        entries.since = SinceRule(ageMax: .months(2), serverDate: true)
+        entries.window = PullWindow(back: .months(2), ahead: .days(2))
+        entries.absence = .keeps
+        entries.listedAfter = ["tags"]
 
-        teams.absence = .hides
-        teams.required = "noTeam"
-        teams.restartsOnGain = true
+        teams.access = AccessRule(hidesAbsent: true, missing: "noTeam", relistsOnGain: true)
         entries.references = [Reference("team", to: "teams")]
-        entries.owner = "team"
+        entries.access = AccessRule(owner: "team")
 
         entries.nullable = ["duration"]
-        entries.rivals = RivalRule(whileNull: "duration", start: "start", stop: .nextStart)
+        entries.rivals = RivalRule(
+            whileNull: "duration", start: "start", end: .secondsSinceStart, stop: .nextStart)
 
         projects.placeholder = PlaceholderRule(
-            fields: ["title": "Out of reach"], copies: ["team"], refetchHours: 24, together: "team")
+            fields: ["title": "Out of reach"], copies: ["team"],
+            refetch: RefetchRule(every: .hours(24), together: "team"))
         entries.references = [Reference("project", to: "projects", placeholder: .always)]
 
-        entries.retention = RetentionRule(field: "start", months: 2)
+        entries.retention = RetentionRule(field: "start", ageMax: .months(2))
         return [teams, projects, entries]
     }
 

@@ -27,7 +27,7 @@ package enum TheModel {
     }
 
     static func conflict() -> CollectionModel {
-        CollectionModel("tasks", conflict: .preferNewer(field: "updated_at", marginSeconds: 5))
+        CollectionModel("tasks", conflict: .preferNewer(field: "updated_at", margin: .seconds(5)))
     }
 
     static func references() -> CollectionModel {
@@ -41,9 +41,7 @@ package enum TheModel {
     }
 
     static func pagesMax() -> CollectionModel {
-        var tasks = CollectionModel("tasks", pageSize: 500)
-        tasks.pagesMax = 200
-        return tasks
+        CollectionModel("tasks", pageSize: 500, pagesMax: 200)
     }
 
     static func indexes() -> CollectionModel {
@@ -62,8 +60,7 @@ package enum TheModel {
         CollectionModel(
             "tasks",
             migrations: [
-                .renamed("text", to: "title"), .removed("colour"),
-                .required("done", default: false),
+                .rename("text", to: "title"), .remove("colour"), .require("done", default: false),
             ])
     }
 
@@ -77,8 +74,9 @@ package enum TheModel {
 
     package static func settings() -> SyncSettings {
         SyncSettings(
-            fullPullDays: 1, batchSize: 10, backoffSecondsMin: 10, backoffSecondsMax: 600,
-            limits: [RequestLimit(requests: 30, seconds: 60)])
+            fullPullEvery: .days(1), batchSize: 10,
+            backoff: BackoffSpan(min: .seconds(10), max: .minutes(10)),
+            limits: [RequestLimit(requests: 30, within: .minutes(1))])
     }
 
     package static func read(_ bytes: [UInt8]) throws -> ModelRegistration {

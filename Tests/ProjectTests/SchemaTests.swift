@@ -39,7 +39,7 @@ struct `the schemas` {
         let ended = try workshop.python(SchemaScripts.goodModels, "help")
 
         #expect(ended.status == 0, "\(ended.errors)")
-        #expect(ended.lines.last == "1 of the help, 3 of the schema, 11 more")
+        #expect(ended.lines.last == "1 of the help, 4 of the schema, 11 more")
     }
 
     @Test func `a model that does not conform is refused by the tool, which names the place`()
@@ -236,7 +236,7 @@ private enum SchemaScripts {
                 collection(references={"": "tasks"}), remote(region="x", bucket=""),
                 remote(origin="https://[::1]:8888/base/"),
                 collection(conflict="overwriteIfSynced"), collection(conflict={"custom": "é"}),
-                collection(conflict={"preferNewer": {"field": "at", "marginSeconds": 5}}),
+                collection(conflict={"preferNewer": {"field": "at", "margin": "PT5S"}}),
                 collection(conflict={"preferNewer": {"field": "at"}}),
                 collection(conflict={"mergeFields": "serverWins"})]
             for model in [*found, *model_schema["examples"], *more]:
@@ -264,9 +264,10 @@ private enum SchemaScripts {
                 (place, {"collections": [{}]}), (place + ".name", collection(name="")),
                 (place + ".name", collection(name="a/b")), (place + ".name", collection(name="\n")),
                 (place + ".name", collection(name="\x7f")), (place + ".name", collection(name=7)),
-                (place + ".name", collection(name="a" * 101)), (place + ".id", collection(id="")),
-                (place + ".id", collection(id=None)), (place, collection(pagesize=1)),
-                (place + ".lastChange", collection(lastChange=[])),
+                (place + ".name", collection(name="a" * 101)),
+                (place + ".idField", collection(idField="")),
+                (place + ".idField", collection(id=None)), (place, collection(pagesize=1)),
+                (place + ".lastChangeField", collection(lastChange=[])),
                 (place + ".conflict", collection(conflict="newest")),
                 (place + ".conflict", collection(conflict=None)),
                 (place + ".conflict", collection(conflict={})),
@@ -277,8 +278,8 @@ private enum SchemaScripts {
                 (place + ".conflict.mergeFields", collection(conflict={"mergeFields": "x"})),
                 (place + ".conflict.preferNewer", collection(conflict={"preferNewer": "at"})),
                 (place + ".conflict.preferNewer.field", collection(conflict={"preferNewer": {}})),
-                (place + ".conflict.preferNewer.marginSeconds", collection(
-                    conflict={"preferNewer": {"field": "at", "marginSeconds": 86401}})),
+                (place + ".conflict.preferNewer.margin", collection(
+                    conflict={"preferNewer": {"field": "at", "margin": "5s"}})),
                 (place + ".references", collection(references=["tasks"])),
                 (place + ".references.f", collection(references={"f": ""})),
                 (place + ".references.f", collection(references={"f": None})),

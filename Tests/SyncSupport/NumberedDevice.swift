@@ -53,7 +53,7 @@ extension NumberedDevice {
                         Reference("tags", to: "tags"),
                     ]
                 ),
-            ], settings: SyncSettings(fullPullDays: 0, batchSize: 1))
+            ], settings: SyncSettings(fullPullEvery: .zero, batchSize: 1))
     }
 
     convenience init(

@@ -43,24 +43,24 @@ extension SyncWorld {
     static func reach(_ change: (inout SyncModel) -> Void = { _ in }) -> SyncWorld {
         let belongs = Reference("workspace_id", to: "workspaces")
         var workspaces = CollectionModel("workspaces", lastChangeField: "last_modified")
-        workspaces.absence = .hides
-        workspaces.restartsOnGain = true
-        workspaces.required = "noWorkspace"
+        workspaces.access.hidesAbsent = true
+        workspaces.access.relistsOnGain = true
+        workspaces.access.missing = "noWorkspace"
         var user = CollectionModel(
             "user", lastChangeField: "last_modified",
             references: [Reference("default_workspace_id", to: "workspaces")])
         user.absence = .keeps
         var projects = CollectionModel(
             "projects", lastChangeField: "last_modified", references: [belongs])
-        projects.owner = "workspace_id"
+        projects.access.owner = "workspace_id"
         projects.absence = .keeps
         var entries = CollectionModel(
             "entries", lastChangeField: "last_modified",
             references: [belongs, Reference("project_id", to: "projects")])
-        entries.owner = "workspace_id"
+        entries.access.owner = "workspace_id"
         entries.absence = .keeps
         entries.rivals = RivalRule(whileNull: "duration", start: "start")
-        entries.retention = RetentionRule(field: "start", days: 56)
+        entries.retention = RetentionRule(field: "start", ageMax: .days(56))
         var model = SyncModel(
             name: "reach", collections: [workspaces, projects, user, entries],
             settings: SyncSettings(batchSize: 1))

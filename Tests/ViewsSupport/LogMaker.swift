@@ -291,9 +291,9 @@ extension LogMaker {
         (nil, []), (RivalRule(whileNull: "c", start: "b"), []),
         (
             RivalRule(whileNull: "c", start: "b", among: ["a"], stop: .nextStartNotOlder),
-            [ChoiceRule("a", of: "tasks", otherwise: "noTask")]
+            [ChoiceRule("a", of: "tasks", missing: "noTask")]
         ),
-        (nil, [ChoiceRule("a", of: "tasks", otherwise: "noTask")]),
+        (nil, [ChoiceRule("a", of: "tasks", missing: "noTask")]),
     ]
 
     private static let indexes: [[IndexModel]] = [[], [["a"]], [["a"], ["b", "c"]]]

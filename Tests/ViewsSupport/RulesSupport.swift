@@ -39,7 +39,7 @@ extension PendingChange {
 extension ConflictPolicy {
     /// Those that re-apply each change by itself.
     static let changewise: [ConflictPolicy] = [
-        .serverWins, .localWins, .preferNewer(field: "last_modified", marginSeconds: 5),
+        .serverWins, .localWins, .preferNewer(field: "last_modified", margin: .seconds(5)),
         .mergeFields(.serverWins), .mergeFields(.localWins), .custom("rule"),
     ]
     /// One of each kind, and of each side.

@@ -38,8 +38,7 @@ struct Init: ParsableCommand {
         }
         let registration: ModelRegistration
         do throws(ModelError) {
-            registration = try ModelRegistration(parsing: Array(data))
-            _ = try registration.remote?.makeAdapter()
+            registration = try ModelRegistration(parsing: Array(data)).withAdapterDefaults()
         } catch { throw UsageError("\(model): \(error)") }
         do {
             if try Journal.holdsEvents(at: store) {

@@ -73,7 +73,7 @@ public final class Replica: Sendable {
         ) { replica in
             let registered = try replica.registration
             let wanted = try ModelRegistration(model: model, remote: registered?.remote ?? remote)
-                .checked()
+                .checked(beside: registered)
             if registered != wanted { try replica.register(wanted) }
         }
     }

@@ -167,7 +167,8 @@ extension SyncEngine {
         guard let registered = try replica.registration else {
             throw TidemarkError(.noModel, "the replica has no model")
         }
-        let wanted = try ModelRegistration(model: registered.model, remote: remote).checked()
+        let wanted = try ModelRegistration(model: registered.model, remote: remote)
+            .checked(beside: registered)
         guard let known = registered.remote, let own = wanted.remote else {
             try replica.register(wanted)
             return wanted
@@ -178,6 +179,7 @@ extension SyncEngine {
                 "the store is synced with \(known.origin), not with \(own.origin); "
                     + "another server needs a store of its own")
         }
+        if wanted.model != registered.model { try replica.register(wanted) }
         return wanted
     }
 }

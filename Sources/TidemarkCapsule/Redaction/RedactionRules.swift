@@ -97,10 +97,13 @@ struct RedactionRules {
         .compactMap(\.self)
         if case .preferNewer(let field, _) = collection.conflict { times.append(field) }
         for field in times { set(.time(collection.dates), field, name) }
-        // What the fold writes there is computed of times.
-        if let field = collection.rivals?.field { set(.kept, field, name) }
+        // What the fold writes there is a time, or computed of times.
+        if let rule = collection.rivals {
+            let role = rule.end == .stopTime ? RedactionRole.time(collection.dates) : .kept
+            set(role, rule.whileNull, name)
+        }
         for migration in collection.migrations.reversed() {
-            guard case .renamed(let old, let new) = migration else { continue }
+            guard case .rename(let old, let new) = migration else { continue }
             let role = role(new, name)
             if role != .replaced { set(role, old, name) }
         }

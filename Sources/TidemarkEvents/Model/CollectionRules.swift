@@ -27,156 +27,135 @@ public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     case deletes
     /// Nothing.
     case keeps
-    /// It is out of reach for now, and with it everything that it owns: hidden, not pushed, and
-    /// pruned in time.
-    case hides
+}
+
+/// How the user gets and loses access to entities: by the list of the collection, or with the
+/// entity that owns them.
+public struct AccessRule: Sendable, Hashable {
+    /// Whether an entity that a list of everything does not name is hidden, with everything that
+    /// it owns, instead of deleted: not seen, not pushed, and pruned in time.
+    public var hidesAbsent: Bool
+    /// The reference to the entity that owns this one, which is hidden while its owner is.
+    public var owner: String?
+    /// How a run ends, ``SyncFailure/missing(_:)`` with this code, where there is no entity of the
+    /// collection after it was pulled; nil where that may be.
+    public var missing: String?
+    /// Whether everything is listed anew when an entity gets accessible.
+    public var relistsOnGain: Bool
+
+    /// Everything is accessible, unless said otherwise.
+    public init(
+        hidesAbsent: Bool = false, owner: String? = nil, missing: String? = nil,
+        relistsOnGain: Bool = false
+    ) {
+        self.hidesAbsent = hidesAbsent
+        self.owner = owner
+        self.missing = missing
+        self.relistsOnGain = relistsOnGain
+    }
+}
+
+extension AccessRule: ModelObject {
+    static let blank = AccessRule()
+
+    static let members: [ModelMember<AccessRule>] = [
+        ModelMember(
+            "hidesAbsent", \.hidesAbsent, .flag,
+            """
+            Whether an entity that a list of everything does not name is hidden, with everything \
+            that it owns, instead of deleted.
+            """),
+        ModelMember(
+            "owner", \.owner, .text,
+            "The reference to the entity that owns this one, which is hidden while its owner is."),
+        ModelMember(
+            "missing", \.missing, .text,
+            """
+            The code with which a run ends where there is no entity of the collection after it \
+            was pulled; without it that may be.
+            """),
+        ModelMember(
+            "relistsOnGain", \.relistsOnGain, .flag,
+            "Whether everything is listed anew when an entity gets accessible."),
+    ]
 }
 
 /// When only what changed since a time is listed, by the server's last-change times.
 public struct SinceRule: Sendable, Hashable {
-    /// How many calendar months of the server's time back a date may lie at most; older ones are
-    /// not used, and everything is listed.
-    public var months: Int
+    /// How far a date may lie back at most, by the server's clock; older ones are not used, and
+    /// everything is listed.
+    public var ageMax: TimeSpan
     /// Whether the server's `Date` of an earlier list may be used where the last change that was
     /// seen lies too far back.
     public var serverDate: Bool
 
-    /// Dates of less than so many months ago.
-    public init(months: Int, serverDate: Bool = false) {
-        self.months = months
+    /// Dates that lie back less than `ageMax`.
+    public init(ageMax: TimeSpan, serverDate: Bool = false) {
+        self.ageMax = ageMax
         self.serverDate = serverDate
     }
 }
 
+/// The most months and days that a rule of a model may name.
+private let monthsMax = 1200
+private let daysMax = 36_500
+
+extension ModelCodec where Value == TimeSpan {
+    /// A span of calendar months and days.
+    fileprivate static func calendar(from least: TimeSpan = .zero, such example: String) -> Self {
+        .span(from: least, monthsMax: monthsMax, to: .days(daysMax), such: example)
+    }
+}
+
+extension OlderSpelling {
+    fileprivate static let months = OlderSpelling.span("months", 1...1200) { .months($0) }
+}
+
+extension SinceRule: ModelObject {
+    static let blank = SinceRule(ageMax: .zero)
+
+    static let members: [ModelMember<SinceRule>] = [
+        ModelMember(
+            "ageMax", \.ageMax, .calendar(from: .seconds(1), such: "P2M"), isNeeded: true,
+            older: [.months],
+            """
+            How far the date may lie back at most, by the server's clock; where it lies further \
+            back, everything is listed.
+            """),
+        ModelMember(
+            "serverDate", \.serverDate, .flag,
+            """
+            Whether the Date of an earlier list may be used where the last change that was seen \
+            lies too far back.
+            """),
+    ]
+}
+
 /// What of a collection is listed when everything is: a span around now.
 public struct PullWindow: Sendable, Hashable {
-    /// From so many calendar months ago.
-    public var months: Int
-    /// To so many days from now.
-    public var daysAhead: Int
+    /// From so long ago.
+    public var back: TimeSpan
+    /// To so long from now.
+    public var ahead: TimeSpan
 
     /// A span around the server's time.
-    public init(months: Int, daysAhead: Int) {
-        self.months = months
-        self.daysAhead = daysAhead
+    public init(back: TimeSpan, ahead: TimeSpan = .zero) {
+        self.back = back
+        self.ahead = ahead
     }
 }
 
-/// Entities that may not hold a state together: of those in which a field is null, one keeps it,
-/// and the others get a value.
-public struct RivalRule: Sendable, Hashable {
-    /// How it is found out when a loser stops.
-    public enum Stop: String, Sendable, Hashable, CaseIterable {
-        /// At the earliest later start of any entity, or now; one that is overtaken by a start made
-        /// here stops now.
-        case nextStart
-        /// The same, of entities that were changed no earlier than the loser.
-        case nextStartNotOlder
-        /// Always now.
-        case now
-    }
+extension PullWindow: ModelObject {
+    static let blank = PullWindow(back: .zero)
 
-    /// Who goes on where two were changed at the same time.
-    public enum Ties: String, Sendable, Hashable, CaseIterable {
-        /// The one that started later, then the one with the greater id: whatever came first.
-        case start
-        /// The one that was here first; then the result depends on the order of arrival.
-        case arrival
-    }
-
-    /// Whoever has null here holds the state; the value that ends it is whole seconds since the
-    /// start.
-    public var field: String
-    /// The field with the time at which an entity started.
-    public var start: String
-    /// The fields that are equal among rivals: one group for the whole collection without any.
-    public var among: [String]
-    /// When a loser stops.
-    public var stop: Stop
-    /// Who wins a tie.
-    public var ties: Ties
-
-    /// Rivals by a field that is null while the state lasts.
-    public init(
-        whileNull field: String, start: String, among: [String] = [], stop: Stop = .nextStart,
-        ties: Ties = .start
-    ) {
-        self.field = field
-        self.start = start
-        self.among = among
-        self.stop = stop
-        self.ties = ties
-    }
-}
-
-/// What stands in for an entity that others refer to and that is not here.
-public struct PlaceholderRule: Sendable, Hashable {
-    /// What its document holds beside the id.
-    public var fields: JSONObject
-    /// The fields that it gets from the entity that refers to it.
-    public var copies: [String]
-    /// After how many hours the server is asked for it again, by ``ServerCall`` `refetch`; 0 for
-    /// never.
-    public var refetchHours: Int
-    /// The reference by whose target such questions are grouped.
-    public var together: String?
-
-    /// A stand-in.
-    public init(
-        fields: JSONObject = [:], copies: [String] = [], refetchHours: Int = 0,
-        together: String? = nil
-    ) {
-        self.fields = fields
-        self.copies = copies
-        self.refetchHours = refetchHours
-        self.together = together
-    }
-}
-
-/// When a reference makes a placeholder of what it names and is not here.
-public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
-    /// In every pull.
-    case always
-    /// In a pull of only some collections, which does not bring what is referred to.
-    case partial
-}
-
-/// How long entities are kept; by the server's time.
-///
-/// What was not synced, and what it refers to, is kept longer, and so is what holds a state of a
-/// ``RivalRule``.
-public struct RetentionRule: Sendable, Hashable {
-    /// An entity is kept while the time in this field lies back less.
-    public var field: String
-    /// So many calendar months.
-    public var months: Int
-    /// And so many days.
-    public var days: Int
-
-    /// Entities whose time lies back longer are pruned.
-    public init(field: String, months: Int = 0, days: Int = 0) {
-        self.field = field
-        self.months = months
-        self.days = days
-    }
-}
-
-/// A field that must name one of the entities of a collection: where it is null and there is just
-/// one, it is that one, which is pushed.
-public struct ChoiceRule: Sendable, Hashable {
-    /// The field.
-    public var field: String
-    /// The entities that it may name.
-    public var collection: CollectionName
-    /// How a run ends where there is none or more than one.
-    public var otherwise: String
-
-    /// A choice among the entities of a collection.
-    public init(_ field: String, of collection: CollectionName, otherwise: String) {
-        self.field = field
-        self.collection = collection
-        self.otherwise = otherwise
-    }
+    static let members: [ModelMember<PullWindow>] = [
+        ModelMember(
+            "back", \.back, .calendar(from: .seconds(1), such: "P2M"), isNeeded: true,
+            older: [.months], "How far back the list begins."),
+        ModelMember(
+            "ahead", \.ahead, .calendar(such: "P2D"),
+            older: [.span("daysAhead", 0...36_500) { .days($0) }], "How far ahead it ends."),
+    ]
 }
 
 extension JSONDocument {

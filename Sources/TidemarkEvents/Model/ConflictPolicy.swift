@@ -21,10 +21,10 @@ public enum ConflictPolicy: Sendable, Hashable {
     ///
     /// `field` of the server's document holds the time of its last change: RFC 3339, or seconds
     /// or, from 10^11 on, milliseconds since 1970. The local change wins when the server's is less
-    /// than `marginSeconds` newer than it; a tie, a time that is not known, and a deletion by the
+    /// than `margin` newer than it; a tie, a time that is not known, and a deletion by the
     /// server go to the server. A server's clock is known to the second only, so a margin of 0
     /// gives what is about as old to the server.
-    case preferNewer(field: String, marginSeconds: Int)
+    case preferNewer(field: String, margin: TimeSpan)
     /// An entity with changes that the server has not refused stays whole as it is here, and is
     /// sent whole; one whose changes were refused becomes the server's.
     ///
@@ -66,76 +66,103 @@ public enum ConflictPolicy: Sendable, Hashable {
             false
         }
     }
-
-    /// The largest margin that a model may declare, in seconds.
-    package static let marginSecondsMax = 86_400
 }
 
-extension ConflictPolicy {
+/// The members of ``ConflictPolicy/preferNewer(field:margin:)``.
+struct PreferNewerMembers: ModelObject {
+    var field: String
+    var margin: TimeSpan
+
+    static let blank = PreferNewerMembers(field: "", margin: .zero)
+
+    static let members: [ModelMember<PreferNewerMembers>] = [
+        ModelMember(
+            "field", \.field, .text, isNeeded: true,
+            "The field of the server's document with the time of its last change."),
+        ModelMember(
+            "margin", \.margin, .span(to: .days(1), such: "PT5S"),
+            older: [.span("marginSeconds", 0...86_400) { .seconds($0) }],
+            "How much newer the server's side must be at least to win."),
+    ]
+}
+
+extension ModelCodec where Value == ConflictPolicy {
     private static let plain: [ConflictPolicy] = [
         .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced, .overwriteAlways,
     ]
+    private static let preferNewer = PreferNewerMembers.codec("preferNewer")
+    private static let side = ModelCodec<ConflictSide>.word
+    private static let custom = ModelCodec<String>.text
+    private static let shapes = ["preferNewer", "mergeFields", "custom"]
 
-    /// What is usual without a word, a text, or an object of one member.
-    init(_ value: JSONValue, at path: String, _ isLogged: Bool) throws(ModelError) {
-        let objects = ["preferNewer", "mergeFields", "custom"]
-        if let text = value.stringValue {
-            guard let policy = Self.plain.first(where: { $0.name == text }) else {
-                let names = Self.plain.map(\.name) + objects.map { "{\"\($0)\":…}" }
-                throw ModelError(
-                    path, "\"\(text)\" is none of \(names.joined(separator: ", "))")
-            }
-            self = policy
-            return
-        }
-        let members = try Members(value, at: path, known: objects)
-        guard members.object.count == 1 else {
-            throw ModelError(path, "one of \(objects.joined(separator: ", ")) is needed")
-        }
-        if let name = try members.string("custom") {
-            self = .custom(name)
-        } else if let text = try members.string("mergeFields") {
-            guard let side = ConflictSide(rawValue: text) else {
-                throw ModelError(
-                    "\(path).mergeFields", "\"\(text)\" is none of serverWins, localWins")
-            }
-            self = .mergeFields(side)
-        } else {
-            self = try Self.preferNewer(members["preferNewer"], "\(path).preferNewer", isLogged)
-        }
+    private static let description = """
+        The server's version stands where both changed a field; the local change is sent again; an \
+        entity with changes that were not refused, or with any, stays whole as it is here; the \
+        server's version stands. Or: the newer side wins, by the server's clock; field by field, \
+        of one that both changed that side's; or a rule of the app, by its name.
+        """
+
+    /// A word, or an object of one member.
+    static let conflict = ModelCodec(
+        schema: [
+            "description": .string(description),
+            "anyOf": [
+                ["enum": .array(plain.map { .string($0.name) })],
+                shape("preferNewer", preferNewer.schema), shape("mergeFields", side.schema),
+                shape("custom", custom.schema),
+            ],
+        ],
+        wanted: "a conflict policy is needed", read: read, write: write,
+        modern: { value in
+            guard var object = value.object, let inner = object["preferNewer"] else { return value }
+            object["preferNewer"] = preferNewer.modern(inner)
+            return .object(object)
+        })
+
+    private static func shape(_ name: String, _ schema: JSONObject) -> JSONValue {
+        [
+            "type": "object", "required": [.string(name)], "additionalProperties": false,
+            "properties": [name: .object(schema)],
+        ]
     }
 
-    private static func preferNewer(
-        _ value: JSONValue?, _ path: String, _ isLogged: Bool
+    @Sendable private static func read(
+        _ value: JSONValue, _ place: ModelPlace
     ) throws(ModelError) -> ConflictPolicy {
-        let members = try Members(
-            value ?? .null, at: path, known: isLogged ? nil : ["field", "marginSeconds"])
-        guard let field = try members.string("field") else {
-            throw ModelError("\(path).field", "the field with the server's time is needed")
+        if let text = value.stringValue {
+            if let policy = plain.first(where: { $0.name == text }) { return policy }
+            let names = plain.map(\.name) + shapes.map { "{\"\($0)\":…}" }
+            throw place.error("\"\(text)\" is none of \(names.joined(separator: ", "))")
         }
-        let margin = members["marginSeconds"] ?? 0
-        guard let seconds = margin.int64Value, (0...Int64(marginSecondsMax)).contains(seconds)
-        else {
-            throw ModelError(
-                "\(path).marginSeconds", "a number from 0 to \(marginSecondsMax) is needed")
+        guard let object = value.object else { throw place.error("a text or an object is needed") }
+        if let name = object.keys.first(where: { !shapes.contains($0) }) {
+            throw place.error("\"\(name)\" is none of \(shapes.joined(separator: ", "))")
         }
-        return .preferNewer(field: field, marginSeconds: Int(seconds))
+        guard object.count == 1, let (name, value) = object.first(where: { _ in true }) else {
+            throw place.error("one of \(shapes.joined(separator: ", ")) is needed")
+        }
+        let place = place.member(name)
+        switch name {
+        case "preferNewer":
+            let members = try preferNewer.read(value, place)
+            return .preferNewer(field: members.field, margin: members.margin)
+        case "mergeFields": return .mergeFields(try side.read(value, place))
+        default: return .custom(try custom.read(value, place))
+        }
     }
 
-    /// As a model says it.
-    var json: JSONValue {
-        switch self {
+    @Sendable private static func write(_ policy: ConflictPolicy) -> JSONValue {
+        switch policy {
         case .serverWins, .localWins, .overwriteUnlessDirty, .overwriteIfSynced,
             .overwriteAlways:
-            .string(name)
+            .string(policy.name)
         case .preferNewer(let field, let margin):
             [
-                "preferNewer": [
-                    "field": .string(field), "marginSeconds": .number(JSONNumber(margin)),
-                ]
+                "preferNewer": preferNewer.write(
+                    PreferNewerMembers(field: field, margin: margin))
             ]
-        case .mergeFields(let side): ["mergeFields": .string(side.rawValue)]
-        case .custom(let name): ["custom": .string(name)]
+        case .mergeFields(let winner): ["mergeFields": side.write(winner)]
+        case .custom(let name): ["custom": custom.write(name)]
         }
     }
 }

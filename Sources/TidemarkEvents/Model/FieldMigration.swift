@@ -8,51 +8,23 @@
 public enum FieldMigration: Sendable, Hashable {
     /// A field has another name: where only the old one is there, it is read as the new one, and
     /// what is pending on it is sent under the new one.
-    case renamed(String, to: String)
+    case rename(String, to: String)
     /// A field is gone: what is pending on it is not sent. An edit of nothing else is superseded.
-    case removed(String)
+    case remove(String)
     /// A field must be there: where it is missing or null it has this value, also in what is
     /// pending and not yet sent.
-    case required(String, default: JSONValue)
+    case require(String, default: JSONValue)
 }
 
 extension FieldMigration {
-    init(_ value: JSONValue, at path: String) throws(ModelError) {
-        let members = try Members(
-            value, at: path, known: ["rename", "to", "remove", "require", "default"])
-        let shapes = ["rename", "to"], remove = ["remove"], require = ["require", "default"]
-        let names = members.object.keys.sorted()
-        if names == shapes, let old = try members.string("rename"),
-            let new = try members.string("to")
-        {
-            guard old != new else { throw ModelError(path, "both names are \"\(old)\"") }
-            self = .renamed(old, to: new)
-        } else if names == remove, let name = try members.string("remove") {
-            self = .removed(name)
-        } else if names == require.sorted(), let name = try members.string("require"),
-            let value = members["default"]
-        {
-            guard value != .null else { throw ModelError("\(path).default", "null is no default") }
-            self = .required(name, default: value)
-        } else {
-            throw ModelError(
-                path, "{\"rename\":…,\"to\":…}, {\"remove\":…} or {\"require\":…,\"default\":…}")
-        }
-    }
-
-    package var json: JSONValue {
-        switch self {
-        case .renamed(let old, let new): ["rename": .string(old), "to": .string(new)]
-        case .removed(let name): ["remove": .string(name)]
-        case .required(let name, let value): ["require": .string(name), "default": value]
-        }
-    }
+    /// The step as a model says it; the names of indexes are made of it.
+    package var json: JSONValue { ModelCodec.migration.write(self) }
 
     /// The fields that no document has any more.
     package var retired: String? {
         switch self {
-        case .renamed(let name, _), .removed(let name): name
-        case .required: nil
+        case .rename(let name, _), .remove(let name): name
+        case .require: nil
         }
     }
 }
@@ -71,14 +43,14 @@ extension CollectionModel {
         var document = document
         for migration in migrations {
             switch migration {
-            case .renamed(let old, let new):
+            case .rename(let old, let new):
                 guard let raw = document.rawValue(old), document.rawValue(new) == nil else {
                     continue
                 }
                 let bytes = document.applying(set: [(key: new, value: Array(raw))], unset: [old])
                 document = try JSONDocument(parsing: bytes)
-            case .removed: continue
-            case .required(let name, let value):
+            case .remove: continue
+            case .require(let name, let value):
                 guard document.value(name) ?? .null == .null else { continue }
                 let bytes = document.applying(set: [(key: name, value: value.encoded())], unset: [])
                 document = try JSONDocument(parsing: bytes)
@@ -92,7 +64,7 @@ extension CollectionModel {
         var patch = patch
         for migration in migrations {
             switch migration {
-            case .renamed(let old, let new):
+            case .rename(let old, let new):
                 let isKnown = patch.fieldNames.contains(new)
                 patch.set = patch.set.compactMap { field in
                     guard field.name == old else { return field }
@@ -102,10 +74,10 @@ extension CollectionModel {
                     guard name == old else { return name }
                     return isKnown ? nil : new
                 }
-            case .removed(let name):
+            case .remove(let name):
                 patch.set.removeAll { $0.name == name }
                 patch.unset.removeAll { $0 == name }
-            case .required(let name, let value):
+            case .require(let name, let value):
                 let isNull = patch.set.contains {
                     $0.name == name && (try? JSONValue(parsing: $0.value)) == .null
                 }
@@ -121,7 +93,7 @@ extension CollectionModel {
     /// A creation as today's model reads it: what was removed is not sent.
     package func migratedCreation(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
         let gone = migrations.compactMap { migration in
-            if case .removed(let name) = migration, document.rawValue(name) != nil {
+            if case .remove(let name) = migration, document.rawValue(name) != nil {
                 name
             } else {
                 nil
@@ -130,4 +102,94 @@ extension CollectionModel {
         guard !gone.isEmpty else { return try migrated(document) }
         return try migrated(try JSONDocument(parsing: document.applying(set: [], unset: gone)))
     }
+}
+
+/// The members of a step that renames a field.
+private struct RenameStep: ModelObject {
+    var rename = ""
+    var to = ""
+
+    static let blank = RenameStep()
+    static let members: [ModelMember<RenameStep>] = [
+        ModelMember("rename", \.rename, .text, isNeeded: true, "The field's name so far."),
+        ModelMember("to", \.to, .text, isNeeded: true, "Its name from now on."),
+    ]
+}
+
+/// The members of a step that removes a field.
+private struct RemoveStep: ModelObject {
+    var remove = ""
+
+    static let blank = RemoveStep()
+    static let members: [ModelMember<RemoveStep>] = [
+        ModelMember("remove", \.remove, .text, isNeeded: true, "The field that is gone.")
+    ]
+}
+
+/// The members of a step that gives a field a value where it has none.
+private struct RequireStep: ModelObject {
+    var require = ""
+    var `default` = JSONValue.null
+
+    static let blank = RequireStep()
+    static let members: [ModelMember<RequireStep>] = [
+        ModelMember(
+            "require", \.require, .text, isNeeded: true, "The field that must have a value."),
+        ModelMember(
+            "default", \.default, .notNull, isNeeded: true,
+            "The value that it has where it is missing or null."),
+    ]
+}
+
+extension ModelCodec where Value == JSONValue {
+    /// Any value but null.
+    fileprivate static let notNull = ModelCodec(
+        schema: ["not": ["type": "null"]], wanted: "a value is needed",
+        read: { (value, place) throws(ModelError) in
+            guard value != .null else { throw place.error("null is no default") }
+            return value
+        },
+        write: { $0 })
+}
+
+extension ModelCodec where Value == FieldMigration {
+    /// An object of one of three shapes.
+    static let migration: ModelCodec = {
+        let wanted = "{\"rename\":…,\"to\":…}, {\"remove\":…} or {\"require\":…,\"default\":…}"
+        return ModelCodec(
+            schema: [
+                "anyOf": [
+                    .object(RenameStep.schema("A field has another name.")),
+                    .object(RemoveStep.schema("A field is gone.")),
+                    .object(
+                        RequireStep.schema(
+                            "A field has this value where it is missing or null.")),
+                ]
+            ],
+            wanted: wanted,
+            read: { (value, place) throws(ModelError) in
+                switch value.object?.keys.sorted() {
+                case ["rename", "to"]:
+                    let step = try RenameStep(reading: value, at: place)
+                    guard step.rename != step.to else {
+                        throw place.error("both names are \"\(step.rename)\"")
+                    }
+                    return .rename(step.rename, to: step.to)
+                case ["remove"]:
+                    return .remove(try RemoveStep(reading: value, at: place).remove)
+                case ["default", "require"]:
+                    let step = try RequireStep(reading: value, at: place)
+                    return .require(step.require, default: step.default)
+                default: throw place.error(wanted)
+                }
+            },
+            write: { step in
+                switch step {
+                case .rename(let old, let new): .object(RenameStep(rename: old, to: new).json)
+                case .remove(let name): .object(RemoveStep(remove: name).json)
+                case .require(let name, let value):
+                    .object(RequireStep(require: name, default: value).json)
+                }
+            })
+    }()
 }

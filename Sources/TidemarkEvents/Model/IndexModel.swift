@@ -57,38 +57,56 @@ extension CollectionModel {
     }
 }
 
-extension IndexModel {
-    init(_ value: JSONValue, at path: String) throws(ModelError) {
-        guard let list = value.array, (1...Self.fieldsMax).contains(list.count) else {
-            throw ModelError(path, "a list of 1 to \(Self.fieldsMax) fields is needed")
-        }
-        self.init([])
-        for (index, item) in list.enumerated() {
-            let field: IndexField
-            if let name = item.stringValue, !name.isEmpty {
-                field = IndexField(name)
-            } else {
-                let members = try Members(item, at: "\(path)[\(index)]", known: ["date"])
-                guard let name = try members.string("date") else {
-                    throw ModelError(
-                        "\(path)[\(index)]", "a field's name or {\"date\":\"NAME\"} is needed")
-                }
-                field = .date(name)
-            }
-            guard !fields.contains(where: { $0.name == field.name }) else {
-                throw ModelError("\(path)[\(index)]", "\"\(field.name)\" is there twice")
-            }
-            fields.append(field)
-        }
-    }
-
-    var json: JSONValue {
-        .array(
-            fields.map { field in
+extension ModelCodec where Value == IndexField {
+    /// A field's name, or `{"date": NAME}`.
+    static let indexField: ModelCodec = {
+        let name = ModelCodec<String>.text
+        let wanted = "a field's name or {\"date\":\"NAME\"} is needed"
+        return ModelCodec(
+            schema: [
+                "anyOf": [
+                    .object(name.schema),
+                    [
+                        "type": "object", "required": ["date"], "additionalProperties": false,
+                        "properties": ["date": .object(name.schema)],
+                    ],
+                ]
+            ],
+            wanted: wanted,
+            read: { (value, place) throws(ModelError) in
+                if let name = value.stringValue, !name.isEmpty { return IndexField(name) }
+                guard let object = value.object, object.keys == ["date"],
+                    let name = object["date"]?.stringValue, !name.isEmpty
+                else { throw place.error(wanted) }
+                return .date(name)
+            },
+            write: { field in
                 switch field.kind {
                 case .value: .string(field.name)
-                case .date: .object(["date": .string(field.name)])
+                case .date: ["date": .string(field.name)]
                 }
             })
-    }
+    }()
+}
+
+extension ModelCodec where Value == IndexModel {
+    /// A list of fields, each once.
+    static let index: ModelCodec = {
+        let fields = ModelCodec<IndexField>.indexField.list(1...IndexModel.fieldsMax)
+        let wanted = "a list of 1 to \(IndexModel.fieldsMax) fields is needed"
+        return ModelCodec(
+            schema: fields.schema, wanted: wanted,
+            read: { (value, place) throws(ModelError) in
+                guard let count = value.array?.count, (1...IndexModel.fieldsMax).contains(count)
+                else { throw place.error(wanted) }
+                let index = IndexModel(try fields.read(value, place))
+                let names = index.fields.map(\.name)
+                for (place, name) in zip(names.indices.map(place.element), names)
+                where names.firstIndex(of: name) != names.lastIndex(of: name) {
+                    throw place.error("\"\(name)\" is there twice")
+                }
+                return index
+            },
+            write: { fields.write($0.fields) })
+    }()
 }

@@ -33,97 +33,135 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ModelRegistration {
-    /// Reads a model document.
+    /// Reads a model document, in today's spelling or in that of an earlier version.
     ///
     /// - Parameter isLogged: whether it comes from a log: then members that only a newer version
-    ///   knows are passed over.
+    ///   knows are passed over, and rules that contradict each other are taken as they are.
     /// - Throws: ``ModelError`` naming the member that is wrong.
     public init(parsing bytes: [UInt8], isLogged: Bool = false) throws(ModelError) {
         let value: JSONValue
         do { value = try JSONValue(parsing: bytes) } catch {
             throw ModelError("", "not a JSON document: \(error)")
         }
-        let root = try Members(
-            value, at: "", known: isLogged ? nil : ["name", "collections", "sync", "remote"])
-        remote = try root["remote"].map { (value) throws(ModelError) in try Remote(value, isLogged)
-        }
-        guard let list = root["collections"]?.array, !list.isEmpty else {
-            throw ModelError("collections", "a list of at least one collection is needed")
-        }
-        // A Kinto record carries its version in last_modified whether the model says so or not.
-        let usualLastChange = remote?.adapter == "kinto" ? "last_modified" : nil
-        var collections: [CollectionModel] = []
-        for (index, item) in list.enumerated() {
-            let path = "collections[\(index)]"
-            let collection = try CollectionModel(item, at: path, isLogged, usualLastChange)
-            guard !collections.contains(where: { $0.name == collection.name }) else {
-                throw ModelError("\(path).name", "\(collection.name) is there twice")
-            }
-            for reference in collection.references
-            where reference.collection != collection.name
-                && !collections.contains(where: { $0.name == reference.collection })
-            {
-                throw ModelError(
-                    "\(path).references.\(reference.field)",
-                    "\(reference.collection) must be a collection that stands earlier in the list")
-            }
-            collections.append(collection)
-        }
-        try CollectionModel.checkRules(collections)
-        model = SyncModel(
-            name: try root.string("name") ?? "unnamed", collections: collections,
-            settings: try root["sync"].map { (value) throws(ModelError) in
-                try SyncSettings(value, isLogged)
-            } ?? SyncSettings())
+        try self.init(
+            reading: Self.modern(value), at: ModelPlace(path: "", isLogged: isLogged))
+        if !isLogged { try model.checkContradictions() }
     }
 
     /// The registration as it will be read back from the log, with what is usual filled in.
     ///
-    /// - Throws: ``ModelError`` when it could not be read back.
-    public func checked() throws(ModelError) -> ModelRegistration {
-        try ModelRegistration(parsing: encoded)
+    /// - Parameter known: the registration that the log holds. What its model says stands, also
+    ///   where it contradicts itself.
+    /// - Throws: ``ModelError`` when it could not be read back, or the model is not the known one
+    ///   and contradicts itself.
+    public func checked(beside known: ModelRegistration? = nil) throws(ModelError)
+        -> ModelRegistration
+    {
+        var wanted = self
+        if let known { wanted.keepDefaults(of: known) }
+        try wanted.remote?.check()
+        let read = try ModelRegistration(parsing: wanted.encoded, isLogged: true)
+        if read.model != known?.model { try read.model.checkContradictions() }
+        return read
+    }
+
+    /// Takes what an adapter gave to the collections of a model that was logged before adapters'
+    /// defaults were.
+    private mutating func keepDefaults(of known: ModelRegistration) {
+        guard let server = known.remote, server.defaults == AdapterDefaults(),
+            remote?.defaults == AdapterDefaults()
+        else { return }
+        for index in model.collections.indices where model.collections[index].lastChangeField == nil
+        {
+            let before = known.model[model.collections[index].name]
+            model.collections[index].lastChangeField = before?.lastChangeField
+        }
     }
 
     /// The document's bytes: members in a fixed order, so that equal models are equal bytes.
-    public var encoded: [UInt8] {
-        var root: JSONObject = ["name": .string(model.name)]
-        root["collections"] = .array(model.collections.map { .object($0.json) })
-        if model.settings != SyncSettings() { root["sync"] = .object(model.settings.json) }
-        if let remote { root["remote"] = .object(remote.json) }
-        return JSONValue.object(root).encoded()
+    public var encoded: [UInt8] { JSONValue.object(json).encoded() }
+}
+
+extension JSONValue {
+    /// A collection of a model, or a merge patch of one, in today's spelling.
+    package var modernCollection: JSONValue { CollectionModel.modern(self) }
+
+    /// The settings of a model, or a merge patch of them, in today's spelling.
+    package var modernSettings: JSONValue { SyncSettings.modern(self) }
+}
+
+extension ModelRegistration: ModelObject {
+    static let blank = ModelRegistration(model: SyncModel(name: "unnamed", collections: []))
+
+    static let members: [ModelMember<ModelRegistration>] = [
+        ModelMember("name", \.model.name, .text, "A name for people."),
+        ModelMember(
+            "collections", \.model.collections, .collections, isNeeded: true,
+            "What is synced, in the order in which it is pulled and pushed."),
+        ModelMember(
+            "settings", \.model.settings, SyncSettings.codec("settings"), older: [.name("sync")],
+            "How often and how much the server is asked."),
+        ModelMember(
+            "remote", \.remote, Remote.codec("remote"),
+            "The server. Members without a meaning here are for the adapter; never a secret."),
+    ]
+
+    mutating func settle(_ given: JSONObject) -> ModelProblem? {
+        for index in model.collections.indices where model.collections[index].lastChangeField == nil
+        {
+            model.collections[index].lastChangeField = remote?.defaults.lastChangeField
+        }
+        return nil
     }
 }
 
-extension Remote {
-    fileprivate init(_ value: JSONValue, _ isLogged: Bool) throws(ModelError) {
-        let members = try Members(value, at: "remote", known: nil)
-        guard let origin = try members.string("origin"),
-            let scheme = ["http://", "https://"].first(where: origin.hasPrefix),
-            let host = origin.dropFirst(scheme.count).first, host != "/"
-        else { throw ModelError("remote.origin", "an http:// or https:// address is needed") }
-        guard let adapter = try members.string("adapter") else {
-            throw ModelError("remote.adapter", "the name of a server adapter is needed: \"kinto\"")
-        }
-        self.init(
-            origin: origin.hasSuffix("/") ? String(origin.dropLast()) : origin, adapter: adapter)
-        for (name, value) in members.object
-        where !["origin", "adapter", "credentialsVariable"].contains(name) {
-            guard let text = value.stringValue else {
-                throw ModelError("remote.\(name)", "a text is needed")
+extension ModelCodec where Value == [CollectionModel] {
+    /// Collections, each once, and each after those that it names.
+    static let collections: ModelCodec = {
+        let wanted = "a list of at least one collection is needed"
+        var list = CollectionModel.codec("collection").list(1...Int.max)
+        list.wanted = wanted
+        let read = list.read
+        list.read = { (value, place) throws(ModelError) in
+            guard let items = value.array, !items.isEmpty else { throw place.error(wanted) }
+            let collections = try read(value, place)
+            for (index, collection) in collections.enumerated() {
+                let earlier = collections[..<index].map(\.name)
+                try collection.check(earlier, collections, place.element(index))
             }
-            parameters[name] = text
+            return collections
         }
-        credentialsVariable =
-            try members.string("credentialsVariable") ?? Remote.usualCredentialsVariable
-        if !isLogged { try check() }
-    }
+        return list
+    }()
+}
 
-    fileprivate var json: JSONObject {
-        var object: JSONObject = ["origin": .string(origin), "adapter": .string(adapter)]
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
-            object[name] = .string(value)
+extension CollectionModel {
+    /// Checks what is said of other collections.
+    fileprivate func check(
+        _ earlier: [CollectionName], _ all: [CollectionModel], _ place: ModelPlace
+    ) throws(ModelError) {
+        func isEarlier(_ name: CollectionName, _ member: String) throws(ModelError) {
+            guard earlier.contains(name) else {
+                throw place.member(member).error(
+                    "\(name) must be a collection that stands earlier in the list")
+            }
         }
-        object["credentialsVariable"] = .string(credentialsVariable)
-        return object
+        guard !earlier.contains(name) else {
+            throw place.member("name").error("\(name) is there twice")
+        }
+        for reference in references where reference.collection != name {
+            try isEarlier(reference.collection, "references.\(reference.field)")
+        }
+        for name in listedAfter { try isEarlier(name, "listedAfter") }
+        for choice in choices {
+            try isEarlier(choice.collection, "choices.\(choice.field).collection")
+        }
+        for reference in references where reference.placeholder != nil {
+            guard all.first(where: { $0.name == reference.collection })?.placeholder == nil else {
+                continue
+            }
+            throw place.member("references.\(reference.field).placeholder").error(
+                "\(reference.collection) has no \"placeholder\"")
+        }
     }
 }

@@ -2,16 +2,13 @@
 
 /// How often and how much a server is asked.
 public struct SyncSettings: Sendable, Hashable {
-    /// After how many days of the server's time a collection is listed whole, so that what no list
-    /// of changes tells is seen as well; 0 for never.
-    public var fullPullDays: Int
+    /// After how much of the server's time a collection is listed whole, so that what no list of
+    /// changes tells is seen as well; zero for never.
+    public var fullPullEvery: TimeSpan
     /// How many writes one request may carry, where the server takes several; 1 for none.
     public var batchSize: Int
-    /// The wait after a run that failed and may be mended by waiting, in seconds; it doubles with
-    /// each further one.
-    public var backoffSecondsMin: Int
-    /// The longest of these waits, in seconds.
-    public var backoffSecondsMax: Int
+    /// The waits after runs that failed and may be mended by waiting.
+    public var backoff: BackoffSpan
     /// How many requests may be sent in which time; all of them hold.
     public var limits: [RequestLimit]
     /// How many lists may be asked for at the same time.
@@ -29,17 +26,30 @@ public struct SyncSettings: Sendable, Hashable {
 
     /// Everything has a usual value.
     public init(
-        fullPullDays: Int = 7, batchSize: Int = 25, backoffSecondsMin: Int = 5,
-        backoffSecondsMax: Int = 3600, limits: [RequestLimit] = [], parallel: Int = 1,
+        fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
+        backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
         cleanUp: CleanUp = .inPull
     ) {
-        self.fullPullDays = fullPullDays
+        self.fullPullEvery = fullPullEvery
         self.batchSize = batchSize
-        self.backoffSecondsMin = backoffSecondsMin
-        self.backoffSecondsMax = backoffSecondsMax
+        self.backoff = backoff
         self.limits = limits
         self.parallel = parallel
         self.cleanUp = cleanUp
+    }
+}
+
+/// The waits after runs that failed and may be mended by waiting.
+public struct BackoffSpan: Sendable, Hashable {
+    /// The first wait; it doubles with each further one.
+    public var min: TimeSpan
+    /// The longest wait.
+    public var max: TimeSpan
+
+    /// Waits between 5 seconds and an hour, unless said otherwise.
+    public init(min: TimeSpan = .seconds(5), max: TimeSpan = .hours(1)) {
+        self.min = min
+        self.max = max
     }
 }
 
@@ -47,97 +57,106 @@ public struct SyncSettings: Sendable, Hashable {
 public struct RequestLimit: Sendable, Hashable {
     /// That many requests at most.
     public var requests: Int
-    /// Within so many seconds.
-    public var seconds: Int
+    /// Within any time of that length.
+    public var within: TimeSpan
     /// Whether a pull begins only when all of its lists can be asked for within the limit.
     public var wholePulls: Bool
-    /// Where it is given, requests are spread evenly over the seconds instead, and so many may come
+    /// Where it is given, requests are spread evenly over the time instead, and so many may come
     /// early.
     public var burst: Int?
 
-    /// At most `requests` within any `seconds`.
-    public init(requests: Int, seconds: Int, wholePulls: Bool = false, burst: Int? = nil) {
+    /// At most `requests` within any time of that length.
+    public init(
+        requests: Int, within: TimeSpan, wholePulls: Bool = false, burst: Int? = nil
+    ) {
         self.requests = requests
-        self.seconds = seconds
+        self.within = within
         self.wholePulls = wholePulls
         self.burst = burst
     }
 }
 
-extension SyncSettings {
-    private static let days: ClosedRange<Int64> = 0...3650
-    private static let seconds: ClosedRange<Int64> = 1...86_400
-    private static let requests: ClosedRange<Int64> = 1...10_000
-    private static let batchSizes: ClosedRange<Int64> = 1...1000
+/// What was a number of seconds, from 1 to a day.
+private let seconds: ClosedRange<Int64> = 1...86_400
 
-    /// Reads the member `sync` of a model document.
-    init(_ value: JSONValue, _ isLogged: Bool) throws(ModelError) {
-        let members = try Members(
-            value, at: "sync",
-            known: isLogged
-                ? nil
-                : [
-                    "fullPullDays", "batchSize", "backoffSeconds", "backoffSecondsMax", "limits",
-                    "parallel", "cleanUp",
-                ])
-        self.init()
-        parallel = try members.integer("parallel", in: 1...64) ?? parallel
-        cleanUp = try members.word("cleanUp", CleanUp.self) ?? cleanUp
-        fullPullDays = try members.integer("fullPullDays", in: Self.days) ?? fullPullDays
-        batchSize = try members.integer("batchSize", in: Self.batchSizes) ?? batchSize
-        backoffSecondsMin =
-            try members.integer("backoffSeconds", in: Self.seconds) ?? backoffSecondsMin
-        backoffSecondsMax =
-            try members.integer("backoffSecondsMax", in: Self.seconds)
-            ?? max(backoffSecondsMax, backoffSecondsMin)
-        guard backoffSecondsMin <= backoffSecondsMax else {
-            throw ModelError("sync.backoffSecondsMax", "at least backoffSeconds is needed")
-        }
-        guard let value = members["limits"] else { return }
-        guard let list = value.array else {
-            throw ModelError("sync.limits", "a list of {\"requests\", \"seconds\"} is needed")
-        }
-        for (index, item) in list.enumerated() {
-            let path = "sync.limits[\(index)]"
-            let limit = try Members(
-                item, at: path,
-                known: isLogged ? nil : ["requests", "seconds", "wholePulls", "burst"])
-            guard let requests = try limit.integer("requests", in: Self.requests),
-                let seconds = try limit.integer("seconds", in: Self.seconds)
-            else { throw ModelError(path, "requests and seconds are needed") }
-            limits.append(
-                RequestLimit(
-                    requests: requests, seconds: seconds,
-                    wholePulls: try limit.flag("wholePulls") ?? false,
-                    burst: try limit.integer("burst", in: 0...10_000)))
-        }
-    }
-
-    /// The members that differ from what is usual.
-    var json: JSONObject {
-        let usual = SyncSettings()
-        var object = JSONObject()
-        func add(_ name: String, _ value: Int, unless other: Int) {
-            if value != other { object[name] = .number(JSONNumber(value)) }
-        }
-        add("fullPullDays", fullPullDays, unless: usual.fullPullDays)
-        add("batchSize", batchSize, unless: usual.batchSize)
-        add("backoffSeconds", backoffSecondsMin, unless: usual.backoffSecondsMin)
-        add("backoffSecondsMax", backoffSecondsMax, unless: usual.backoffSecondsMax)
-        add("parallel", parallel, unless: usual.parallel)
-        if cleanUp != usual.cleanUp { object["cleanUp"] = .string(cleanUp.rawValue) }
-        if !limits.isEmpty { object["limits"] = .array(limits.map(\.json)) }
-        return object
+extension ModelCodec where Value == TimeSpan {
+    fileprivate static func upToADay(such example: String) -> Self {
+        .span(from: .seconds(1), to: .days(1), such: example)
     }
 }
 
-extension RequestLimit {
-    fileprivate var json: JSONValue {
-        var object: JSONObject = [
-            "requests": .number(JSONNumber(requests)), "seconds": .number(JSONNumber(seconds)),
-        ]
-        if wholePulls { object["wholePulls"] = true }
-        if let burst { object["burst"] = .number(JSONNumber(burst)) }
-        return .object(object)
+extension SyncSettings: ModelObject {
+    static let blank = SyncSettings()
+
+    static let members: [ModelMember<SyncSettings>] = [
+        ModelMember(
+            "fullPullEvery", \.fullPullEvery, .span(to: .days(3650), such: "P7D"),
+            older: [.span("fullPullDays", 0...3650) { .days($0) }],
+            """
+            After how much of the server's time a collection is listed whole, so that what no \
+            list of changes tells is seen as well; PT0S for never.
+            """),
+        ModelMember(
+            "batchSize", \.batchSize, .number(1...1000),
+            "How many writes one request may carry, where the server takes several; 1 for none."),
+        ModelMember(
+            "backoff", \.backoff, BackoffSpan.codec("backoff"),
+            older: [
+                .spanInGroup("backoffSeconds", as: "min", seconds) { .seconds($0) },
+                .spanInGroup("backoffSecondsMax", as: "max", seconds) { .seconds($0) },
+            ],
+            "The waits after runs that failed and may be mended by waiting."),
+        ModelMember(
+            "limits", \.limits, RequestLimit.codec("limit").list(),
+            "How many requests may be sent in which time; all of them hold."),
+        ModelMember(
+            "parallel", \.parallel, .number(1...64),
+            "How many lists may be asked for at the same time."),
+        ModelMember(
+            "cleanUp", \.cleanUp, .word,
+            """
+            When what need not be kept is pruned: at the end of every pull, or only in a run that \
+            is asked to.
+            """),
+    ]
+}
+
+extension BackoffSpan: ModelObject {
+    static let blank = BackoffSpan()
+
+    static let members: [ModelMember<BackoffSpan>] = [
+        ModelMember(
+            "min", \.min, .upToADay(such: "PT5S"),
+            "The first wait; it doubles with each further one."),
+        ModelMember(
+            "max", \.max, .upToADay(such: "PT1H"),
+            "The longest wait, at least min, which it is where min is longer than usual."),
+    ]
+
+    mutating func settle(_ given: JSONObject) -> ModelProblem? {
+        if given["max"] == nil, max.seconds < min.seconds { max = min }
+        return max.seconds < min.seconds ? ModelProblem("max", "at least min is needed") : nil
     }
+}
+
+extension RequestLimit: ModelObject {
+    static let blank = RequestLimit(requests: 0, within: .zero)
+
+    static let members: [ModelMember<RequestLimit>] = [
+        ModelMember(
+            "requests", \.requests, .number(1...10_000), isNeeded: true,
+            "That many requests at most."),
+        ModelMember(
+            "within", \.within, .upToADay(such: "PT1M"), isNeeded: true,
+            older: [.span("seconds", seconds) { .seconds($0) }], "Within any time of that length."),
+        ModelMember(
+            "wholePulls", \.wholePulls, .flag,
+            "Whether a pull begins only when all of its lists can be asked for within the limit."),
+        ModelMember(
+            "burst", \.burst, .number(0...10_000),
+            """
+            Where it is given, requests are spread evenly over the time instead, and so many may \
+            come early.
+            """),
+    ]
 }

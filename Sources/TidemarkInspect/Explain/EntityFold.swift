@@ -230,7 +230,7 @@ extension ViewReader {
         var next: (key: EntityKey, row: EntityRow)? = (key, row)
         while let (key, row) = next {
             next = nil
-            guard let collection = model[key.collection], let field = collection.owner,
+            guard let collection = model[key.collection], let field = collection.access.owner,
                 let reference = collection.references.first(where: { $0.field == field }),
                 let id = row.readable(in: collection)?.ids(in: field).first
             else { continue }

@@ -121,7 +121,7 @@ extension WhatIf {
             }
             registration.model.collections[index].conflict = policy
         }
-        do { return try registration.checked().encoded } catch {
+        do { return try registration.checked(beside: registration).encoded } catch {
             throw ReplayMistake("the model would not be one: \(error)")
         }
     }

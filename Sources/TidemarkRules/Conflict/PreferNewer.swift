@@ -8,10 +8,10 @@ package enum PreferNewer {
     ///
     /// Strict: newer by exactly the margin, and a time that is not known, go to the server.
     package static func localWins(
-        server: Timestamp?, local: Timestamp?, marginSeconds: Int
+        server: Timestamp?, local: Timestamp?, margin: TimeSpan
     ) -> Bool {
         guard let server, let local else { return false }
-        return server < local.adding(seconds: Int64(marginSeconds))
+        return server < local.adding(margin)
     }
 
     /// The time that a field of a server's document holds; nil where it holds none.

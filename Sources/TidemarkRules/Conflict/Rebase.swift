@@ -132,7 +132,7 @@ package struct Rebase: Sendable, Hashable {
         case .mergeFields(let side): return side
         case .preferNewer(_, let margin):
             let isNewer = PreferNewer.localWins(
-                server: serverTime, local: editedAt(index, fields), marginSeconds: margin)
+                server: serverTime, local: editedAt(index, fields), margin: margin)
             return isNewer && !isDeletedThere ? .localWins : .serverWins
         case .custom: return answer == .local ? .localWins : .serverWins
         }

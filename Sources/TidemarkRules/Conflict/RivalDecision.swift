@@ -55,11 +55,26 @@ package struct RivalStop: Sendable, Hashable {
         self.time = time
     }
 
-    /// Whole seconds since a start, truncated; never negative.
-    package func seconds(since start: Timestamp) -> Int64 {
-        let (microseconds, isTooLong) = time.rawValue.subtractingReportingOverflow(start.rawValue)
-        if isTooLong { return time < start ? 0 : .max / 1_000_000 }
-        return max(0, microseconds / 1_000_000)
+    /// The JSON text of the value that ends a state; never one of before its start.
+    ///
+    /// - Parameters:
+    ///   - start: when the state began.
+    ///   - dates: how times are written in the collection.
+    package func value(
+        _ end: RivalRule.End, since start: Timestamp, dates: DateFormat
+    ) -> [UInt8] {
+        switch end {
+        case .secondsSinceStart: Array(String(microseconds(since: start) / 1_000_000).utf8)
+        case .millisecondsSinceStart: Array(String(microseconds(since: start) / 1000).utf8)
+        case .stopTime: dates.encoded(max(time, start))
+        }
+    }
+
+    /// What does not fit is held at the end of the range.
+    private func microseconds(since start: Timestamp) -> Int64 {
+        let (length, isTooLong) = time.rawValue.subtractingReportingOverflow(start.rawValue)
+        if isTooLong { return time < start ? 0 : .max }
+        return max(0, length)
     }
 }
 

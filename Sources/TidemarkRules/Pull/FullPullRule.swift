@@ -24,14 +24,14 @@ package enum FullPullRule {
     /// - Parameters:
     ///   - epoch: what the server calls the collection now, where it says so.
     ///   - now: the server's time, where it is known.
-    ///   - days: how old the last whole list may be; 0 for any age.
+    ///   - every: how old the last whole list may be; zero for any age.
     package static func isDue(
-        _ last: Last, epoch: Revision?, now: Timestamp?, days: Int
+        _ last: Last, epoch: Revision?, now: Timestamp?, every: TimeSpan
     ) -> Bool {
         if let epoch, last.epoch != epoch { return true }
-        guard days > 0, let now else { return false }
+        guard every != .zero, let now else { return false }
         guard let at = last.at else { return true }
-        return now >= at.adding(seconds: Int64(days) * 86_400)
+        return now >= at.adding(every)
     }
 }
 

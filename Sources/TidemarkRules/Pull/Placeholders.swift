@@ -29,9 +29,9 @@ extension PlaceholderRule {
     ///   - triedAt: when it was asked last, in vain; nil for never.
     ///   - now: the server's time.
     package func isDue(triedAt: Timestamp?, now: Timestamp) -> Bool {
-        guard refetchHours > 0 else { return false }
+        guard refetch.every != .zero else { return false }
         guard let triedAt else { return true }
-        return triedAt.adding(from: 0, to: Int64(refetchHours) * 3_600_000_000) < now
+        return triedAt.adding(refetch.every) < now
     }
 }
 

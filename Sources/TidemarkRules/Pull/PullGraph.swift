@@ -23,7 +23,7 @@ package struct PullGraph: Sendable, Hashable {
 
     /// The lists of collections, in the order in which they are persisted.
     package init(_ collections: [CollectionModel], parallel: Int) {
-        nodes = collections.map { Node(name: $0.name, after: $0.after) }
+        nodes = collections.map { Node(name: $0.name, after: $0.listedAfter) }
         self.parallel = parallel
         end = nodes.count
     }

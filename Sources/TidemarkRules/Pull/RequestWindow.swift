@@ -52,7 +52,7 @@ package struct RequestWindow: Sendable, Hashable {
         if let burst = limit.burst { return wait(limit, burst: burst, at: now, slots) }
         let index = times.count + min(slots, limit.requests) - limit.requests - 1
         guard times.indices.contains(index) else { return 0 }
-        let free = min(times[index], now).adding(seconds: Int64(limit.seconds))
+        let free = min(times[index], now).adding(seconds: Int64(limit.within.seconds))
         return max(0, free.rawValue - now.rawValue)
     }
 
@@ -62,7 +62,7 @@ package struct RequestWindow: Sendable, Hashable {
         _ limit: RequestLimit, burst: Int, at now: Timestamp, _ slots: Int
     ) -> Int64 {
         guard let first = times.first else { return 0 }
-        let step = Int64(limit.seconds) * 1_000_000 / Int64(limit.requests)
+        let step = Int64(limit.within.seconds) * 1_000_000 / Int64(limit.requests)
         let early = step * Int64(burst)
         // Of what was forgotten it is only known that there may have been much of it.
         let isCut = times.count == timesMax

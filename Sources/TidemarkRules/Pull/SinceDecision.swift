@@ -26,7 +26,7 @@ package enum SinceDecision {
         _ rule: SinceRule, since: Timestamp?, checkedAt: Timestamp?, now: Timestamp?
     ) -> Timestamp? {
         guard let now else { return nil }
-        let limit = now.adding(months: -rule.months)
+        let limit = now.subtracting(rule.ageMax)
         // One entity that claims to be of the future would hide what changes until then.
         let latest = now.adding(seconds: slack)
         if let since, since > limit, since <= latest { return since }
@@ -61,6 +61,6 @@ package enum SinceDecision {
 extension PullWindow {
     /// The span around a moment.
     package func span(around now: Timestamp) -> (from: Timestamp, to: Timestamp) {
-        (now.adding(months: -months), now.adding(seconds: Int64(daysAhead) * 86_400))
+        (now.subtracting(back), now.adding(ahead))
     }
 }

@@ -10,6 +10,6 @@ extension RetentionRule {
     ///   - time: what the rule's field says.
     ///   - now: the server's time.
     package func isOver(_ time: Timestamp, at now: Timestamp) -> Bool {
-        time < now.adding(months: -months).adding(seconds: Int64(-days) * 86_400)
+        time < now.subtracting(ageMax)
     }
 }

@@ -241,7 +241,7 @@ package struct Listing: Sendable, Hashable {
         }
         return try ids.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
-                !row.isPlaceholder || collection.absence == .hides, row.attempt == nil
+                !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil
             else { return false }
             return row.asOf.map { $0 <= asOf } ?? true
         }

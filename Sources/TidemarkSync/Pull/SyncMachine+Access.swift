@@ -17,7 +17,7 @@ extension SyncMachine {
             hasRestarted = true
             restartPull()
         }
-        guard let name = collection.required, outcome.paused[collection.name] == nil,
+        guard let name = collection.access.missing, outcome.paused[collection.name] == nil,
             try !views.hasInReach(collection.name)
         else { return false }
         outcome.failure = .missing(name)
@@ -47,7 +47,7 @@ extension SyncMachine {
             where try lacks(choice.field, in: collection, views)
                 && views.countInReach(choice.collection, upTo: 2) != 1
             {
-                return choice.otherwise
+                return choice.missing
             }
         }
         return nil

@@ -26,7 +26,9 @@ extension SyncMachine {
     }
 
     private func due(_ views: ViewReader, _ now: Timestamp) throws -> [Refetch] {
-        guard model.collections.contains(where: { ($0.placeholder?.refetchHours ?? 0) > 0 }) else {
+        guard
+            model.collections.contains(where: { ($0.placeholder?.refetch.every ?? .zero) != .zero })
+        else {
             return []
         }
         let placeholders = try views.placeholders()
@@ -41,7 +43,8 @@ extension SyncMachine {
                     row.isPlaceholder, !row.isHidden
                 else { continue }
                 let document = try? JSONDocument(parsing: row.base)
-                groups.append((rule.together.flatMap { document?.ids(in: $0).first }, key.id))
+                groups.append(
+                    (rule.refetch.together.flatMap { document?.ids(in: $0).first }, key.id))
             }
             groups.sort {
                 let (a, b) = ($0.together ?? "", $1.together ?? "")

@@ -13,7 +13,7 @@ extension SyncMachine {
         let after = try cursor(of: collection, epoch, views)
         // Of what a list of a part does not name nothing follows.
         let isWhole =
-            after == nil && collection.window == nil && collection.absence != .keeps
+            after == nil && collection.window == nil && collection.isSwept
             && !isTimeInDoubt
         let span = try span(of: collection, views)
         var list = Listing(
@@ -39,10 +39,10 @@ extension SyncMachine {
         // anew.
         if let settledAt = clock.settledAt, state.asOf < settledAt { return nil }
         // What changed meanwhile and was forgotten by the server no list of changes tells.
-        let days = model.settings.fullPullDays > 0 ? model.settings.fullPullDays : 7
+        let every = model.settings.fullPullEvery
         let isOld = FullPullRule.isDue(
             .init(epoch: nil, at: state.serverTime ?? serverTime), epoch: nil, now: serverTime,
-            days: days)
+            every: every == .zero ? SyncSettings().fullPullEvery : every)
         if isOld { return nil }
         if state.cursor == nil, try views.hasUnanswered(in: collection.name) { return nil }
         return CutListing(state: state, pages: try views.listedPages(collection.name))
@@ -53,7 +53,7 @@ extension SyncMachine {
         _ collection: CollectionModel, _ epoch: Revision?, _ cut: CutListing, _ views: ViewReader
     ) throws -> Listing {
         var known: Set<ExactString> = []
-        if collection.window == nil, collection.absence != .keeps, !isTimeInDoubt {
+        if collection.window == nil, collection.isSwept, !isTimeInDoubt {
             known = try self.known(collection, views, asOf: cut.state.asOf)
         }
         for id in cut.named where known.remove(id) == nil {
@@ -116,7 +116,7 @@ extension SyncMachine {
         else { return nil }
         let isDue = FullPullRule.isDue(
             .init(epoch: mark.epoch, at: mark.fullAt), epoch: epoch, now: serverTime,
-            days: model.settings.fullPullDays)
+            every: model.settings.fullPullEvery)
         if isDue { return nil }
         guard let rule = collection.since else { return mark.cursor }
         let date = SinceDecision.date(
@@ -131,10 +131,10 @@ extension SyncMachine {
         _ collection: CollectionModel, _ views: ViewReader, asOf: Position? = nil
     ) throws -> Set<ExactString> {
         var ids: Set<ExactString> = []
-        guard collection.absence != .keeps else { return ids }
+        guard collection.isSwept else { return ids }
         try views.forEachEntity(in: collection.name) { key, row in
             // A placeholder of what is out of reach when it is not named is out of reach as well.
-            let isHere = collection.absence == .hides ? row.isListed : row.isInReach
+            let isHere = collection.access.hidesAbsent ? row.isListed : row.isInReach
             let wasHeard = asOf.map { row.basePosition ?? .start <= $0 } ?? true
             if isHere, wasHeard { ids.insert(ExactString(key.id)) }
             return true
@@ -193,7 +193,9 @@ extension SyncMachine {
         }
         if current.beginNextPass(), let call = current.call { return .list(call) }
         let absent = try current.absent(views.entity)
-        if current.collection.absence == .deletes, !isTimeInDoubt, !current.isReadBack,
+        let isDeletion =
+            current.collection.isSwept && !current.collection.access.hidesAbsent
+        if isDeletion, !isTimeInDoubt, !current.isReadBack,
             !absent.isEmpty,
             absent.count <= Listing.readBackMax,
             !SweepRule.asksFirst(absent: absent.count, of: current.knownCount)

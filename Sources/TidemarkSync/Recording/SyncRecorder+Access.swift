@@ -45,7 +45,7 @@ extension SyncRecorder {
     /// Whether an entity is out of reach by itself, so that any list that names it is news.
     func wasOutOfReach(_ key: EntityKey, _ row: EntityRow, _ draft: Draft) throws -> Bool {
         guard row.isHidden else { return false }
-        return try model(key, draft)?.absence == .hides
+        return try model(key, draft)?.access.hidesAbsent == true
     }
 
     private func model(_ key: EntityKey, _ draft: Draft) throws -> CollectionModel? {

@@ -352,10 +352,8 @@ extension Listing {
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
         guard isWhole, !isReadBack else { return Absent() }
         let ids = try absent(entity)
-        switch collection.absence {
-        case .deletes: break
-        case .keeps: return Absent()
-        case .hides:
+        guard collection.isSwept else { return Absent() }
+        if collection.access.hidesAbsent {
             return isDoubtful || ids.isEmpty ? Absent() : Absent(ids: ids, isOutOfReach: true)
         }
         let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)

@@ -113,6 +113,6 @@ struct ScenarioSetup: Sendable {
         guard kind.isToggl else {
             throw ScenarioError(members.path, "such a server limits nothing")
         }
-        limit = RequestLimit(requests: requests, seconds: seconds)
+        limit = RequestLimit(requests: requests, within: .seconds(seconds))
     }
 }

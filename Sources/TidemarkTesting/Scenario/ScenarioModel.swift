@@ -42,13 +42,9 @@ enum ScenarioModel {
             throw ScenarioError(
                 "\(path).remote", "does not belong here; the server is the scenario's")
         }
-        var address: JSONObject = [
-            "origin": .string(remote.origin), "adapter": .string(remote.adapter),
-        ]
-        for (name, value) in remote.parameters.sorted(by: { $0.key < $1.key }) {
-            address[name] = .string(value)
-        }
-        document["remote"] = .object(address)
+        var remote = remote
+        remote.credentialsVariable = Remote.usualCredentialsVariable
+        document["remote"] = remote.document
         do throws(ModelError) {
             return try ModelRegistration(parsing: JSONValue.object(document).encoded()).model
         } catch {
@@ -62,7 +58,8 @@ enum ScenarioModel {
     private static func changed(
         _ base: SyncModel, _ change: JSONValue, at path: String
     ) throws(ScenarioError) -> JSONValue {
-        let patch = try ScenarioMembers(change, at: path, ["name", "sync", "collections"])
+        let patch = try ScenarioMembers(
+            change, at: path, ["name", "settings", "sync", "collections"])
         let encoded = ModelRegistration(model: base).encoded
         guard var document = (try? JSONValue(parsing: encoded))?.object else { return [:] }
         var collections = document["collections"]?.array ?? []
@@ -74,14 +71,17 @@ enum ScenarioModel {
                 continue
             }
             guard value.object != nil else { throw ScenarioError(path, "an object is needed") }
+            let value = value.modernCollection
             if let place {
                 collections[place] = merged(collections[place], value)
             } else {
                 collections.append(merged(["name": .string(name)], value))
             }
         }
-        for name in ["name", "sync"] {
-            if let value = patch[name] { document[name] = merged(document[name], value) }
+        if let name = patch["name"] { document["name"] = name }
+        // The settings were called sync in earlier versions.
+        for case let settings? in [patch["settings"], patch["sync"]] {
+            document["settings"] = merged(document["settings"], settings.modernSettings)
         }
         document["collections"] = .array(collections)
         return .object(document)

@@ -112,7 +112,7 @@ public struct TogglServerModel: Sendable {
     /// Counts a request; one that is over the limit is refused and does not count.
     private mutating func take(_ now: Int64) throws(TogglRefusal) {
         guard let limit else { return }
-        let span = Int64(limit.seconds) * 1000
+        let span = Int64(limit.within.seconds) * 1000
         taken.removeAll { $0 <= now - span }
         if taken.count >= limit.requests, let first = taken.min() {
             throw TogglRefusal(

@@ -67,8 +67,8 @@ extension Fold {
         row.gate = SyncGate(
             since: try moment(event, uptime: end.uptime),
             microseconds: BackoffRule.microseconds(
-                failures: failures, seed: seed, secondsMin: settings.backoffSecondsMin,
-                secondsMax: settings.backoffSecondsMax),
+                failures: failures, seed: seed, secondsMin: settings.backoff.min.seconds,
+                secondsMax: settings.backoff.max.seconds),
             failures: failures, reason: failure, position: position)
         row.status = UInt32(clamping: end.status)
         if isWrite {

@@ -104,5 +104,5 @@ extension Patch {
 }
 
 extension FieldMigration {
-    fileprivate var isRemoval: Bool { if case .removed = self { true } else { false } }
+    fileprivate var isRemoval: Bool { if case .remove = self { true } else { false } }
 }

@@ -77,7 +77,8 @@ extension Fold {
                 since: try moment(event, uptime: end.uptime),
                 microseconds: BackoffRule.microseconds(
                     failures: failures, seed: try started(event)?.seed ?? 0,
-                    secondsMin: settings.backoffSecondsMin, secondsMax: settings.backoffSecondsMax),
+                    secondsMin: settings.backoff.min.seconds,
+                    secondsMax: settings.backoff.max.seconds),
                 failures: failures, reason: end.outcome?.word ?? "", position: position)
             put(.gate(.backoff), gate.encoded)
         }

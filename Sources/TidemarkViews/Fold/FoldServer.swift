@@ -36,7 +36,7 @@ extension Fold {
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row, key)
-        if row.isHidden, !isDeletion, try collection(key.collection).absence == .hides {
+        if row.isHidden, !isDeletion, try collection(key.collection).access.hidesAbsent {
             try find(key, row, position)
         } else {
             try put(row, at: place)

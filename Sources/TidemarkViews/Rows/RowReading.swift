@@ -62,7 +62,7 @@ extension EntityRow {
 extension CollectionModel {
     /// The reference to what an entity belongs to.
     var ownerReference: Reference? {
-        guard let owner else { return nil }
+        guard let owner = access.owner else { return nil }
         return references.first { $0.field == owner }
     }
 }

@@ -25,11 +25,11 @@ private struct PolicyCase: Sendable, CustomTestStringConvertible {
             policy: .localWins, end: #"{"title":"b","n":2,"m":3}"#, fates: ["accepted"],
             decisions: ["localWins title"]),
         PolicyCase(
-            policy: .preferNewer(field: "last_modified", marginSeconds: 3600),
+            policy: .preferNewer(field: "last_modified", margin: .seconds(3600)),
             end: #"{"title":"b","n":2,"m":3}"#, fates: ["accepted"],
             decisions: ["localWins title"]),
         PolicyCase(
-            policy: .preferNewer(field: "nothing", marginSeconds: 3600),
+            policy: .preferNewer(field: "nothing", margin: .seconds(3600)),
             end: #"{"title":"a","n":2,"m":1}"#, fates: ["superseded"],
             decisions: ["serverWins title"]),
         PolicyCase(

@@ -18,14 +18,14 @@ import TidemarkEvents
 
     @Test func `leave a document alone that has the newer shape`() throws {
         let newer = collection(
-            .renamed("a", to: "b"), .removed("c"), .required("d", default: 1))
+            .rename("a", to: "b"), .remove("c"), .require("d", default: 1))
         let json = #"{ "b" : 1.0, "d":2, "x":[ ] }"#
 
         #expect(try read(json, newer) == json)
     }
 
     @Test func `read a field under its new name`() throws {
-        let newer = collection(.renamed("a", to: "b"), .renamed("b", to: "c"))
+        let newer = collection(.rename("a", to: "b"), .rename("b", to: "c"))
 
         #expect(try read(#"{"a":1.0,"x":2}"#, newer) == #"{"x":2,"c":1.0}"#)
         #expect(try read(#"{"b":1,"x":2}"#, newer) == #"{"x":2,"c":1}"#)
@@ -38,7 +38,7 @@ import TidemarkEvents
     }
 
     @Test func `leave a removed field in documents, and out of edits`() throws {
-        let newer = collection(.removed("a"))
+        let newer = collection(.remove("a"))
 
         #expect(try read(#"{"a":1,"x":2}"#, newer) == #"{"a":1,"x":2}"#)
         let patch = Patch(set: [Patch.Field("a", [0x31])], unset: ["x"])
@@ -49,7 +49,7 @@ import TidemarkEvents
     }
 
     @Test func `give a required field its value where there is none`() throws {
-        let newer = collection(.required("a", default: ["n": 0]))
+        let newer = collection(.require("a", default: ["n": 0]))
 
         #expect(try read("{}", newer) == #"{"a":{"n":0}}"#)
         #expect(try read(#"{"a":null}"#, newer) == #"{"a":{"n":0}}"#)

@@ -12,12 +12,14 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         {
           "name": "todo",
           "collections": [
-            {"name": "lists", "id": "key", "lastChange": "changed", "conflict": "serverWins"},
+            {"name": "lists", "idField": "key", "lastChangeField": "changed",
+             "conflict": "serverWins"},
             {"name": "tasks", "conflict": "localWins", "pageSize": 50,
              "references": {"list": "lists", "parent": "tasks"}}
           ],
           "remote": {"origin": "https://kinto.example.org/base/", "adapter": "kinto",
-                     "bucket": "todo", "credentialsVariable": "MY_TOKEN"}
+                     "defaults": {"lastChangeField": "last_modified"}, "bucket": "todo",
+                     "credentialsVariable": "MY_TOKEN"}
         }
         """#
 
@@ -34,7 +36,8 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
             registration.remote
                 == Remote(
                     origin: "https://kinto.example.org/base", adapter: "kinto",
-                    parameters: ["bucket": "todo"], credentialsVariable: "MY_TOKEN"))
+                    parameters: ["bucket": "todo"], credentialsVariable: "MY_TOKEN",
+                    defaults: AdapterDefaults(lastChangeField: "last_modified")))
         #expect(registration.model["tasks"] == tasks)
         #expect(registration.model["nothing"] == nil)
         #expect(lists.serverFields == ["key", "changed"])
@@ -56,8 +59,8 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         (#"{"mergeFields":"serverWins"}"#, .mergeFields(.serverWins)),
         (#"{"custom":"longest title"}"#, .custom("longest title")),
         (
-            #"{"preferNewer":{"field":"at","marginSeconds":5}}"#,
-            .preferNewer(field: "at", marginSeconds: 5)
+            #"{"preferNewer":{"field":"at","margin":"PT5S"}}"#,
+            .preferNewer(field: "at", margin: .seconds(5))
         ),
     ])
     func `every conflict policy is understood, and written as it was read`(
@@ -77,7 +80,7 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
 
         #expect(
             registration.model.collections[0].conflict
-                == .preferNewer(field: "at", marginSeconds: 0))
+                == .preferNewer(field: "at", margin: .zero))
     }
 
     @Test func `equal models are equal bytes, and read back equal`() throws {
@@ -110,8 +113,11 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         (#"{"collections":[{"id":"x"}]}"#, "collections[0].name", "1 to 100 bytes"),
         (#"{"collections":[{"name":"a/b"}]}"#, "collections[0].name", "1 to 100 bytes"),
         (#"{"collections":[{"name":"a"},{"name":"a"}]}"#, "collections[1].name", "twice"),
-        (#"{"collections":[{"name":"a","id":""}]}"#, "collections[0].id", "a text"),
-        (#"{"collections":[{"name":"a","lastChange":1}]}"#, "collections[0].lastChange", "a text"),
+        (#"{"collections":[{"name":"a","idField":""}]}"#, "collections[0].idField", "a text"),
+        (
+            #"{"collections":[{"name":"a","lastChangeField":1}]}"#,
+            "collections[0].lastChangeField", "a text"
+        ),
         (
             #"{"collections":[{"name":"a","conflict":"ask"}]}"#, "collections[0].conflict",
             "\"ask\" is none of serverWins, localWins"
@@ -127,20 +133,20 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         ),
         (
             #"{"collections":[{"name":"a","conflict":{"mergeFields":"newest"}}]}"#,
-            "collections[0].conflict.mergeFields", "none of serverWins, localWins"
+            "collections[0].conflict.mergeFields", "one of serverWins, localWins"
         ),
         (
-            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"marginSeconds":1}}}]}"#,
-            "collections[0].conflict.preferNewer.field", "the field"
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"margin":"PT1S"}}}]}"#,
+            "collections[0].conflict.preferNewer.field", "The field of the server's document"
         ),
         (
-            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","margin":1}}}]}"#,
-            "collections[0].conflict.preferNewer", "\"margin\" is none"
+            #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","slack":1}}}]}"#,
+            "collections[0].conflict.preferNewer", "\"slack\" is none"
         ),
         (
             #"{"collections":[{"name":"a","conflict":{"preferNewer":{"field":"at","#
-                + #""marginSeconds":-1}}}]}"#,
-            "collections[0].conflict.preferNewer.marginSeconds", "0 to 86400"
+                + #""margin":"P2D"}}}]}"#,
+            "collections[0].conflict.preferNewer.margin", "a duration of at most P1D"
         ),
         (#"{"collections":[{"name":"a","policy":"x"}]}"#, "collections[0]", "\"policy\" is none"),
         (#"{"collections":[{"name":"a","pageSize":0}]}"#, "collections[0].pageSize", "1 to 10000"),
@@ -158,7 +164,7 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
         ),
         (
             #"{"collections":[{"name":"a","references":{"f":1}}]}"#,
-            "collections[0].references.f", "a collection name"
+            "collections[0].references.f", "a collection's name"
         ),
         (
             #"{"collections":[{"name":"a","references":{"f":"b"}},{"name":"b"}]}"#,

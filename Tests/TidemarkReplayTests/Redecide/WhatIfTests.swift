@@ -71,8 +71,8 @@ import TidemarkTesting
             ("serverWins", .serverWins), ("localWins", .localWins),
             ("overwriteAlways", .overwriteAlways),
             ("mergeFields:localWins", .mergeFields(.localWins)),
-            ("preferNewer:at", .preferNewer(field: "at", marginSeconds: 0)),
-            ("preferNewer:at:5", .preferNewer(field: "at", marginSeconds: 5)),
+            ("preferNewer:at", .preferNewer(field: "at", margin: .zero)),
+            ("preferNewer:at:5", .preferNewer(field: "at", margin: .seconds(5))),
             (#"{"mergeFields":"serverWins"}"#, .mergeFields(.serverWins)),
             ("custom:mine", .custom("mine")),
         ] as [(String, ConflictPolicy)])

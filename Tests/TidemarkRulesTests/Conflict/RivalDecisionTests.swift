@@ -146,7 +146,7 @@ struct RivalStory: Sendable, CustomTestStringConvertible {
             var losers: [String: Int64] = [:]
             for loser in order where loser != winner {
                 let stop = RivalDecision.stop(loser, starts: starts, rule: story.stop, now: now)
-                losers[loser.id] = stop.seconds(since: loser.start)
+                losers[loser.id] = Int64(stop.text(since: loser.start))
             }
             #expect(losers == story.losers)
         }
@@ -173,9 +173,28 @@ struct RivalStory: Sendable, CustomTestStringConvertible {
 
     @Test func `holds with times at the ends of the range`() {
         let stop = RivalStop(.now, at: Timestamp(rawValue: .max))
-        #expect(stop.seconds(since: Timestamp(rawValue: .min)) == .max / 1_000_000)
+        #expect(stop.text(since: Timestamp(rawValue: .min)) == "\(Int64.max / 1_000_000)")
         let early = RivalStop(.now, at: Timestamp(rawValue: .min))
-        #expect(early.seconds(since: Timestamp(rawValue: .max)) == 0)
+        #expect(early.text(since: Timestamp(rawValue: .max)) == "0")
+    }
+
+    @Test func `ends a loser with the value that the model asks for`() throws {
+        let start = try moment("2017-09-01T12:00:00.250Z")
+        let stop = RivalStop(.now, at: try moment("2017-09-01T12:01:30.500Z"))
+
+        #expect(stop.text(since: start) == "90")
+        #expect(stop.text(.millisecondsSinceStart, since: start) == "90250")
+        #expect(stop.text(.stopTime, since: start) == "\"2017-09-01T12:01:30.500Z\"")
+        #expect(stop.text(.stopTime, since: start, .seconds) == "1504267290.5")
+        #expect(stop.text(.stopTime, since: start, .milliseconds) == "1504267290500")
+    }
+
+    @Test func `never ends a loser before its start`() throws {
+        let start = try moment("2017-09-01T12:00:00Z")
+        let stop = RivalStop(.startedHere, at: try moment("2017-09-01T11:59:00Z"))
+
+        #expect(stop.text(.millisecondsSinceStart, since: start) == "0")
+        #expect(stop.text(.stopTime, since: start) == "\"2017-09-01T12:00:00Z\"")
     }
 
     @Test func `ties by ids have one winner in whatever order numbers and texts are compared`() {
@@ -200,5 +219,16 @@ struct RivalStory: Sendable, CustomTestStringConvertible {
         #expect(RivalDecision.outranks(few[2], few[0], ties: .start))
         #expect(RivalDecision.outranks(few[2], few[1], ties: .start))
         #expect(RivalDecision.outranks(few[1], few[0], ties: .start))
+    }
+}
+
+private func moment(_ text: String) throws -> Timestamp { try #require(RFC3339.parse(text)) }
+
+extension RivalStop {
+    fileprivate func text(
+        _ end: RivalRule.End = .secondsSinceStart, since start: Timestamp,
+        _ dates: DateFormat = .iso8601
+    ) -> String {
+        String(decoding: value(end, since: start, dates: dates), as: UTF8.self)
     }
 }

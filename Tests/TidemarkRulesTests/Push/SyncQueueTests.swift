@@ -93,7 +93,9 @@ import TidemarkRules
         ["a0", "b0", "c0", "a1", "b1", "c1", "b2", "c2", "a2"].map { name in
             var collection = CollectionModel(CollectionName(name))
             let number = Int(name.suffix(1)) ?? 0
-            if number > 0 { collection.after = [CollectionName("\(name.prefix(1))\(number - 1)")] }
+            if number > 0 {
+                collection.listedAfter = [CollectionName("\(name.prefix(1))\(number - 1)")]
+            }
             return collection
         }
     }
@@ -129,7 +131,7 @@ import TidemarkRules
 
     @Test func `waits for nobody that is not asked, or later itself`() {
         var collections = Self.chains().filter { $0.name == "a2" || $0.name == "b2" }
-        collections[0].after = ["b2"]
+        collections[0].listedAfter = ["b2"]
         let names = PullGraph(collections, parallel: 3).ready
         #expect(names == collections.map(\.name))
     }

@@ -174,7 +174,7 @@ import TidemarkViews
     ) async throws {
         let world = SyncWorld.reach {
             $0.collections[2].choices = [
-                ChoiceRule("default_project_id", of: "projects", otherwise: "noDefaultProject")
+                ChoiceRule("default_project_id", of: "projects", missing: "noDefaultProject")
             ]
         }
         try await with(world) { world, device, _ async throws in

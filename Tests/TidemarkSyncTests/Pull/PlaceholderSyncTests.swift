@@ -70,8 +70,8 @@ private struct HidingAdapter: ServerAdapter {
         var projects = CollectionModel("projects", lastChangeField: "last_modified")
         projects.references = [Reference("workspace", to: "workspaces")]
         projects.placeholder = PlaceholderRule(
-            fields: ["name": "Inaccessible project"], copies: ["workspace"], refetchHours: 24,
-            together: "workspace")
+            fields: ["name": "Inaccessible project"], copies: ["workspace"],
+            refetch: RefetchRule(every: .hours(24), together: "workspace"))
         let entries = CollectionModel(
             "entries", lastChangeField: "last_modified",
             references: [Reference("project", to: "projects", placeholder: .always)])

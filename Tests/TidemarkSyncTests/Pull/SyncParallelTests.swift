@@ -65,12 +65,14 @@ final class AnswerOrder: Sendable {
                 var collection = CollectionModel(CollectionName(name), lastChangeField: "at")
                 let chain = chains.first { $0.contains(name) } ?? []
                 let index = chain.firstIndex(of: name) ?? 0
-                if index > 0 { collection.after = [CollectionName(chain[index - 1])] }
+                if index > 0 { collection.listedAfter = [CollectionName(chain[index - 1])] }
                 collection.absence = .keeps
-                if index > 0, name != "preferences" { collection.since = SinceRule(months: 2) }
+                if index > 0, name != "preferences" {
+                    collection.since = SinceRule(ageMax: .months(2))
+                }
                 return collection
             },
-            settings: SyncSettings(fullPullDays: 0, limits: limits, parallel: parallel))
+            settings: SyncSettings(fullPullEvery: .zero, limits: limits, parallel: parallel))
         model.settings.batchSize = 1
         return model
     }
@@ -155,7 +157,7 @@ final class AnswerOrder: Sendable {
     @Test func `give the same log each time`() async throws {
         var logs: Set<[String]> = []
         for _ in 0..<10 {
-            let limits = [RequestLimit(requests: 3, seconds: 1)]
+            let limits = [RequestLimit(requests: 3, within: .seconds(1))]
             try await DatedDevice.with(Self.model(limits: limits), Self.server()) {
                 device async throws in
                 #expect(try await device.sync().isSynced)
@@ -258,7 +260,7 @@ final class AnswerOrder: Sendable {
 
     @Test func `RL-02: claim their slots one by one`() async throws {
         let server = Self.server()
-        let limits = [RequestLimit(requests: 3, seconds: 1)]
+        let limits = [RequestLimit(requests: 3, within: .seconds(1))]
         try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             #expect(try await device.sync().isSynced)
             #expect(server.clock.elapsed == 2_000_000)
@@ -269,8 +271,8 @@ final class AnswerOrder: Sendable {
     @Test func `RL-06: wait for the whole pull, and begin anew after that`() async throws {
         let server = Self.server()
         let limits = [
-            RequestLimit(requests: 60, seconds: 60, wholePulls: true),
-            RequestLimit(requests: 9, seconds: 1),
+            RequestLimit(requests: 60, within: .seconds(60), wholePulls: true),
+            RequestLimit(requests: 9, within: .seconds(1)),
         ]
         try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             for _ in 0..<6 { #expect(try await device.sync().isSynced) }
@@ -284,7 +286,7 @@ final class AnswerOrder: Sendable {
         let clock = ManualClock()
         let box = SyncBox<Replica>()
         let server = Self.server(clock)
-        let limits = [RequestLimit(requests: 10, seconds: 60)]
+        let limits = [RequestLimit(requests: 10, within: .seconds(60))]
         try await DatedDevice.with(
             Self.model(limits: limits), server,
             onSleep: {
@@ -310,7 +312,7 @@ final class AnswerOrder: Sendable {
 
     @Test func `RL-10: are not asked for by a light pull that would have to wait`() async throws {
         let server = Self.server()
-        let limits = [RequestLimit(requests: 9, seconds: 60, wholePulls: true)]
+        let limits = [RequestLimit(requests: 9, within: .seconds(60), wholePulls: true)]
         try await DatedDevice.with(Self.model(limits: limits), server) { device async throws in
             #expect(try await device.sync().isSynced)
             let (before, asked) = (try device.position(), server.requests.count)

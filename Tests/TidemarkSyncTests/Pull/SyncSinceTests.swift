@@ -12,11 +12,11 @@ import TidemarkViews
 @Suite(.serialized) struct `lists by date` {
     private static func model(serverDate: Bool = false, window: PullWindow? = nil) -> SyncModel {
         var tags = CollectionModel("tags", lastChangeField: "at")
-        tags.since = SinceRule(months: 2, serverDate: serverDate)
+        tags.since = SinceRule(ageMax: .months(2), serverDate: serverDate)
         tags.window = window
         tags.absence = .keeps
         return SyncModel(
-            name: "dated", collections: [tags], settings: SyncSettings(fullPullDays: 0))
+            name: "dated", collections: [tags], settings: SyncSettings(fullPullEvery: .zero))
     }
 
     private static let months = Duration.seconds(62 * 86_400)
@@ -99,7 +99,7 @@ import TidemarkViews
                 ?? Timestamp(rawValue: 0))
         let server = DatedServer(clock)
         server.put("tags/1")
-        let model = Self.model(window: PullWindow(months: 2, daysAhead: 2))
+        let model = Self.model(window: PullWindow(back: .months(2), ahead: .days(2)))
         try await DatedDevice.with(model, server) { device async throws in
             try await device.sync()
             #expect(

@@ -43,7 +43,7 @@ import TidemarkViews
     func `the newer side wins, by the server's clock`(
         _ later: Int, _ title: String, _ outcome: String
     ) async throws {
-        let policy = ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 5)
+        let policy = ConflictPolicy.preferNewer(field: "last_modified", margin: .seconds(5))
         try await meet(policy, later: later, #"{"title":"mine"}"#, #"{"title":"theirs","n":1}"#) {
             world, device async throws in
             #expect(world.record("notes/a") == #"{"title":"\#(title)","n":1}"#)
@@ -117,7 +117,7 @@ import TidemarkViews
         return edits.last?.event.serverTime
     }
 
-    private let newer = ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 0)
+    private let newer = ConflictPolicy.preferNewer(field: "last_modified", margin: .zero)
 
     @Test func `is known once a server was heard, and goes on as the device runs`() async throws {
         let world = SyncWorld.notes(newer)

@@ -17,7 +17,7 @@ import TidemarkViews
     /// A world whose clients may send so many requests in any ten seconds.
     private func world(_ requests: Int) -> SyncWorld {
         var model = SyncWorld.usualModel
-        model.settings.limits = [RequestLimit(requests: requests, seconds: 10)]
+        model.settings.limits = [RequestLimit(requests: requests, within: .seconds(10))]
         return SyncWorld(model: model)
     }
 
@@ -70,7 +70,7 @@ import TidemarkViews
 
     @Test func `end a run that would have to wait for long, and say for how long`() async throws {
         var model = SyncWorld.usualModel
-        model.settings.limits = [RequestLimit(requests: 3, seconds: 3600)]
+        model.settings.limits = [RequestLimit(requests: 3, within: .seconds(3600))]
         let world = SyncWorld(model: model)
         try await SyncDevice.with(world) { device async throws in
             try device.put("tasks/t1", "{}")
@@ -99,7 +99,7 @@ private final class TimeList: Sendable {
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(rawValue: seconds * 1_000_000) }
 
     @Test func `lets so many through, and the next when the first is old enough`() {
-        var window = RequestWindow([RequestLimit(requests: 2, seconds: 10)])
+        var window = RequestWindow([RequestLimit(requests: 2, within: .seconds(10))])
         #expect(window.wait(at: at(0)) == 0)
         window.add(at(0))
         #expect(window.wait(at: at(1)) == 0)
@@ -110,7 +110,8 @@ private final class TimeList: Sendable {
 
     @Test func `keeps the strictest of several limits`() {
         var window = RequestWindow([
-            RequestLimit(requests: 1, seconds: 1), RequestLimit(requests: 2, seconds: 60),
+            RequestLimit(requests: 1, within: .seconds(1)),
+            RequestLimit(requests: 2, within: .seconds(60)),
         ])
         window.add(at(0))
         #expect(window.wait(at: at(0)) == 1_000_000)
@@ -119,21 +120,21 @@ private final class TimeList: Sendable {
     }
 
     @Test func `never makes anybody wait longer than itself, whatever the clock does`() {
-        var window = RequestWindow([RequestLimit(requests: 1, seconds: 10)])
+        var window = RequestWindow([RequestLimit(requests: 1, within: .seconds(10))])
         window.add(at(1_000_000))
         #expect(window.wait(at: at(0)) == 10_000_000)
         #expect(window.wait(at: at(2_000_000)) == 0)
     }
 
     @Test func `remembers no more than it looks at, in order`() {
-        var window = RequestWindow([RequestLimit(requests: 3, seconds: 10)])
+        var window = RequestWindow([RequestLimit(requests: 3, within: .seconds(10))])
         for second in [5, 1, 4, 2, 3] as [Int64] { window.add(at(second)) }
         #expect(window.times == [at(3), at(4), at(5)])
         #expect(RequestWindow([], [at(1)]).wait(at: at(1)) == 0)
     }
 
     private func window(_ requests: Int, _ seconds: Int, at times: [Int64]) -> RequestWindow {
-        RequestWindow([RequestLimit(requests: requests, seconds: seconds)], times.map(at))
+        RequestWindow([RequestLimit(requests: requests, within: .seconds(seconds))], times.map(at))
     }
 
     @Test func `RL-01: lets no sixty-first through within a minute`() {
@@ -158,11 +159,11 @@ private final class TimeList: Sendable {
 
     @Test func `RL-06: has the seventh pull of nine lists wait, where pulls are whole`() {
         let times = Array(repeating: at(0), count: 54)
-        let limit = RequestLimit(requests: 60, seconds: 60, wholePulls: true)
+        let limit = RequestLimit(requests: 60, within: .seconds(60), wholePulls: true)
         #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 9) == 55_000_000)
         #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 6) == 0)
         #expect(RequestWindow([limit], times).pullWait(at: at(5), lists: 61) == 0)
-        let plain = RequestLimit(requests: 60, seconds: 60)
+        let plain = RequestLimit(requests: 60, within: .seconds(60))
         #expect(RequestWindow([plain], times).pullWait(at: at(5), lists: 9) == 0)
     }
 
@@ -175,7 +176,7 @@ private final class TimeList: Sendable {
     }
 
     @Test func `RL-12: lets a burst through, and then one after another`() {
-        var window = RequestWindow([RequestLimit(requests: 1, seconds: 10, burst: 3)])
+        var window = RequestWindow([RequestLimit(requests: 1, within: .seconds(10), burst: 3)])
         for _ in 0..<4 {
             #expect(window.wait(at: at(0)) == 0)
             window.add(at(0))
@@ -188,7 +189,7 @@ private final class TimeList: Sendable {
     }
 
     @Test func `RL-12: without a burst lets one through in each step`() {
-        var window = RequestWindow([RequestLimit(requests: 80, seconds: 60, burst: 0)])
+        var window = RequestWindow([RequestLimit(requests: 80, within: .seconds(60), burst: 0)])
         window.add(at(0))
         #expect(window.wait(at: at(0)) == 750_000)
         #expect(window.wait(at: at(1)) == 0)

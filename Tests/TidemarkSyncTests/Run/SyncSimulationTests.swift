@@ -24,7 +24,7 @@ import TidemarkViews
     @Test(
         .enabled(if: TestRun.isWhole),
         arguments: [
-            ConflictPolicy.preferNewer(field: "last_modified", marginSeconds: 1),
+            ConflictPolicy.preferNewer(field: "last_modified", margin: .seconds(1)),
             .overwriteUnlessDirty, .overwriteIfSynced, .mergeFields(.serverWins),
             .mergeFields(.localWins), .custom("any"),
         ])

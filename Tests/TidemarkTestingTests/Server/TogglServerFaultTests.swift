@@ -10,7 +10,7 @@ import TidemarkTesting
 @Suite struct `a server shaped like Toggl, in trouble` {
     @Test func `requests over the limit are told when there is room again`() async throws {
         let world = TogglWorld(
-            TogglServerModel(limit: RequestLimit(requests: 2, seconds: 60)))
+            TogglServerModel(limit: RequestLimit(requests: 2, within: .seconds(60))))
         func ask() async throws -> TransportResponse { try await world.answer(.get, "/me") }
         func seconds(_ answer: TransportResponse) -> String? {
             answer.response.status.code == 429 ? answer.response.headerFields[.retryAfter] : nil
@@ -28,7 +28,8 @@ import TidemarkTesting
     }
 
     @Test func `another client and the tests are not counted`() async throws {
-        let world = TogglWorld(TogglServerModel(limit: RequestLimit(requests: 1, seconds: 60)))
+        let world = TogglWorld(
+            TogglServerModel(limit: RequestLimit(requests: 1, within: .seconds(60))))
         world.server.put("tags/8", "{}")
 
         #expect(try await world.ids("/me/tags") == ["6", "8"])

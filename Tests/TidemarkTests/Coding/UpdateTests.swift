@@ -183,7 +183,7 @@ private func messageOfOtherID(_ replica: Replica) -> String {
     @Test func `sees an entity of an older model as today's model reads it`() throws {
         try withThing(#"{"name":"a","n":0}"#) { replica in
             var newer = model
-            newer.collections[0].migrations = [.renamed("name", to: "title")]
+            newer.collections[0].migrations = [.rename("name", to: "title")]
             try replica.register(ModelRegistration(model: newer))
 
             #expect(try replica.read { try $0.get(Thing.self, id)?.title } == "a")

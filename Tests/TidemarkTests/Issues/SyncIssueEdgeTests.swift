@@ -115,7 +115,7 @@ import TidemarkViews
         async throws
     {
         var model = SyncWorld.usualModel
-        model.settings.fullPullDays = 0
+        model.settings.fullPullEvery = .zero
         let world = SyncWorld(
             model: model,
             [FaultRule(.answer(status: 403), method: .get, pathContains: "/collections?")])

@@ -37,8 +37,8 @@ private struct OlderApp {
     /// The newer app's model.
     static let newer: SyncModel = {
         var model = OlderApp.model([
-            .renamed("description", to: "title"), .removed("colour"),
-            .required("priority", default: 0),
+            .rename("description", to: "title"), .remove("colour"),
+            .require("priority", default: 0),
         ])
         model.collections[0].indexes = [["priority", "title"]]
         return model

@@ -17,10 +17,10 @@ import TidemarkViews
         name: "two",
         collections: (["lists", "tasks"] as [CollectionName]).map {
             var collection = CollectionModel($0, lastChangeField: "at")
-            collection.since = SinceRule(months: 2)
+            collection.since = SinceRule(ageMax: .months(2))
             collection.absence = .keeps
             return collection
-        }, settings: SyncSettings(fullPullDays: 0, batchSize: 1))
+        }, settings: SyncSettings(fullPullEvery: .zero, batchSize: 1))
 
     private func put(_ device: DatedDevice, _ id: String) async throws {
         try await device.replica.write { tx in

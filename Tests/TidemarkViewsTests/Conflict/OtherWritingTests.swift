@@ -14,7 +14,7 @@ import TidemarkViews
     /// Policies under which a conflict may go to the server.
     static let yielding: [ConflictPolicy] = [
         .serverWins, .mergeFields(.serverWins), .custom("rule"), .overwriteAlways,
-        .preferNewer(field: "last_modified", marginSeconds: 5),
+        .preferNewer(field: "last_modified", margin: .seconds(5)),
     ]
 
     @Test(arguments: yielding)

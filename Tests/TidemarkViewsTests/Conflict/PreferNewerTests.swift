@@ -61,7 +61,7 @@ struct PreferNewerCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: PreferNewerCase.all)
     func `wins as in Toggl's resolver`(_ story: PreferNewerCase) throws {
         let fold = MemoryFold()
-        try fold.apply([.model(.preferNewer(field: "at", marginSeconds: story.margin))])
+        try fold.apply([.model(.preferNewer(field: "at", margin: .seconds(story.margin)))])
         if story.here != .nothing {
             try fold.apply([.about(.serverUpserted, "tasks/1", #"{"a":1,"at":"x"}"#, asOf: 1)])
         }
@@ -106,7 +106,7 @@ struct PreferNewerCase: Sendable, CustomTestStringConvertible {
     @Test func `an edit whose time nobody knows loses, and so does one to a server without a time`()
         throws
     {
-        let policy = ConflictPolicy.preferNewer(field: "at", marginSeconds: 86_400)
+        let policy = ConflictPolicy.preferNewer(field: "at", margin: .seconds(86_400))
         var known = PendingChange.update(1, #"{"a":2}"#)
         known.editedAt = Timestamp(milliseconds: 1_000_000)
         let unknown = PendingChange.update(1, #"{"a":2}"#)
@@ -131,7 +131,7 @@ struct PreferNewerCase: Sendable, CustomTestStringConvertible {
 
         let rebase = Rebase(
             [early, late], from: .live(#"{"a":1,"b":1}"#),
-            to: .live(#"{"a":3,"b":3,"at":2000}"#), .preferNewer(field: "at", marginSeconds: 0))
+            to: .live(#"{"a":3,"b":3,"at":2000}"#), .preferNewer(field: "at", margin: .zero))
 
         #expect(rebase.verdicts == [.superseded, .stays])
         #expect(rebase.conflicts.map(\.result) == [.serverWins, .localWins])

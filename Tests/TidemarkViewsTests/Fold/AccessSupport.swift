@@ -14,23 +14,23 @@ final class ReachStore {
 
     static let model: SyncModel = {
         var workspaces = CollectionModel("workspaces", lastChangeField: "at")
-        workspaces.absence = .hides
-        workspaces.restartsOnGain = true
-        workspaces.required = "noWorkspace"
+        workspaces.access.hidesAbsent = true
+        workspaces.access.relistsOnGain = true
+        workspaces.access.missing = "noWorkspace"
         let belongs = Reference("workspace_id", to: "workspaces")
         var projects = CollectionModel("projects", lastChangeField: "at", references: [belongs])
-        projects.owner = "workspace_id"
+        projects.access.owner = "workspace_id"
         projects.absence = .keeps
         projects.placeholder = PlaceholderRule(copies: ["workspace_id"])
         var entries = CollectionModel(
             "entries", lastChangeField: "at",
             references: [belongs, Reference("project_id", to: "projects")],
             indexes: [["name"]])
-        entries.owner = "workspace_id"
+        entries.access.owner = "workspace_id"
         entries.absence = .keeps
         entries.nullable = ["duration", "project_id"]
         entries.rivals = RivalRule(whileNull: "duration", start: "start")
-        entries.retention = RetentionRule(field: "start", days: 56)
+        entries.retention = RetentionRule(field: "start", ageMax: .days(56))
         return SyncModel(name: "reach", collections: [workspaces, projects, entries])
     }()
 

@@ -15,7 +15,7 @@ private let user = EntityKey("user", "5")
         var places = CollectionModel("places")
         places.ids = ids
         var user = CollectionModel("user")
-        user.choices = [ChoiceRule("place", of: "places", otherwise: "noPlace")]
+        user.choices = [ChoiceRule("place", of: "places", missing: "noPlace")]
         return .registered(
             SyncModel(name: "choice", collections: [places, user, CollectionModel("last")]))
     }

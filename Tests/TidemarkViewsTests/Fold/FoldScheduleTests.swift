@@ -76,8 +76,8 @@ import TidemarkViews
 
     @Test func `takes the wait's bounds from the model`() throws {
         var settings = SyncSettings()
-        settings.backoffSecondsMin = 100
-        settings.backoffSecondsMax = 300
+        settings.backoff.min = .seconds(100)
+        settings.backoff.max = .seconds(300)
         let model = SyncModel(name: "m", collections: [CollectionModel("c")], settings: settings)
         try fold.apply([
             event(

@@ -20,7 +20,8 @@ private enum Office {
         projects.references = [Reference("workspace_id", to: "workspaces")]
         projects.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible project", "color": "#cecece", "active": false],
-            copies: ["workspace_id", "nothing"], refetchHours: 24, together: "workspace_id")
+            copies: ["workspace_id", "nothing"],
+            refetch: RefetchRule(every: .hours(24), together: "workspace_id"))
         var tasks = numbered("tasks")
         tasks.placeholder = PlaceholderRule(
             fields: ["name": "Inaccessible task"], copies: ["workspace_id", "project_id"])
@@ -390,7 +391,7 @@ private struct RunMaker {
     // MARK: When they are asked for
 
     @Test func `are due when never tried, or more than that many hours ago`() throws {
-        let rule = PlaceholderRule(refetchHours: 24)
+        let rule = PlaceholderRule(refetch: RefetchRule(every: .hours(24)))
         let now = try time(6, 1, 12, 52)
         func isDue(_ hour: Int, _ minute: Int) throws -> Bool {
             rule.isDue(triedAt: try time(5, 31, hour, minute), now: now)

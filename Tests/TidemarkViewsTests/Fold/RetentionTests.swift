@@ -52,7 +52,7 @@ import TidemarkViews
     }
 
     @Test func `counts calendar months, by the server's time`() throws {
-        let rule = RetentionRule(field: "start", months: 2)
+        let rule = RetentionRule(field: "start", ageMax: .months(2))
         let now = try #require(
             Timestamp(year: 2018, month: 4, day: 30, hour: 12, minute: 0, second: 0))
         let limit = try #require(

@@ -57,6 +57,27 @@ private let three = EntityKey("entries", "3")
         #expect(try fold.decisions(by: "rivals")[0].inputs == [Position(2), Position(4)])
     }
 
+    @Test func `a loser gets the value that the model asks for, also when another model comes`()
+        throws
+    {
+        try fold.apply([
+            .timers(end: .stopTime), Timers.says("1", "10:00", at: "10:00"),
+            .about(.localCreated, "entries/2", Timers.entry("2", "12:00")).at("12:00"),
+        ])
+        #expect(try duration(one) == #""2018-06-13T12:00:00Z""#)
+        #expect(try duration(two) == "null")
+
+        try fold.apply([.timers(end: .millisecondsSinceStart)])
+        #expect(try duration(one) == "7200000")
+
+        try fold.apply([.timers(end: .stopTime, dates: .seconds)])
+        #expect(try duration(one) == "1528891200")
+
+        try fold.apply([.timers()])
+        #expect(try duration(one) == "7200")
+        #expect(try duration(two) == "null")
+    }
+
     @Test func `RV-08: what runs here gives way to a newer one that is pulled`() throws {
         try fold.apply([
             .timers(),

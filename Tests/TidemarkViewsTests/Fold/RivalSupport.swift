@@ -11,11 +11,13 @@ extension Event {
     /// A model of `entries`, of which one may run at a time.
     static func timers(
         stop: RivalRule.Stop = .nextStart, among: [String] = [],
-        conflict: ConflictPolicy = .preferNewer(field: "at", marginSeconds: 5)
+        end: RivalRule.End = .secondsSinceStart, dates: DateFormat = .iso8601,
+        conflict: ConflictPolicy = .preferNewer(field: "at", margin: .seconds(5))
     ) -> Event {
-        var entries = CollectionModel("entries", lastChangeField: "at", conflict: conflict)
-        entries.rivals = RivalRule(
-            whileNull: "duration", start: "start", among: among, stop: stop)
+        let entries = CollectionModel(
+            "entries", lastChangeField: "at", conflict: conflict, dates: dates,
+            rivals: RivalRule(
+                whileNull: "duration", start: "start", end: end, among: among, stop: stop))
         return .registered(SyncModel(name: "timers", collections: [entries]))
     }
 

@@ -13,7 +13,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
 }
 
 @Suite struct `the date that is listed from` {
-    private let rule = SinceRule(months: 2)
+    private let rule = SinceRule(ageMax: .months(2))
     private let now = time(2017, 2, 15, 13)
 
     @Test func `SD-01: is none at first`() {
@@ -28,7 +28,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
     }
 
     @Test func `is that of an earlier list where the last change is too old`() {
-        let withDate = SinceRule(months: 2, serverDate: true)
+        let withDate = SinceRule(ageMax: .months(2), serverDate: true)
         let (old, checked) = (time(2016, 1, 1), time(2017, 2, 1))
         #expect(SinceDecision.date(rule, since: old, checkedAt: checked, now: now) == nil)
         #expect(SinceDecision.date(withDate, since: old, checkedAt: checked, now: now) == checked)
@@ -54,7 +54,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
     }
 
     @Test func `SD-01: is none for a window, which is a span around now`() {
-        let span = PullWindow(months: 2, daysAhead: 2).span(around: now)
+        let span = PullWindow(back: .months(2), ahead: .days(2)).span(around: now)
         #expect(span.from == time(2016, 12, 15, 13) && span.to == time(2017, 2, 17, 13))
     }
 }
@@ -65,7 +65,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
 
     init() throws {
         var tags = CollectionModel("tags", lastChangeField: "at")
-        tags.since = SinceRule(months: 2)
+        tags.since = SinceRule(ageMax: .months(2))
         let model = SyncModel(name: "test", collections: [tags, CollectionModel("plain")])
         try memory.apply([
             Event(

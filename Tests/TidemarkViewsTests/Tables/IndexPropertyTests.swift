@@ -30,7 +30,7 @@ import TidemarkViews
                 model = random.pick(Self.models)
                 let dates = random.pick([DateFormat.iso8601, .seconds, .milliseconds])
                 let migrations: [FieldMigration] =
-                    random.once(in: 2) ? [] : [.required("n", default: 7)]
+                    random.once(in: 2) ? [] : [.require("n", default: 7)]
                 events.insert(
                     .tasks(model, references: references, dates: dates, migrations: migrations),
                     at: random.below(events.count))

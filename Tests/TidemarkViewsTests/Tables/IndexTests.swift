@@ -101,7 +101,7 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.ids(index).suffix(2) == ["5", "6"])
         #expect(try store.indexDifferences() == [])
 
-        try store.write(.tasks([["new"]], migrations: [.renamed("old", to: "new")]))
+        try store.write(.tasks([["new"]], migrations: [.rename("old", to: "new")]))
         #expect(try store.ids(["new"]).last == "5")
         try store.write(
             .about(.localCreated, "tasks/7", #"{"new":3}"#),
@@ -110,7 +110,7 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         try store.write(
             .tasks(
                 [["new"]],
-                migrations: [.renamed("old", to: "new"), .required("new", default: 7)]),
+                migrations: [.rename("old", to: "new"), .require("new", default: 7)]),
             .about(.localUpdated, "tasks/5", #"{"set":{"new":9},"unset":[]}"#))
         #expect(try store.ids(["new"]) == ["1", "2", "3", "4", "6", "7", "8", "5"])
         #expect(try store.indexDifferences() == [])

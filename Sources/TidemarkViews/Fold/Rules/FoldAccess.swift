@@ -28,7 +28,7 @@ extension Fold {
 
     /// Hides entities that a list of everything did not name, and what belongs to them.
     func lose(_ ids: [String], of name: CollectionName, _ position: Position) throws {
-        guard !ids.isEmpty, try collection(name).absence == .hides else { return }
+        guard !ids.isEmpty, try collection(name).access.hidesAbsent else { return }
         var lost: [EntityKey] = []
         for id in ids {
             let key = try resolve(EntityKey(name, id))
@@ -79,7 +79,7 @@ extension Fold {
 
     /// Takes note of what a page of a list names.
     func named(_ page: PullPage, of name: CollectionName, _ position: Position) throws {
-        guard try hidesAny(), try collection(name).absence == .hides else { return }
+        guard try hidesAny(), try collection(name).access.hidesAbsent else { return }
         for id in page.same {
             let key = try resolve(EntityKey(name, id))
             let row = try entity(key)
@@ -98,7 +98,7 @@ extension Fold {
     /// - Parameter position: where the event will stand, at the earliest.
     package func isGain(_ event: Event, at position: Position) throws -> Bool {
         guard event.kind == .serverUpserted, event.mutation == nil, let named = event.key,
-            try collection(named.collection).restartsOnGain
+            try collection(named.collection).access.relistsOnGain
         else { return false }
         let row = try entity(try resolve(named))
         let isNew = row.baseState != .live && row.pending.isEmpty && row.attempt == nil
@@ -149,7 +149,7 @@ extension Fold {
         else { return row }
         let isHidden = try owner != key && entity(owner).isHidden
         var row = row
-        if collection.absence != .hides || isHidden { row.isHidden = isHidden }
+        if !collection.access.hidesAbsent || isHidden { row.isHidden = isHidden }
         return row
     }
 

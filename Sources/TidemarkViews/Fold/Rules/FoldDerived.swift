@@ -113,7 +113,7 @@ extension CollectionModel {
     func derives(_ item: EntityRow.Pending) -> Bool {
         guard let fields = try? Patch(parsing: item.payload).fieldNames else { return false }
         return switch item.rule {
-        case RivalRule.name: fields == rivals.map { [$0.field] }
+        case RivalRule.name: fields == rivals.map { [$0.whileNull] }
         case ChoiceRule.name:
             fields.allSatisfy { field in choices.contains { $0.field == field } }
         default: false

@@ -28,7 +28,7 @@ extension Fold {
             inputs: inputs, fields: [], base: row.basePosition)
         put(.decision(position, index), decision.encoded)
         if row.isPlaceholder, try get(.placeholder(key)) != nil { put(.placeholder(key), nil) }
-        if row.isHidden, try collection(key.collection).absence == .hides { try countHidden(-1) }
+        if row.isHidden, try collection(key.collection).access.hidesAbsent { try countHidden(-1) }
         row.prune(at: position)
         try put(row, key)
     }

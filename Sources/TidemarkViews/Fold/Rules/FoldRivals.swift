@@ -56,7 +56,7 @@ extension Fold {
     ) throws {
         guard let rule = collection.rivals else { return }
         let before = try runners(collection.name)[key]
-        guard let own, own.value(rule.field) == .null,
+        guard let own, own.value(rule.whileNull) == .null,
             PreferNewer.time(own, field: rule.start) != nil
         else {
             if before != nil { put(.rival(key), nil) }
@@ -67,7 +67,7 @@ extension Fold {
             if item.isDerived { return false }
             if now.ignored.contains(item.position) { return true }
             return item.position == position && now.loss != nil
-                && (try? item.touches(rule.field)) != true
+                && (try? item.touches(rule.whileNull)) != true
         }.map(\.position)
         let at = try changedAt(row, collection, rule, now.ignored, event, position)
         // What the server took, and has not said yet how it is, is as new as what was sent; and a
@@ -183,7 +183,7 @@ extension Fold {
         // Who was ahead only because its end was not listed yet in this run never was.
         guard loss.stop.kind != .startedHere, let run = contest.event.sync, loss.decided > run
         else { return true }
-        return try winner.pending.contains { try $0.touches(contest.rule.field) }
+        return try winner.pending.contains { try $0.touches(contest.rule.whileNull) }
     }
 
     /// When the entities of a collection started that are seen and of the same group, as far as
@@ -230,19 +230,21 @@ extension Fold {
             put(.rival(rival.key), standing.encoded)
         }
         let patch = loss.map { loss in
-            let seconds = loss.stop.seconds(since: rival.runner.start)
-            return Patch(set: [Patch.Field(contest.rule.field, Array(String(seconds).utf8))])
+            let value = loss.stop.value(
+                contest.rule.end, since: rival.runner.start, dates: contest.collection.dates)
+            return Patch(set: [Patch.Field(contest.rule.whileNull, value)])
         }
         // The same again is what there is, unless the user has said something else since.
         let isOverwritten = try row.pending.contains { item in
-            try derived.map { try $0.precedes(item) && item.touches(contest.rule.field) } ?? false
+            try derived.map { try $0.precedes(item) && item.touches(contest.rule.whileNull) }
+                ?? false
         }
         guard isOverwritten || derived?.payload != patch?.encoded else { return }
         if let derived { try withdraw(derived, from: &row, rival.key, proof: contest.position) }
         var decision = DecisionRow(
             key: rival.key, rule: RivalRule.name, ruleVersion: RivalDecision.version,
             result: loss == nil ? "kept" : "stopped", inputs: [rival.runner.position],
-            fields: [contest.rule.field], base: row.basePosition)
+            fields: [contest.rule.whileNull], base: row.basePosition)
         if let loss {
             let winner = contest.runs(loss.winner) ?? first
             if winner.key != rival.key { decision.inputs.append(winner.runner.position) }

@@ -154,7 +154,7 @@ extension Fold {
                 let fields = try? Patch(parsing: event.payload).fieldNames
             else { return true }
             return fields.contains {
-                $0 == rule.field || $0 == rule.start || rule.among.contains($0)
+                $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
             }
         case .storeOpened, .localCreated, .localDeleted, .localDiscarded, .localRetried,
             .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
@@ -227,7 +227,7 @@ extension RivalRule {
 
     /// Whether a document that was checked before holds the state.
     func isHeld(in document: [UInt8]) -> Bool {
-        guard let value = JSON.members([Array(field.utf8)], of: document[...])[0] else {
+        guard let value = JSON.members([Array(whileNull.utf8)], of: document[...])[0] else {
             return false
         }
         return value.elementsEqual("null".utf8)

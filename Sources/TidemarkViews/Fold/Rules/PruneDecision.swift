@@ -65,7 +65,7 @@ extension CollectionModel {
 
     fileprivate func isPast(_ bytes: [UInt8], _ rule: RetentionRule, at now: Timestamp) -> Bool {
         guard let bytes = try? migrated(bytes) else { return false }
-        let fields = [rule.field, rivals?.field ?? rule.field].map { Array($0.utf8) }
+        let fields = [rule.field, rivals?.whileNull ?? rule.field].map { Array($0.utf8) }
         let found = JSON.members(Array(fields.prefix(rivals == nil ? 1 : 2)), of: bytes[...])
         guard let raw = found[0], let time = dates.timestamp(raw), rule.isOver(time, at: now)
         else { return false }
@@ -76,7 +76,7 @@ extension CollectionModel {
     /// Whether an entity with that document holds the state of which one may.
     func holdsState(_ bytes: [UInt8]) -> Bool {
         guard let rivals, let bytes = try? migrated(bytes) else { return false }
-        return isNull(JSON.members([Array(rivals.field.utf8)], of: bytes[...])[0])
+        return isNull(JSON.members([Array(rivals.whileNull.utf8)], of: bytes[...])[0])
     }
 
     private func isNull(_ raw: ArraySlice<UInt8>?) -> Bool {
@@ -99,7 +99,8 @@ private struct ReferenceGraph {
     init(_ rows: some RowReading, _ model: SyncModel, without pruned: Set<EntityKey>) throws {
         let hidesAny = try rows.hidesAny()
         for collection in model.collections {
-            let mayHide = hidesAny && (collection.absence == .hides || collection.owner != nil)
+            let mayHide =
+                hidesAny && (collection.access.hidesAbsent || collection.access.owner != nil)
             guard mayHide || collection.placeholder != nil else { continue }
             try rows.forEachRow(of: collection.name) { key, row in
                 if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
@@ -166,7 +167,7 @@ extension EntityRow {
     fileprivate func mayGo(from collection: CollectionModel) -> Bool {
         if isInSync { return true }
         // What hides others and was deleted hides them until they are gone.
-        return collection.absence == .hides && baseState == .deleted && pending.isEmpty
+        return collection.access.hidesAbsent && baseState == .deleted && pending.isEmpty
             && attempt == nil
     }
 }

@@ -1,0 +1,271 @@
+// CollectionModel.swift — one collection of a model: how its entities look, and by which rules they
+// are listed, pushed, merged and kept.
+
+/// One collection of a ``SyncModel``.
+public struct CollectionModel: Sendable, Hashable {
+    /// The name, as the server knows it.
+    public var name: CollectionName
+    /// The field that holds the id.
+    public var idField: String
+    /// The field that holds the server's last-change time or version, which only the server sets;
+    /// nil for the adapter's own, where it has one.
+    public var lastChangeField: String?
+    /// What becomes of local changes when the server changed the same entity.
+    public var conflict: ConflictPolicy
+    /// The fields that hold the id of another entity.
+    public var references: [Reference]
+    /// How many entities one page of a list holds, or nil for the server's own choice.
+    public var pageSize: Int?
+    /// How many pages a list has at most, those of all runs that it takes; a longer one fails.
+    public var pagesMax: Int
+    /// How the server writes times.
+    public var dates: DateFormat
+    /// How the server names what the app's types call in camel case.
+    public var keys: KeyStyle
+    /// The fields that become null when they lose their value; others are left out then.
+    public var nullable: [String]
+    /// The indexes that are kept for queries; references have one of their own.
+    public var indexes: [IndexModel]
+    /// How documents and edits of older models are read, the oldest step first.
+    public var migrations: [FieldMigration]
+    /// Who names new entities.
+    public var ids: IDSource
+    /// Which local changes are pushed; any other is refused.
+    public var pushes: [PushOperation]
+    /// The fields by which an entity that was sent and never answered is recognised in a list,
+    /// where the server names entities.
+    public var match: [String]
+    /// What it means that a list of everything does not name an entity.
+    public var absence: AbsenceRule
+    /// How the user gets and loses access to entities.
+    public var access: AccessRule
+    /// When only what changed since a time is listed; nil where the server has cursors of its own.
+    public var since: SinceRule?
+    /// What is listed when everything is; nil for all.
+    public var window: PullWindow?
+    /// The collections whose lists must be here before this one's is asked for, where several are
+    /// asked for at once.
+    public var listedAfter: [CollectionName]
+    /// Fields that must name one of the entities of another collection.
+    public var choices: [ChoiceRule]
+    /// Entities that may not hold a state together.
+    public var rivals: RivalRule?
+    /// What stands in for an entity that is referred to and not here.
+    public var placeholder: PlaceholderRule?
+    /// How long entities are kept; for ever without.
+    public var retention: RetentionRule?
+
+    /// How many pages a list has at most, unless the model says otherwise.
+    public static let usualPagesMax = 10_000
+
+    /// The most indexes that a collection has.
+    public static let indexesMax = 32
+
+    /// A collection; everything but the name has a usual value.
+    public init(
+        _ name: CollectionName, idField: String = "id", lastChangeField: String? = nil,
+        conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
+        pageSize: Int? = nil, pagesMax: Int = CollectionModel.usualPagesMax,
+        indexes: [IndexModel] = [], dates: DateFormat = .iso8601, keys: KeyStyle = .verbatim,
+        nullable: [String] = [], migrations: [FieldMigration] = [], ids: IDSource = .client,
+        pushes: [PushOperation] = PushOperation.allCases, match: [String] = [],
+        absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
+        since: SinceRule? = nil, window: PullWindow? = nil, listedAfter: [CollectionName] = [],
+        choices: [ChoiceRule] = [], rivals: RivalRule? = nil, placeholder: PlaceholderRule? = nil,
+        retention: RetentionRule? = nil
+    ) {
+        self.name = name
+        self.idField = idField
+        self.lastChangeField = lastChangeField
+        self.conflict = conflict
+        self.references = references
+        self.pageSize = pageSize
+        self.pagesMax = pagesMax
+        self.dates = dates
+        self.keys = keys
+        self.nullable = nullable
+        self.indexes = indexes
+        self.migrations = migrations
+        self.ids = ids
+        self.pushes = pushes
+        self.match = match
+        self.absence = absence
+        self.access = access
+        self.since = since
+        self.window = window
+        self.listedAfter = listedAfter
+        self.choices = choices
+        self.rivals = rivals
+        self.placeholder = placeholder
+        self.retention = retention
+    }
+
+    /// The fields that only the server sets: never sent as a change, never in conflict.
+    public var serverFields: Set<String> {
+        var fields: Set<String> = [idField]
+        if let lastChangeField { fields.insert(lastChangeField) }
+        return fields
+    }
+
+    /// Whether anything follows from what a list of everything does not name.
+    package var isSwept: Bool { access.hidesAbsent || absence == .deletes }
+}
+
+extension CollectionModel: ModelObject {
+    static let blank = CollectionModel("")
+
+    static let members: [ModelMember<CollectionModel>] = formats + rules
+
+    private static let formats: [ModelMember<CollectionModel>] = [
+        ModelMember(
+            "name", \.name, .collectionName, isNeeded: true,
+            "The collection's name, as the server knows it."),
+        ModelMember(
+            "idField", \.idField, .text, older: [.name("id")], "The field that holds the id."),
+        ModelMember(
+            "lastChangeField", \.lastChangeField, .text, older: [.name("lastChange")],
+            """
+            The field that holds the server's last-change time or version; the adapter's own, \
+            where it has one, unless given.
+            """),
+        ModelMember(
+            "conflict", \.conflict, .conflict,
+            "What becomes of local changes when the server changed the same entity."),
+        ModelMember(
+            "references", \.references, .references,
+            """
+            Fields that hold the id of another entity, each with that entity's collection: this \
+            one, or one that stands earlier in the list.
+            """),
+        ModelMember(
+            "pageSize", \.pageSize, .number(1...10_000),
+            "How many entities a page of a list holds; the server's choice unless given."),
+        ModelMember(
+            "pagesMax", \.pagesMax, .number(1...1_000_000),
+            """
+            How many pages a list has at most, those of all runs that it takes; a longer one \
+            fails, and what it brought stays.
+            """),
+        ModelMember(
+            "dates", \.dates, .word,
+            "How the server writes times: RFC 3339 texts, seconds or milliseconds since 1970."),
+        ModelMember(
+            "keys", \.keys, .word,
+            "How the server names what the app's types call in camel case."),
+        ModelMember(
+            "nullable", \.nullable, ModelCodec.text.list(),
+            "The fields that become null when they lose their value; others are left out then."),
+        ModelMember(
+            "indexes", \.indexes, ModelCodec.index.list(0...indexesMax, isSet: true),
+            "The indexes that are kept for queries, each once; references have one of their own."),
+        ModelMember(
+            "migrations", \.migrations, ModelCodec.migration.list(),
+            """
+            How documents and edits of older models are read, the oldest step first. A field that \
+            was renamed or removed is named nowhere else in the collection.
+            """),
+    ]
+
+    private static let rules: [ModelMember<CollectionModel>] = [
+        ModelMember(
+            "ids", \.ids, .word,
+            "Who names new entities: the app, or the server, with a text or a number."),
+        ModelMember(
+            "pushes", \.pushes, .pushes, older: [.name("push")],
+            "Which local changes are pushed; any other is refused."),
+        ModelMember(
+            "match", \.match, ModelCodec.text.list(),
+            """
+            The fields by which an entity that was sent and never answered is recognised in a \
+            list, where the server names entities.
+            """),
+        ModelMember(
+            "absence", \.absence, .word,
+            """
+            What it means that a list of everything does not name an entity: it was deleted, or \
+            nothing.
+            """),
+        ModelMember(
+            "access", \.access, AccessRule.codec("access"),
+            older: [
+                .absenceHides, .inGroup("owner", as: "owner", ModelCodec.text.schema),
+                .inGroup("required", as: "missing", ModelCodec.text.schema),
+                .inGroup("restartsOnGain", as: "relistsOnGain", ModelCodec.flag.schema),
+            ],
+            "How the user gets and loses access to entities."),
+        ModelMember(
+            "since", \.since, SinceRule.codec("since"),
+            "Only what changed since the last change that was seen is listed."),
+        ModelMember(
+            "window", \.window, PullWindow.codec("window"),
+            "The span around now that is listed when everything is; all unless given."),
+        ModelMember(
+            "listedAfter", \.listedAfter, ModelCodec.collectionName.list(),
+            older: [.name("after")],
+            """
+            The collections whose lists must be here before this one's is asked for, where \
+            several are asked for at once; each stands earlier in the list.
+            """),
+        ModelMember(
+            "choices", \.choices,
+            ChoiceRule.codec("choice").named(by: \.field, "an object of field to choice is needed"),
+            """
+            Fields that must name an entity of another collection: where one is null and there \
+            is just one entity, it is that one.
+            """),
+        ModelMember(
+            "rivals", \.rivals, RivalRule.codec("rivals"),
+            "Entities that may not hold a state together: one keeps it, the others end it."),
+        ModelMember(
+            "placeholder", \.placeholder, PlaceholderRule.codec("placeholder"),
+            "What stands in for an entity that is referred to and not here."),
+        ModelMember(
+            "retention", \.retention, RetentionRule.codec("retention"),
+            "How long entities are kept; for ever unless given."),
+    ]
+
+    mutating func settle(_ given: JSONObject) -> ModelProblem? {
+        if let owner = access.owner, !references.contains(where: { $0.field == owner }) {
+            return ModelProblem("access.owner", "\"\(owner)\" must be one of the references")
+        }
+        let together = placeholder?.refetch.together
+        if let together, !references.contains(where: { $0.field == together }) {
+            return ModelProblem(
+                "placeholder.refetch.together", "\"\(together)\" must be one of the references")
+        }
+        for (index, migration) in migrations.enumerated() {
+            guard let name = migration.retired else { continue }
+            var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)
+            used += [idField] + [lastChangeField].compactMap(\.self)
+            if used.contains(name) {
+                return ModelProblem(
+                    "migrations[\(index)]", "\"\(name)\" is gone, but the model still names it")
+            }
+        }
+        return nil
+    }
+}
+
+extension ModelCodec where Value == [PushOperation] {
+    /// Operations in their usual order, each once.
+    static let pushes: ModelCodec = {
+        let list = ModelCodec<PushOperation>.word.list()
+        return ModelCodec(
+            schema: list.schema, wanted: list.wanted,
+            read: { (value, place) throws(ModelError) in
+                let words = try list.read(value, place)
+                return PushOperation.allCases.filter(words.contains)
+            },
+            write: list.write)
+    }()
+}
+
+extension OlderSpelling {
+    /// That absent entities are hidden was a word of `absence`.
+    fileprivate static let absenceHides = OlderSpelling(
+        names: ["absence"], schema: ["const": "hides"]
+    ) { values in
+        guard values[0] == "hides" else { return Optional.none }
+        return ["hidesAbsent": true]
+    }
+}

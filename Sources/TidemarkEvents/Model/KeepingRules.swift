@@ -1,0 +1,138 @@
+// KeepingRules.swift — what stands in for entities that are not here, what a field must name, and
+// how long entities are kept.
+
+/// What stands in for an entity that others refer to and that is not here.
+public struct PlaceholderRule: Sendable, Hashable {
+    /// What its document holds beside the id.
+    public var fields: JSONObject
+    /// The fields that it gets from the entity that refers to it.
+    public var copies: [String]
+    /// When the server is asked for it again.
+    public var refetch: RefetchRule
+
+    /// A stand-in.
+    public init(
+        fields: JSONObject = [:], copies: [String] = [], refetch: RefetchRule = RefetchRule()
+    ) {
+        self.fields = fields
+        self.copies = copies
+        self.refetch = refetch
+    }
+}
+
+/// When the server is asked for what a placeholder stands for, by ``ServerCall`` `refetch`.
+public struct RefetchRule: Sendable, Hashable {
+    /// How long after an answer in vain it is asked again; zero for never.
+    public var every: TimeSpan
+    /// The reference by whose target such questions are grouped.
+    public var together: String?
+
+    /// Never, unless said otherwise.
+    public init(every: TimeSpan = .zero, together: String? = nil) {
+        self.every = every
+        self.together = together
+    }
+}
+
+extension PlaceholderRule: ModelObject {
+    static let blank = PlaceholderRule()
+
+    static let members: [ModelMember<PlaceholderRule>] = [
+        ModelMember("fields", \.fields, .members, "What its document holds beside the id."),
+        ModelMember(
+            "copies", \.copies, ModelCodec.text.list(),
+            "The fields that it gets from the entity that refers to it."),
+        ModelMember(
+            "refetch", \.refetch, RefetchRule.codec("refetch"),
+            older: [
+                .spanInGroup("refetchHours", as: "every", 0...87_600) { .hours($0) },
+                .inGroup("together", as: "together", ModelCodec.text.schema),
+            ],
+            "When the server is asked for it again; never unless given."),
+    ]
+}
+
+extension RefetchRule: ModelObject {
+    static let blank = RefetchRule()
+
+    static let members: [ModelMember<RefetchRule>] = [
+        ModelMember(
+            "every", \.every, .span(to: .hours(87_600), such: "PT24H"),
+            "How long after an answer in vain the server is asked again; PT0S for never."),
+        ModelMember(
+            "together", \.together, .text,
+            "The reference by whose target such questions are grouped."),
+    ]
+}
+
+/// When a reference makes a placeholder of what it names and is not here.
+public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
+    /// In every pull.
+    case always
+    /// In a pull of only some collections, which does not bring what is referred to.
+    case partial
+}
+
+/// How long entities are kept; by the server's time.
+///
+/// What was not synced, and what it refers to, is kept longer, and so is what holds a state of a
+/// ``RivalRule``.
+public struct RetentionRule: Sendable, Hashable {
+    /// The field with the time by which an entity's age is told.
+    public var field: String
+    /// How far that time may lie back; entities that are older are pruned.
+    public var ageMax: TimeSpan
+
+    /// Entities whose time lies back longer are pruned.
+    public init(field: String, ageMax: TimeSpan) {
+        self.field = field
+        self.ageMax = ageMax
+    }
+}
+
+extension RetentionRule: ModelObject {
+    static let blank = RetentionRule(field: "", ageMax: .zero)
+
+    static let members: [ModelMember<RetentionRule>] = [
+        ModelMember(
+            "field", \.field, .text, isNeeded: true,
+            "The field with the time by which an entity's age is told."),
+        ModelMember(
+            "ageMax", \.ageMax,
+            .span(from: .zero, monthsMax: 1200, to: .days(36_500), such: "P2M"),
+            older: [.spans(["months", "days"], 0...36_500) { .months($0[0]) + .days($0[1]) }],
+            "How far that time may lie back; older entities are pruned."),
+    ]
+}
+
+/// A field that must name one of the entities of a collection: where it is null and there is just
+/// one, it is that one, which is pushed.
+public struct ChoiceRule: Sendable, Hashable {
+    /// The field.
+    public var field: String
+    /// The collection of the entities that it may name.
+    public var collection: CollectionName
+    /// How a run ends, ``SyncFailure/missing(_:)`` with this code, where there is none or more
+    /// than one.
+    public var missing: String
+
+    /// A choice among the entities of a collection.
+    public init(_ field: String, of collection: CollectionName, missing: String) {
+        self.field = field
+        self.collection = collection
+        self.missing = missing
+    }
+}
+
+extension ChoiceRule: ModelObject {
+    static let blank = ChoiceRule("", of: "", missing: "")
+
+    static let members: [ModelMember<ChoiceRule>] = [
+        ModelMember(
+            "collection", \.collection, .collectionName, isNeeded: true, older: [.name("of")],
+            "The collection of the entities that the field may name."),
+        ModelMember(
+            "missing", \.missing, .text, isNeeded: true, older: [.name("else")],
+            "The code with which a run ends where there is none of them, or more than one."),
+    ]
+}

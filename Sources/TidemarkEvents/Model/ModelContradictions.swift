@@ -1,0 +1,228 @@
+// ModelContradictions.swift — rules of a model that contradict each other, or that could never take
+// effect. A new model that has such rules is refused; one that a log holds is not.
+
+/// Two members that can't both stand in a collection, or of which one never takes effect.
+struct Contradiction: Sendable {
+    /// The member that is to be changed.
+    let member: String
+    /// The member that it contradicts.
+    let other: String
+    /// What to do; nil where the collection does not contradict itself so.
+    let advice: @Sendable (CollectionModel, SyncModel) -> String?
+
+    init(
+        _ member: String, _ other: String,
+        _ advice: @escaping @Sendable (CollectionModel, SyncModel) -> String?
+    ) {
+        self.member = member
+        self.other = other
+        self.advice = advice
+    }
+}
+
+extension SyncModel {
+    /// Refuses rules that contradict each other.
+    ///
+    /// - Throws: ``ModelError`` at the first of two members, naming the other one and what to do.
+    func checkContradictions() throws(ModelError) {
+        for (index, collection) in collections.enumerated() {
+            for rule in Contradiction.all {
+                guard let advice = rule.advice(collection, self) else { continue }
+                throw ModelError(
+                    "collections[\(index)].\(rule.member)",
+                    "it contradicts \"\(rule.other)\" of \(collection.name): \(advice)")
+            }
+        }
+    }
+}
+
+extension Contradiction {
+    /// Every contradiction that can be told from a model alone.
+    static let all: [Contradiction] = identity + lists + pushes + references + times
+
+    private static let identity = [
+        Contradiction("match", "ids") { collection, _ in
+            guard !collection.match.isEmpty, collection.ids == .client else { return nil }
+            return """
+                entities that the app names are found by their id; leave match out, or let the \
+                server name them with ids "serverText" or "serverNumber"
+                """
+        },
+        Contradiction("match", "idField") { collection, _ in
+            guard collection.match.contains(collection.idField) else { return nil }
+            return """
+                an entity that was never answered has no id of the server's; match by fields \
+                that the app writes
+                """
+        },
+        Contradiction("lastChangeField", "idField") { collection, _ in
+            guard collection.lastChangeField == collection.idField else { return nil }
+            return "the id never changes; name the field of the last change, or none"
+        },
+    ]
+
+    private static let lists = [
+        Contradiction("window", "absence") { collection, _ in
+            guard collection.window != nil, collection.absence == .deletes,
+                !collection.access.hidesAbsent
+            else { return nil }
+            return """
+                the list of a window does not name all there is, so nothing follows from what it \
+                leaves out; set absence to "keeps", or leave window out
+                """
+        },
+        Contradiction("window", "access.hidesAbsent") { collection, _ in
+            guard collection.window != nil, collection.access.hidesAbsent else { return nil }
+            return """
+                the list of a window does not name all there is, so nothing follows from what it \
+                leaves out; leave one of them out
+                """
+        },
+        Contradiction("access.hidesAbsent", "absence") { collection, _ in
+            guard collection.access.hidesAbsent, collection.absence == .keeps else { return nil }
+            return """
+                an absent entity is either hidden or kept; leave absence out, or hidesAbsent
+                """
+        },
+        Contradiction("access.owner", "references") { collection, model in
+            guard let owner = collection.ownerReference, owner.collection != collection.name,
+                model[owner.collection]?.canBeHidden == false
+            else { return nil }
+            return """
+                nothing of \(owner.collection) is ever hidden; give it access.hidesAbsent, or \
+                leave owner out
+                """
+        },
+        Contradiction("access.relistsOnGain", "access.hidesAbsent") { collection, _ in
+            guard collection.access.relistsOnGain, !collection.canBeHidden else { return nil }
+            return """
+                nothing of it is ever hidden, so no access is gained; add hidesAbsent, or leave \
+                relistsOnGain out
+                """
+        },
+    ]
+
+    private static let pushes = [
+        Contradiction("choices", "pushes") { collection, _ in
+            guard !collection.choices.isEmpty, !collection.pushes.contains(.update) else {
+                return nil
+            }
+            return """
+                what is chosen is a change of an entity, and would never be sent; add "update" to \
+                pushes, or leave choices out
+                """
+        },
+        Contradiction("rivals", "pushes") { collection, _ in
+            guard collection.rivals != nil, !collection.pushes.contains(.update) else {
+                return nil
+            }
+            return """
+                the end of a loser is a change of an entity, and would never be sent; add \
+                "update" to pushes, or leave rivals out
+                """
+        },
+    ]
+
+    private static let references = [
+        Contradiction("choices", "idField") { collection, _ in
+            guard collection.choices.contains(where: { $0.field == collection.idField }) else {
+                return nil
+            }
+            return "only the server sets the id; choose for another field"
+        },
+        Contradiction("choices", "references") { collection, _ in
+            let choice = collection.choices.first { choice in
+                collection.references.contains {
+                    $0.field == choice.field && $0.collection != choice.collection
+                }
+            }
+            guard let choice else { return nil }
+            return """
+                \(choice.field) refers to another collection than \(choice.collection); name the \
+                same one in both
+                """
+        },
+        Contradiction("placeholder.refetch.every", "references") { collection, model in
+            guard let rule = collection.placeholder, rule.refetch.every != .zero else { return nil }
+            let isNamed = model.collections.contains { other in
+                other.references.contains {
+                    $0.collection == collection.name && $0.placeholder != nil
+                }
+            }
+            guard !isNamed else { return nil }
+            return """
+                no reference makes placeholders of \(collection.name); give one of them \
+                "placeholder", or leave refetch out
+                """
+        },
+        Contradiction("placeholder.refetch.together", "placeholder.refetch.every") {
+            collection, _ in
+            guard let rule = collection.placeholder?.refetch, rule.together != nil,
+                rule.every == .zero
+            else { return nil }
+            return "the server is never asked; say how often with every, or leave together out"
+        },
+        Contradiction("placeholder.fields", "idField") { collection, _ in
+            guard let rule = collection.placeholder, rule.fields[collection.idField] != nil else {
+                return nil
+            }
+            return "each placeholder has an id of its own; leave it out of fields"
+        },
+    ]
+
+    private static let times = [
+        Contradiction("rivals.whileNull", "idField") { collection, _ in
+            guard collection.rivals?.whileNull == collection.idField else { return nil }
+            return "the id is never null; name the field that is null while the state lasts"
+        },
+        Contradiction("rivals.whileNull", "lastChangeField") { collection, _ in
+            guard let rule = collection.rivals, rule.whileNull == collection.lastChangeField else {
+                return nil
+            }
+            return "only the server sets it; name a field that the app may end"
+        },
+        Contradiction("rivals.start", "rivals.whileNull") { collection, _ in
+            guard let rule = collection.rivals, rule.start == rule.whileNull else { return nil }
+            return "a field that is null has no time; name the field with the time of the start"
+        },
+        Contradiction("rivals.start", "idField") { collection, _ in
+            guard collection.rivals?.start == collection.idField else { return nil }
+            return "the id is no time; name the field with the time of the start"
+        },
+        Contradiction("rivals.among", "rivals.whileNull") { collection, _ in
+            guard let rule = collection.rivals, rule.among.contains(rule.whileNull) else {
+                return nil
+            }
+            return "it is null in all rivals; leave it out of among"
+        },
+        Contradiction("rivals.among", "idField") { collection, _ in
+            guard collection.rivals?.among.contains(collection.idField) == true else { return nil }
+            return "no two entities have the same id; leave it out of among"
+        },
+        Contradiction("retention.field", "idField") { collection, _ in
+            guard collection.retention?.field == collection.idField else { return nil }
+            return "the id is no time; name the field by which an entity's age is told"
+        },
+        Contradiction("retention.ageMax", "retention.field") { collection, _ in
+            guard let rule = collection.retention, rule.ageMax == .zero else { return nil }
+            return """
+                everything that lies in the past would be pruned; say how long entities are kept, \
+                as in "P2M"
+                """
+        },
+        Contradiction("conflict.preferNewer.field", "idField") { collection, _ in
+            guard case .preferNewer(collection.idField, _) = collection.conflict else { return nil }
+            return "the id is no time; name the field with the time of the last change"
+        },
+    ]
+}
+
+extension CollectionModel {
+    /// The reference to the entity that owns another one.
+    fileprivate var ownerReference: Reference? {
+        access.owner.flatMap { owner in references.first { $0.field == owner } }
+    }
+
+    /// Whether its entities may be hidden: by its list, or with their owner.
+    fileprivate var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
+}

@@ -1,0 +1,173 @@
+// ContradictionTests.swift — rules that contradict each other are refused in a new model, and taken
+// from a log.
+
+import Testing
+
+@testable import TidemarkEvents
+
+/// A model that contradicts itself, and the two members that do.
+struct ContradictingModel: Sendable, CustomTestStringConvertible {
+    var member: String
+    var other: String
+    /// The members of the collection `entries`.
+    var text: String
+    /// Where else than in `entries` it is told.
+    var index = 1
+
+    var testDescription: String { "\(member) and \(other)" }
+
+    var document: [UInt8] {
+        let places = #"{"name":"places","placeholder":{},"access":{"hidesAbsent":true}}"#
+        return Array(
+            #"{"collections":[\#(places),{"name":"entries",\#(text)},{"name":"other"}]}"#.utf8)
+    }
+
+    static let all: [ContradictingModel] = [
+        .init(member: "match", other: "ids", text: #""match":["title"]"#),
+        .init(member: "match", other: "idField", text: #""ids":"serverText","match":["id"]"#),
+        .init(member: "lastChangeField", other: "idField", text: #""lastChangeField":"id""#),
+        .init(member: "window", other: "absence", text: #""window":{"back":"P2M"}"#),
+        .init(
+            member: "window", other: "access.hidesAbsent",
+            text: #""window":{"back":"P2M"},"access":{"hidesAbsent":true}"#),
+        .init(
+            member: "access.hidesAbsent", other: "absence",
+            text: #""absence":"keeps","access":{"hidesAbsent":true}"#),
+        .init(
+            member: "access.owner", other: "references",
+            text: #"""
+                "references":{"x":"plain"},"access":{"owner":"x"}},{"name":"last"
+                """#),
+        .init(
+            member: "access.relistsOnGain", other: "access.hidesAbsent",
+            text: #""access":{"relistsOnGain":true}"#),
+        .init(
+            member: "choices", other: "pushes",
+            text: #""pushes":[],"choices":{"p":{"collection":"places","missing":"none"}}"#),
+        .init(
+            member: "rivals", other: "pushes",
+            text: #""pushes":["create"],"rivals":{"whileNull":"end","start":"start"}"#),
+        .init(
+            member: "choices", other: "idField",
+            text: #""choices":{"id":{"collection":"places","missing":"none"}}"#),
+        .init(
+            member: "choices", other: "references",
+            text: #"""
+                "references":{"p":"entries"},"choices":{"p":{"collection":"places","missing":"x"}}
+                """#),
+        .init(
+            member: "placeholder.refetch.every", other: "references",
+            text: #""placeholder":{"refetch":{"every":"P1D"}}"#),
+        .init(
+            member: "placeholder.refetch.together", other: "placeholder.refetch.every",
+            text: #""references":{"p":"places"},"placeholder":{"refetch":{"together":"p"}}"#),
+        .init(
+            member: "placeholder.fields", other: "idField",
+            text: #""placeholder":{"fields":{"id":1}}"#),
+        .init(
+            member: "rivals.whileNull", other: "idField",
+            text: #""rivals":{"whileNull":"id","start":"start"}"#),
+        .init(
+            member: "rivals.whileNull", other: "lastChangeField",
+            text: #""lastChangeField":"at","rivals":{"whileNull":"at","start":"start"}"#),
+        .init(
+            member: "rivals.start", other: "rivals.whileNull",
+            text: #""rivals":{"whileNull":"end","start":"end"}"#),
+        .init(
+            member: "rivals.start", other: "idField",
+            text: #""rivals":{"whileNull":"end","start":"id"}"#),
+        .init(
+            member: "rivals.among", other: "rivals.whileNull",
+            text: #""rivals":{"whileNull":"end","start":"start","among":["end"]}"#),
+        .init(
+            member: "rivals.among", other: "idField",
+            text: #""rivals":{"whileNull":"end","start":"start","among":["id"]}"#),
+        .init(
+            member: "retention.field", other: "idField",
+            text: #""retention":{"field":"id","ageMax":"P2M"}"#),
+        .init(
+            member: "retention.ageMax", other: "retention.field",
+            text: #""retention":{"field":"start"}"#),
+        .init(
+            member: "conflict.preferNewer.field", other: "idField",
+            text: #""conflict":{"preferNewer":{"field":"id"}}"#),
+    ]
+}
+
+@Suite struct `rules that contradict each other` {
+    @Test(arguments: ContradictingModel.all)
+    func `are refused in a new model with both members and what to do`(
+        _ wrong: ContradictingModel
+    ) throws {
+        var document = wrong.document
+        if wrong.member == "access.owner" {
+            document = Array(
+                String(decoding: document, as: UTF8.self).replacing(
+                    #"{"collections":["#, with: #"{"collections":[{"name":"plain"},"#
+                ).utf8)
+        }
+        do {
+            _ = try ModelRegistration(parsing: document)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.path.hasSuffix("].\(wrong.member)"), "\(error)")
+            #expect(error.problem.contains("\"\(wrong.other)\" of entries: "), "\(error)")
+            #expect(error.problem.contains(";"), "what to do: \(error)")
+        }
+    }
+
+    @Test(arguments: ContradictingModel.all)
+    func `are taken from a log, and stay as long as the model does`(
+        _ wrong: ContradictingModel
+    ) throws {
+        guard wrong.member != "access.owner" else { return }
+        let logged = try ModelRegistration(parsing: wrong.document, isLogged: true)
+
+        #expect(try logged.checked(beside: logged) == logged)
+        #expect(throws: ModelError.self) { try logged.checked() }
+        var changed = logged
+        changed.model.collections[2].pageSize = 7
+        #expect(throws: ModelError.self) { try changed.checked(beside: logged) }
+        changed.model.collections.remove(at: 1)
+        #expect(try changed.checked(beside: logged) == changed)
+    }
+
+    @Test func `have a test each`() {
+        let tested = ContradictingModel.all.map { [$0.member, $0.other] }
+        #expect(Contradiction.all.map { [$0.member, $0.other] }.allSatisfy(tested.contains))
+        #expect(tested.count == Contradiction.all.count)
+    }
+}
+
+@Suite struct `what an adapter gives to collections` {
+    private let remote = Remote(
+        origin: "https://x.test", adapter: "x",
+        defaults: AdapterDefaults(lastChangeField: "version"))
+
+    @Test func `is filled in where a collection says nothing, and logged`() throws {
+        let model = SyncModel(
+            name: "m",
+            collections: [CollectionModel("a"), CollectionModel("b", lastChangeField: "at")])
+
+        let read = try ModelRegistration(model: model, remote: remote).checked()
+
+        #expect(read.model.collections.map(\.lastChangeField) == ["version", "at"])
+        #expect(try ModelRegistration(parsing: read.encoded, isLogged: true) == read)
+        #expect(read.remote == remote)
+    }
+
+    @Test func `is kept from a log of before, so that the same model is no other`() throws {
+        let older = #"""
+            {"name":"m","collections":[{"name":"a","id":"id","lastChange":"version",
+            "conflict":"serverWins"}],"remote":{"origin":"https://x.test","adapter":"x",
+            "credentialsVariable":"TIDEMARK_CREDENTIALS"}}
+            """#
+        let logged = try ModelRegistration(parsing: Array(older.utf8), isLogged: true)
+        let model = SyncModel(name: "m", collections: [CollectionModel("a")])
+
+        let wanted = try ModelRegistration(model: model, remote: logged.remote)
+            .checked(beside: logged)
+
+        #expect(wanted == logged)
+    }
+}

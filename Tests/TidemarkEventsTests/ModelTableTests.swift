@@ -1,0 +1,68 @@
+// ModelTableTests.swift — the tables of the model's members: each property once, under its own
+// name.
+
+import Testing
+
+@testable import TidemarkEvents
+
+@Suite struct `the tables of a model's members` {
+    private func names<Object: ModelObject>(_ type: Object.Type) -> (table: [String], own: [String])
+    {
+        let own = Mirror(reflecting: type.blank).children.compactMap(\.label)
+        return (type.members.map(\.name), own)
+    }
+
+    @Test func `name every property, in its order`() {
+        for (table, own) in [
+            names(CollectionModel.self), names(SinceRule.self), names(PullWindow.self),
+            names(AccessRule.self), names(RivalRule.self), names(PlaceholderRule.self),
+            names(RefetchRule.self), names(RetentionRule.self), names(SyncSettings.self),
+            names(BackoffSpan.self), names(RequestLimit.self), names(AdapterDefaults.self),
+            names(PreferNewerMembers.self),
+        ] {
+            #expect(table == own)
+        }
+        // The field is the name of the member.
+        for (table, own) in [names(Reference.self), names(ChoiceRule.self)] {
+            #expect(["field"] + table == own)
+        }
+        #expect(names(Remote.self).own == names(Remote.self).table + ["parameters"])
+        #expect(
+            names(ModelRegistration.self).table == ["name", "collections", "settings", "remote"])
+        #expect(
+            Mirror(reflecting: SyncModel(name: "", collections: [])).children.map(\.label) == [
+                "name", "collections", "settings",
+            ])
+    }
+
+    @Test func `have one sentence for each member`() {
+        func check<Object: ModelObject>(_ type: Object.Type) {
+            for member in type.members {
+                #expect(member.line.hasSuffix("."), "\(type).\(member.name)")
+                #expect(!member.line.contains("|"), "\(type).\(member.name)")
+            }
+        }
+        check(CollectionModel.self)
+        check(SyncSettings.self)
+        check(AccessRule.self)
+        check(RivalRule.self)
+        check(Remote.self)
+    }
+
+    @Test func `leave out what is usual`() throws {
+        let model = SyncModel(name: "m", collections: [CollectionModel("a")])
+
+        let text = String(decoding: ModelRegistration(model: model).encoded, as: UTF8.self)
+
+        #expect(text == #"{"name":"m","collections":[{"name":"a"}]}"#)
+    }
+
+    @Test func `write steps as the names of indexes have them`() {
+        #expect(
+            FieldMigration.rename("a", to: "b").json.description == #"{"rename":"a","to":"b"}"#)
+        #expect(FieldMigration.remove("a").json.description == #"{"remove":"a"}"#)
+        #expect(
+            FieldMigration.require("a", default: 1).json.description
+                == #"{"require":"a","default":1}"#)
+    }
+}
