@@ -37,8 +37,8 @@ public struct AccessRule: Sendable, Hashable {
     public var hidesAbsent: Bool
     /// The reference to the entity that owns this one, which is hidden while its owner is.
     public var owner: String?
-    /// How a run ends, ``SyncFailure/missing(_:)`` with this code, where there is no entity of the
-    /// collection after it was pulled; nil where that may be.
+    /// The code of the failure `SyncFailure.missing` with which a run ends where there is no entity
+    /// of the collection after it was pulled; nil where that may be.
     public var missing: String?
     /// Whether everything is listed anew when an entity gets accessible.
     public var relistsOnGain: Bool

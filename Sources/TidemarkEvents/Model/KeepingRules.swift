@@ -112,8 +112,8 @@ public struct ChoiceRule: Sendable, Hashable {
     public var field: String
     /// The collection of the entities that it may name.
     public var collection: CollectionName
-    /// How a run ends, ``SyncFailure/missing(_:)`` with this code, where there is none or more
-    /// than one.
+    /// The code of the failure `SyncFailure.missing` with which a run ends where there is none or
+    /// more than one.
     public var missing: String
 
     /// A choice among the entities of a collection.

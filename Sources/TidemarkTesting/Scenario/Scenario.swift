@@ -1,7 +1,7 @@
 // Scenario.swift — one scenario: a model, a server, what is done, and what must then hold.
 
 package import Tidemark
-import TidemarkEvents
+package import TidemarkEvents
 
 /// Something that happens between a replica and a server, and what must then hold; read from JSON
 /// and run on virtual time.
@@ -15,7 +15,7 @@ public struct Scenario: Sendable {
     public let title: String
     /// Where the behaviour is written down; may be empty.
     public let source: String
-    let model: SyncModel
+    package let model: SyncModel
     let server: ScenarioServerKind
     let setup: ScenarioSetup
     let clock: Timestamp

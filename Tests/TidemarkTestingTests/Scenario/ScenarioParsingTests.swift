@@ -1,6 +1,8 @@
 // ScenarioParsingTests.swift — what is wrong with a scenario's file, and where.
 
 import Testing
+import TidemarkEvents
+import TidemarkHTTP
 import TidemarkTesting
 
 @Suite struct `reading scenarios` {
@@ -178,6 +180,39 @@ import TidemarkTesting
         let error = try #require(problem(text))
 
         #expect(error.hasPrefix("file.json: " + expected), "\(error)")
+    }
+
+    @Test(arguments: [
+        (
+            #""collections":{"time_entries":{"retention":{"months":null,"days":56}}}"#,
+            #""collections":{"time_entries":{"retention":{"ageMax":"P56D"}}}"#
+        ),
+        (
+            #""collections":{"workspaces":{"required":null,"push":[]},"user":{"after":["workspaces"]}}"#,
+            #""collections":{"workspaces":{"access":{"missing":null},"pushes":[]},"#
+                + #""user":{"listedAfter":["workspaces"]}}"#
+        ),
+        (
+            #""collections":{"projects":{"placeholder":{"refetchHours":48}}}"#,
+            #""collections":{"projects":{"placeholder":{"refetch":{"every":"P2D"}}}}"#
+        ),
+        (
+            #""sync":{"fullPullDays":1,"limits":null,"backoffSecondsMax":60}"#,
+            #""settings":{"fullPullEvery":"P1D","limits":null,"backoff":{"max":"PT1M"}}"#
+        ),
+        (
+            #""collections":{"tags":{"since":{"months":3}},"user":{"lastChange":null}}"#,
+            #""collections":{"tags":{"since":{"ageMax":"P3M"}},"user":{"lastChangeField":null}}"#
+        ),
+    ])
+    func `changes of a model mean the same in the words of earlier versions`(
+        older: String, today: String
+    ) throws {
+        let read = try [older, today].map { change in
+            try scenarios(Self.toggl(#"{"base":"toggl","change":{\#(change)}}"#, "{}"))[0].model
+        }
+        #expect(read[0] == read[1])
+        #expect(read[0] != .toggl)
     }
 
     @Test func `a file holds several scenarios, each with an id of its own`() throws {
