@@ -90,6 +90,16 @@ import Testing
         #expect(strays.isEmpty)
     }
 
+    @Test func `no folder of tests has more files than can be looked through`() throws {
+        let folders = Dictionary(
+            grouping: try Project.swiftFiles().filter { $0.hasPrefix("Tests/") }
+        ) { $0.split(separator: "/").dropLast().joined(separator: "/") }
+
+        for (folder, files) in folders {
+            #expect(files.count <= 25, "\(folder) has \(files.count) files: make folders in it")
+        }
+    }
+
     @Test(.enabled(if: Project.isWorkingCopy))
     func `every Markdown file has one top heading`() throws {
         for path in try Project.files() where path.hasSuffix(".md") {

@@ -21,11 +21,11 @@ struct ChaosRadicale: ChaosServer {
     /// How many of them are in the history.
     private var writesRead = 0
 
-    var world: KintoWorld { radicale.common }
+    var world: RadicaleWorld { radicale }
 
     init(_ radicale: RadicaleWorld, users: [String]) throws {
         self.radicale = radicale
-        writes = ChaosWrites(folder: radicale.common.directory)
+        writes = ChaosWrites(folder: radicale.directory)
         for name in users { try radicale.device(name).replica.close() }
     }
 

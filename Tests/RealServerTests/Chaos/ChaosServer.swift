@@ -7,8 +7,9 @@ import TidemarkEvents
 
 /// A real server: others edit there, and everything that happened there can be told afterwards.
 protocol ChaosServer: Sendable {
+    associatedtype World: RealWorld
     /// Where the replicas lie, and their model.
-    var world: KintoWorld { get }
+    var world: World { get }
     /// What its documents are made of.
     var form: ChaosEdit.Form { get }
     /// All that took effect there, as far as ``readHistory()`` has read.

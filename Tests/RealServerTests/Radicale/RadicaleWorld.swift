@@ -1,5 +1,4 @@
-// RadicaleWorld.swift — calendars of its own on a real Radicale, replicas beside them, and what
-// must hold of all of them when everything is synced.
+// RadicaleWorld.swift — calendars of its own on a real Radicale, replicas beside them.
 
 import Foundation
 import HTTPTypes
@@ -13,10 +12,10 @@ import TidemarkViews
 @testable import SyncSupport
 
 /// One test's part of the server.
-struct RadicaleWorld: Sendable {
+struct RadicaleWorld: RealWorld {
     let client: RadicaleClient
-    /// What is the same for every server.
-    let common: KintoWorld
+    let directory: String
+    let model: SyncModel
 
     /// Makes two calendars: in `lists` the server wins, in `tasks` the replica.
     static func run(_ body: (RadicaleWorld) async throws -> Void) async throws {
@@ -38,9 +37,7 @@ struct RadicaleWorld: Sendable {
         try await body(
             RadicaleWorld(
                 client: client,
-                common: KintoWorld(
-                    client: KintoClient(origin: origin, bucket: ""),
-                    directory: directory.path(percentEncoded: false), model: model)))
+                directory: directory.path(percentEncoded: false), model: model))
     }
 
     /// A replica with an engine; `wire` lies between it and the network.
@@ -48,37 +45,14 @@ struct RadicaleWorld: Sendable {
         _ name: String, _ wire: (any Transport) -> any Transport = { $0 }
     ) throws -> RealDevice {
         try RealDevice(
-            name, at: common.path(name), common.model,
+            name, at: path(name), model,
             .caldav(origin: client.origin, home: "/\(client.user)/"), between: wire)
     }
 
-    func settle(_ devices: RealDevice..., note: String = "") async throws {
-        switch devices.count {
-        case 1: try await common.settle(devices[0], note: note)
-        default: try await common.settle(devices[0], devices[1], note: note)
-        }
-    }
-
-    /// Every replica holds what GET gives, byte for byte, its outbox is empty, and its store is
-    /// whole.
-    func expectEqual(_ devices: RealDevice..., note: String = "") async throws {
-        for collection in ["lists", "tasks"] {
-            var expected: [String: String] = [:]
-            for (id, text) in try await texts(CollectionName(collection)) {
-                expected[id] = Self.document(id, text)
-            }
-            for device in devices {
-                let documents = try device.documents(CollectionName(collection))
-                for id in Set(expected.keys).union(documents.keys).sorted() {
-                    #expect(
-                        documents[id] == expected[id], "\(device.name) \(collection)/\(id) \(note)")
-                }
-            }
-        }
-        for device in devices {
-            #expect(try device.entries().map(\.mutation.key) == [], "\(device.name) \(note)")
-            try common.expectWhole(device, note: note)
-        }
+    func contents(_ collection: CollectionName) async throws -> [String: String] {
+        var documents: [String: String] = [:]
+        for (id, text) in try await texts(collection) { documents[id] = Self.document(id, text) }
+        return documents
     }
 
     /// The items of a calendar as GET gives them, by id.

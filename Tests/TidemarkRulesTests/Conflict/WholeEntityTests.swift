@@ -3,7 +3,6 @@
 import Testing
 import TidemarkEvents
 import TidemarkRules
-import TidemarkViews
 
 @testable import ViewsSupport
 
@@ -96,35 +95,5 @@ import TidemarkViews
             #expect(rebase.verdicts == [verdict, verdict])
             #expect(rebase.conflicts == [])
         }
-    }
-
-    @Test(arguments: policies)
-    func `is sent whole on the server's new version, and each of its mutations is accepted`(
-        _ policy: ConflictPolicy
-    ) throws {
-        let fold = MemoryFold()
-        try fold.apply([
-            .model(policy),
-            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
-            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
-            .about(.localUpdated, "tasks/1", #"{"set":{"d":2},"unset":[]}"#),
-            .about(.serverUpserted, "tasks/1", #"{"a":7,"b":9}"#, asOf: 4, revision: "2"),
-        ])
-        let row = try #require(try fold.entity(EntityKey("tasks", "1")))
-
-        #expect(text(row.base) == #"{"a":7,"b":9}"#)
-        #expect(
-            try PushWrite(
-                row.changes, on: row.baseValue, revision: row.revision, id: "1",
-                collection: CollectionModel("tasks"))
-                == .update(
-                    body: Array(#"{"a":2,"b":1,"d":2,"id":"1"}"#.utf8), revision: Revision("2")))
-        try fold.apply([
-            .about(.requestSent, "tasks/1", "{}", mutation: 4),
-            .about(.pushAccepted, "tasks/1", mutation: 4, call: 6, revision: "3"),
-        ])
-        #expect(try fold.mutation(3)?.outcome == .accepted)
-        #expect(try fold.mutation(4)?.outcome == .accepted)
-        #expect(try fold.entity(EntityKey("tasks", "1"))?.pending == [])
     }
 }

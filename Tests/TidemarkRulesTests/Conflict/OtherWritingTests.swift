@@ -3,7 +3,6 @@
 import Testing
 import TidemarkEvents
 import TidemarkRules
-import TidemarkViews
 
 @testable import ViewsSupport
 
@@ -85,26 +84,5 @@ import TidemarkViews
         let rebase = Rebase(pending, from: old, to: .live(#"{"mail":"a@b","n":1}"#))
 
         #expect(rebase.verdicts == [.present, .stays] && rebase.conflicts.isEmpty)
-    }
-
-    @Test func `ends the edit as merged, by a decision that names the fields`() throws {
-        let fold = MemoryFold()
-        try fold.apply([
-            .model(.serverWins),
-            .about(.serverUpserted, "tasks/1", #"{"mail":"x@y"}"#, asOf: 1, revision: "1"),
-            .about(.localUpdated, "tasks/1", #"{"set":{"mail":"A@B"},"unset":[]}"#),
-            .about(.requestSent, "tasks/1", "{}", mutation: 3),
-            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":true}"#, call: 4),
-            .about(.serverUpserted, "tasks/1", #"{"mail":"a@b","rev":1}"#, asOf: 5, revision: "2"),
-        ])
-
-        let row = try #require(fold.rows[.decision(Position(6), 0)])
-        let decision = try DecisionRow(parsing: row)
-        #expect((decision.rule, decision.result) == ("writing", "merged"))
-        #expect((decision.fields, decision.superseded) == (["mail"], []))
-        #expect(decision.inputs == [Position(3), Position(6)])
-        #expect(try fold.mutation(3)?.outcome == .merged)
-        let entity = try fold.entity(EntityKey("tasks", "1"))
-        #expect(text(entity?.document) == #"{"mail":"a@b","rev":1}"#)
     }
 }

@@ -4,7 +4,6 @@
 import Testing
 import TidemarkEvents
 import TidemarkRules
-import TidemarkViews
 
 @testable import ViewsSupport
 
@@ -84,46 +83,5 @@ import TidemarkViews
         #expect(verdict(.delete(1), edited, .localWins) == .stays)
         #expect(verdict(.update(1, #"{"a":2}"#), gone, .serverWins) == .superseded)
         #expect(verdict(.update(1, #"{"a":2}"#), gone, .localWins) == .stays)
-    }
-
-    @Test func `that lost are told with those that were kept; what is stored then is part of it`()
-        throws
-    {
-        let fold = MemoryFold()
-        try fold.apply([
-            .model(.mergeFields(.serverWins)),
-            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
-            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2},"unset":[]}"#),
-            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
-            .about(.requestSent, "tasks/1", "{}", mutation: 3),
-            .about(.pushAccepted, "tasks/1", mutation: 3, call: 5, revision: "3"),
-        ])
-
-        let row = try #require(fold.rows[.decision(Position(4), 0)])
-        let decision = try DecisionRow(parsing: row)
-        #expect(decision.inputs == [Position(3), Position(4)])
-        #expect((decision.rule, decision.result) == ("mergeFields", "serverWins"))
-        #expect(decision.fields == ["a"])
-        #expect((decision.superseded, decision.kept) == (["a"], ["b"]))
-        let mutation = try #require(try fold.mutation(3))
-        #expect((mutation.outcome, mutation.lost) == (.merged, ["a"]))
-        #expect(try text(fold.entity(EntityKey("tasks", "1"))?.document) == #"{"a":3,"b":2}"#)
-    }
-
-    @Test func `of an edit that never arrived are not its own, whatever is equal by chance`()
-        throws
-    {
-        let fold = MemoryFold()
-        try fold.apply([
-            .model(.mergeFields(.serverWins)),
-            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
-            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2,"z":null},"unset":[]}"#),
-            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
-            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":2,"z":null}"#, asOf: 4, revision: "3"),
-        ])
-
-        let mutation = try #require(try fold.mutation(3))
-        #expect((mutation.outcome, mutation.proof) == (.superseded, Position(5)))
-        #expect(mutation.lost == ["a"])
     }
 }

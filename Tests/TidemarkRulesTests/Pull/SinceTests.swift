@@ -1,0 +1,59 @@
+// SinceTests.swift — from which date on changes are listed.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+
+@testable import ViewsSupport
+
+private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Timestamp {
+    Timestamp(year: year, month: month, day: day, hour: hour, minute: 0, second: 0)
+        ?? Timestamp(rawValue: 0)
+}
+
+@Suite struct `the date that is listed from` {
+    private let rule = SinceRule(ageMax: .months(2))
+    private let now = time(2017, 2, 15, 13)
+
+    @Test func `SD-01: is none at first`() {
+        #expect(SinceDecision.date(rule, since: nil, checkedAt: now, now: now) == nil)
+    }
+
+    @Test func `SD-02: is not used when it is two calendar months old`() {
+        let limit = time(2016, 12, 15, 13)
+        let later = Timestamp(rawValue: limit.rawValue + 1)
+        #expect(SinceDecision.date(rule, since: limit, checkedAt: nil, now: now) == nil)
+        #expect(SinceDecision.date(rule, since: later, checkedAt: nil, now: now) == later)
+    }
+
+    @Test func `is that of an earlier list where the last change is too old`() {
+        let withDate = SinceRule(ageMax: .months(2), serverDate: true)
+        let (old, checked) = (time(2016, 1, 1), time(2017, 2, 1))
+        #expect(SinceDecision.date(rule, since: old, checkedAt: checked, now: now) == nil)
+        #expect(SinceDecision.date(withDate, since: old, checkedAt: checked, now: now) == checked)
+        #expect(SinceDecision.date(withDate, since: nil, checkedAt: checked, now: now) == checked)
+        #expect(SinceDecision.date(withDate, since: nil, checkedAt: old, now: now) == nil)
+    }
+
+    @Test func `is none where the server's time is not known`() {
+        #expect(SinceDecision.date(rule, since: now, checkedAt: now, now: nil) == nil)
+    }
+
+    @Test func `SD-06: stays after a list of nothing`() {
+        for isWhole in [false, true] {
+            #expect(SinceDecision.next(now, latest: nil, isWhole: isWhole) == now)
+        }
+    }
+
+    @Test func `goes back only with a list of everything`() {
+        let before = time(2017, 1, 1)
+        #expect(SinceDecision.next(now, latest: before, isWhole: false) == now)
+        #expect(SinceDecision.next(now, latest: before, isWhole: true) == before)
+        #expect(SinceDecision.next(before, latest: now, isWhole: false) == now)
+    }
+
+    @Test func `SD-01: is none for a window, which is a span around now`() {
+        let span = PullWindow(back: .months(2), ahead: .days(2)).span(around: now)
+        #expect(span.from == time(2016, 12, 15, 13) && span.to == time(2017, 2, 17, 13))
+    }
+}

@@ -1,0 +1,106 @@
+// FoldConflictTests.swift — what the fold makes of conflicts that the rules decided.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `the fold of fields that are merged` {
+    @Test func `that lost are told with those that were kept; what is stored then is part of it`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.mergeFields(.serverWins)),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.pushAccepted, "tasks/1", mutation: 3, call: 5, revision: "3"),
+        ])
+
+        let row = try #require(fold.rows[.decision(Position(4), 0)])
+        let decision = try DecisionRow(parsing: row)
+        #expect(decision.inputs == [Position(3), Position(4)])
+        #expect((decision.rule, decision.result) == ("mergeFields", "serverWins"))
+        #expect(decision.fields == ["a"])
+        #expect((decision.superseded, decision.kept) == (["a"], ["b"]))
+        let mutation = try #require(try fold.mutation(3))
+        #expect((mutation.outcome, mutation.lost) == (.merged, ["a"]))
+        #expect(try text(fold.entity(EntityKey("tasks", "1"))?.document) == #"{"a":3,"b":2}"#)
+    }
+
+    @Test func `of an edit that never arrived are not its own, whatever is equal by chance`()
+        throws
+    {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.mergeFields(.serverWins)),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2,"b":2,"z":null},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":1}"#, asOf: 3, revision: "2"),
+            .about(.serverUpserted, "tasks/1", #"{"a":3,"b":2,"z":null}"#, asOf: 4, revision: "3"),
+        ])
+
+        let mutation = try #require(try fold.mutation(3))
+        #expect((mutation.outcome, mutation.proof) == (.superseded, Position(5)))
+        #expect(mutation.lost == ["a"])
+    }
+}
+
+@Suite struct `the fold of an entity that is kept whole` {
+    @Test(arguments: [ConflictPolicy.overwriteUnlessDirty, .overwriteIfSynced])
+    func `is sent whole on the server's new version, and each of its mutations is accepted`(
+        _ policy: ConflictPolicy
+    ) throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(policy),
+            .about(.serverUpserted, "tasks/1", #"{"a":1,"b":1}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"a":2},"unset":[]}"#),
+            .about(.localUpdated, "tasks/1", #"{"set":{"d":2},"unset":[]}"#),
+            .about(.serverUpserted, "tasks/1", #"{"a":7,"b":9}"#, asOf: 4, revision: "2"),
+        ])
+        let row = try #require(try fold.entity(EntityKey("tasks", "1")))
+
+        #expect(text(row.base) == #"{"a":7,"b":9}"#)
+        #expect(
+            try PushWrite(
+                row.changes, on: row.baseValue, revision: row.revision, id: "1",
+                collection: CollectionModel("tasks"))
+                == .update(
+                    body: Array(#"{"a":2,"b":1,"d":2,"id":"1"}"#.utf8), revision: Revision("2")))
+        try fold.apply([
+            .about(.requestSent, "tasks/1", "{}", mutation: 4),
+            .about(.pushAccepted, "tasks/1", mutation: 4, call: 6, revision: "3"),
+        ])
+        #expect(try fold.mutation(3)?.outcome == .accepted)
+        #expect(try fold.mutation(4)?.outcome == .accepted)
+        #expect(try fold.entity(EntityKey("tasks", "1"))?.pending == [])
+    }
+}
+
+@Suite struct `the fold of another writing of what was sent` {
+    @Test func `ends the edit as merged, by a decision that names the fields`() throws {
+        let fold = MemoryFold()
+        try fold.apply([
+            .model(.serverWins),
+            .about(.serverUpserted, "tasks/1", #"{"mail":"x@y"}"#, asOf: 1, revision: "1"),
+            .about(.localUpdated, "tasks/1", #"{"set":{"mail":"A@B"},"unset":[]}"#),
+            .about(.requestSent, "tasks/1", "{}", mutation: 3),
+            .about(.requestFailed, "tasks/1", #"{"mayHaveArrived":true}"#, call: 4),
+            .about(.serverUpserted, "tasks/1", #"{"mail":"a@b","rev":1}"#, asOf: 5, revision: "2"),
+        ])
+
+        let row = try #require(fold.rows[.decision(Position(6), 0)])
+        let decision = try DecisionRow(parsing: row)
+        #expect((decision.rule, decision.result) == ("writing", "merged"))
+        #expect((decision.fields, decision.superseded) == (["mail"], []))
+        #expect(decision.inputs == [Position(3), Position(6)])
+        #expect(try fold.mutation(3)?.outcome == .merged)
+        let entity = try fold.entity(EntityKey("tasks", "1"))
+        #expect(text(entity?.document) == #"{"mail":"a@b","rev":1}"#)
+    }
+}
