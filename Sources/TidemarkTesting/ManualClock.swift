@@ -52,7 +52,7 @@ public final class ManualClock: Sendable {
         state.withLock { $0.offset += duration.wholeMicroseconds }
     }
 
-    /// Sleeps until the clock was moved on so far.
+    /// Sleeps until the clock was moved on so far; not at all for no time.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(for duration: Duration) async throws {
@@ -63,13 +63,16 @@ public final class ManualClock: Sendable {
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-                    guard !Task.isCancelled else { return nil }
+                    // What is over already nobody has to move the clock for.
+                    guard !Task.isCancelled, duration > .zero else { return nil }
                     let until = state.elapsed + duration.wholeMicroseconds
                     state.sleepers.append((number, until, continuation))
                     defer { state.watchers = [] }
                     return state.watchers
                 }
-                guard let watchers else { return continuation.resume(returning: false) }
+                guard let watchers else {
+                    return continuation.resume(returning: !Task.isCancelled)
+                }
                 for watcher in watchers { watcher.resume() }
             }
         } onCancel: {

@@ -25,9 +25,9 @@ public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
     /// |---|---|
     /// | 200 to 299 | ``done`` |
     /// | 404, 412 | ``precondition`` |
-    /// | 408, 503 | ``turnedAway``: a machine in between may have given up on a server that did it |
+    /// | 408, 503 | ``turnedAway``: a machine in between may have given up waiting |
     /// | 400 to 499 otherwise | ``nothing`` |
-    /// | all others | ``unknown``: they may come from a machine in between, after the server did it |
+    /// | all others | ``unknown``: a machine in between may say so of what the server did |
     public init(status: Int) {
         self =
             switch status {

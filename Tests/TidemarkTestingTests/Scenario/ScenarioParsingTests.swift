@@ -188,7 +188,8 @@ import TidemarkTesting
             #""collections":{"time_entries":{"retention":{"ageMax":"P56D"}}}"#
         ),
         (
-            #""collections":{"workspaces":{"required":null,"push":[]},"user":{"after":["workspaces"]}}"#,
+            #""collections":{"workspaces":{"required":null,"push":[]},"#
+                + #""user":{"after":["workspaces"]}}"#,
             #""collections":{"workspaces":{"access":{"missing":null},"pushes":[]},"#
                 + #""user":{"listedAfter":["workspaces"]}}"#
         ),
