@@ -1,0 +1,132 @@
+// ListingTests.swift — a list in the making, page by page, without a store or a server.
+
+import Testing
+import TidemarkEvents
+import TidemarkSync
+import TidemarkViews
+
+@Suite struct `a list in the making` {
+    private static func list(
+        _ after: String? = nil, known: [String] = [], pagesMax: Int = 100
+    ) -> Listing {
+        var tasks = CollectionModel("tasks")
+        tasks.pagesMax = pagesMax
+        return Listing(
+            tasks, after: after.map { Revision($0) }, epoch: nil,
+            known: Set(known.map { ExactString($0) }), asOf: Position(9))
+    }
+
+    private static func page(
+        next: String? = nil, cursor: String? = nil, moves: Bool = false
+    ) -> ListPage {
+        ListPage(
+            records: [], next: next, cursor: cursor.map { Revision($0) }, movesCursor: moves)
+    }
+
+    private static func named(_ ids: String..., wanted: [String] = []) -> PageResult {
+        var result = PageResult()
+        result.named = Set(ids.map { ExactString($0) })
+        result.wanted = wanted.map { ServerReference(id: $0, revision: nil) }
+        return result
+    }
+
+    @Test func `asks for page after page, and goes on where the first one said`() {
+        var list = Self.list("3")
+        guard case .list(_, let after, nil)? = list.call else {
+            Issue.record("no first call")
+            return
+        }
+        #expect(after == Revision("3"))
+
+        let first = list.took(Self.page(next: "/p2", cursor: "5"), Self.named("a"))
+        #expect(first == nil)
+        guard case .list(_, _, "/p2")? = list.call else {
+            Issue.record("no second call")
+            return
+        }
+        let last = list.took(Self.page(cursor: "6"), Self.named("b"))
+        #expect(last == nil)
+
+        #expect(list.call == nil && list.cursor == Revision("5") && list.pages == 2)
+        #expect(list.movesCursor)
+    }
+
+    @Test func `goes on where the last page said that moves the cursor`() {
+        var list = Self.list("3")
+        _ = list.took(Self.page(next: "/p2", cursor: "5", moves: true), Self.named())
+        _ = list.took(Self.page(cursor: "6", moves: true), Self.named())
+
+        #expect(list.cursor == Revision("6"))
+    }
+
+    @Test func `ends where it leads in a circle, or on and on`() {
+        var list = Self.list(pagesMax: 3)
+        let begun = list.took(Self.page(next: "/p2"), Self.named())
+        let again = list.took(Self.page(next: "/p2"), Self.named())
+        #expect(begun == nil && again == .malformed("the list goes in a circle"))
+
+        list = Self.list(pagesMax: 2)
+        let first = list.took(Self.page(next: "/p2"), Self.named())
+        let second = list.took(Self.page(next: "/p3"), Self.named())
+        #expect(first == nil)
+        #expect(second == .malformed("the list has more than 2 pages (pagesMax)"))
+    }
+
+    @Test func `has what it only names fetched, then one by one where that fails`() {
+        var list = Self.list()
+        _ = list.took(Self.page(), Self.named(wanted: ["a", "b", "c"]))
+        #expect(list.portion(50) == ["a", "b", "c"])
+
+        list.fetchFailed(["a", "b", "c"], .forbidden)
+        #expect(list.portion(50) == ["a"])
+        list.fetchFailed(["a"], .forbidden)
+        #expect(list.portion(50) == ["b"] && list.failure == nil)
+        list.fetched(["b"])
+        list.fetched(["c"])
+        #expect(list.portion(50) == nil)
+    }
+
+    @Test func `gives up fetching after ten that fail`() {
+        var list = Self.list()
+        let ids = (10..<30).map(String.init)
+        _ = list.took(Self.page(), Self.named(wanted: ids))
+        for id in ids.prefix(10) { list.fetchFailed([id], .forbidden) }
+
+        #expect(list.portion(50) == nil && list.failure == .forbidden)
+    }
+
+    @Test func `of everything lists what changed meanwhile before it concludes absence`() {
+        var list = Self.list(known: ["a", "b"])
+        _ = list.took(Self.page(cursor: "5"), Self.named("a"))
+        #expect(list.isWhole && list.unnamed.map(\.text) == ["b"])
+
+        let hasBegun = list.beginNextPass()
+        #expect(hasBegun)
+        guard case .list(_, let after, nil)? = list.call else {
+            Issue.record("no second pass")
+            return
+        }
+        #expect(after == Revision("5"))
+        _ = list.took(Self.page(cursor: "6"), Self.named())
+        // Nothing changed: that is the last pass.
+        let goesOn = list.beginNextPass()
+        #expect(!goesOn && list.cursor == Revision("6"))
+    }
+
+    @Test func `takes for absent what was there and nothing fresher is known of`() throws {
+        var list = Self.list(known: ["a", "b", "c", "d"])
+        _ = list.took(Self.page(cursor: "5"), Self.named("d"))
+        var row = EntityRow()
+        row.baseState = .live
+        let fresh = Position(10)
+        let rows: [String: Position?] = ["a": Position(9), "b": fresh, "c": nil]
+
+        let absent = try list.absent { key in
+            var own = row
+            own.asOf = rows[key.id] ?? nil
+            return own
+        }
+
+        #expect(absent == ["a", "c"])
+    }
+}
