@@ -12,7 +12,7 @@ package struct PullGraph: Sendable, Hashable {
     private enum State: Sendable, Hashable { case waiting, asked, answered }
 
     private struct Node: Sendable, Hashable {
-        var name: CollectionName
+        var target: PullTarget
         var after: [CollectionName]
         var state = State.waiting
     }
@@ -21,58 +21,61 @@ package struct PullGraph: Sendable, Hashable {
     /// From here on nothing is asked for: what comes after a failed list is never persisted.
     private var end: Int
 
-    /// The lists of collections, in the order in which they are persisted.
-    package init(_ collections: [CollectionModel], parallel: Int) {
-        nodes = collections.map { Node(name: $0.name, after: $0.listedAfter) }
+    /// The lists of targets, in the order in which they are persisted.
+    package init(_ targets: [PullTarget], _ model: SyncModel, parallel: Int) {
+        nodes = targets.map { Node(target: $0, after: model[$0.collection]?.listedAfter ?? []) }
         self.parallel = parallel
         end = nodes.count
     }
+
+    /// The targets, in the order in which they are persisted.
+    package var targets: [PullTarget] { nodes.map(\.target) }
 
     /// How many lists wait for their answers.
     package var inFlight: Int { nodes.count { $0.state == .asked } }
 
     /// The lists that may be asked for now, in order.
-    package var ready: [CollectionName] {
+    package var ready: [PullTarget] {
         var open = Set<CollectionName>()
-        for node in nodes where node.state != .answered { open.insert(node.name) }
+        for node in nodes where node.state != .answered { open.insert(node.target.collection) }
         // A list can't wait for one that is asked for after itself.
         var before: Set<CollectionName> = []
-        var ready: [CollectionName] = []
+        var ready: [PullTarget] = []
         let free = max(0, parallel - inFlight)
         for node in nodes[..<end] {
             let isFree = !node.after.contains { open.contains($0) && before.contains($0) }
-            if node.state == .waiting, isFree, ready.count < free { ready.append(node.name) }
-            before.insert(node.name)
+            if node.state == .waiting, isFree, ready.count < free { ready.append(node.target) }
+            before.insert(node.target.collection)
         }
         return ready
     }
 
     /// Whether a list was asked for and is not answered.
-    package func isAsked(_ name: CollectionName) -> Bool { node(name)?.state == .asked }
+    package func isAsked(_ target: PullTarget) -> Bool { node(target)?.state == .asked }
 
     /// Takes note that a list was asked for.
-    package mutating func asked(_ name: CollectionName) { set(name, .asked) }
+    package mutating func asked(_ target: PullTarget) { set(target, .asked) }
 
     /// Takes note of an answer; with a failure that ends the run nothing is asked for that would be
     /// persisted after it.
-    package mutating func answered(_ name: CollectionName, endsRun: Bool = false) {
-        set(name, .answered)
-        if endsRun, let index = nodes.firstIndex(where: { $0.name == name }) {
+    package mutating func answered(_ target: PullTarget, endsRun: Bool = false) {
+        set(target, .answered)
+        if endsRun, let index = nodes.firstIndex(where: { $0.target == target }) {
             end = min(end, index)
         }
     }
 
     /// Takes note that an answer counts for nothing: the list is to be asked for once more, and so
     /// may be those after it.
-    package mutating func forget(_ name: CollectionName) {
-        set(name, .waiting)
+    package mutating func forget(_ target: PullTarget) {
+        set(target, .waiting)
         end = nodes.count
     }
 
-    private func node(_ name: CollectionName) -> Node? { nodes.first { $0.name == name } }
+    private func node(_ target: PullTarget) -> Node? { nodes.first { $0.target == target } }
 
-    private mutating func set(_ name: CollectionName, _ state: State) {
-        guard let index = nodes.firstIndex(where: { $0.name == name }) else { return }
+    private mutating func set(_ target: PullTarget, _ state: State) {
+        guard let index = nodes.firstIndex(where: { $0.target == target }) else { return }
         nodes[index].state = state
     }
 }

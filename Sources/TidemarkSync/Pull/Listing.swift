@@ -5,6 +5,7 @@
 //                              read back or swept → complete
 
 package import TidemarkEvents
+import TidemarkRules
 package import TidemarkViews
 
 /// A list of one collection in the making.
@@ -19,6 +20,7 @@ package struct Listing: Sendable, Hashable {
     package static let readBackMax = 10
 
     package var collection: CollectionModel
+    package var target: PullTarget
     /// What tells the collection from another one of its name, where that is known.
     package var epoch: Revision?
     /// Whether everything is listed, and not only what changed.
@@ -86,6 +88,7 @@ package struct Listing: Sendable, Hashable {
     ) {
         self.window = after == nil ? window : nil
         self.collection = collection
+        target = PullTarget(collection.name)
         self.epoch = epoch
         self.after = after
         began = after
@@ -177,6 +180,7 @@ package struct Listing: Sendable, Hashable {
 
     /// Has fetched what more is known of than the list, now at its end, says.
     package mutating func wantAhead() {
+        guard !ahead.isEmpty else { return }
         let known = Set(wanted.map { ExactString($0.id) })
         wanted += ahead.filter { !known.contains(ExactString($0)) }
             .map { ServerReference(id: $0, revision: nil) }
@@ -245,6 +249,31 @@ package struct Listing: Sendable, Hashable {
             else { return false }
             return row.asOf.map { $0 <= asOf } ?? true
         }
+    }
+}
+
+/// What becomes of the entities that a list of everything did not name.
+package enum Sweep: Sendable, Hashable {
+    /// Nothing: there are none, or nothing can be concluded.
+    case none
+    /// The server is asked about each of them.
+    case asked
+    /// They are deleted.
+    case deleted
+    /// The user is asked first.
+    case held
+    /// They are out of reach.
+    case outOfReach
+}
+
+extension Listing {
+    /// What becomes of the entities that it did not name.
+    package func sweep(absent ids: [String]) -> Sweep {
+        guard isWhole, collection.isSwept, !ids.isEmpty else { return .none }
+        if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
+        let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
+        if !isMuch, ids.count <= Self.readBackMax, !isReadBack { return .asked }
+        return isMuch || isDoubtful ? .held : .deleted
     }
 }
 

@@ -11,7 +11,7 @@ package struct PageResult: Sendable, Hashable {
     /// Every entity that the page names, readable or not, by the id that it goes by here.
     package var named: Set<ExactString> = []
     /// Whether something came into reach that has everything listed anew.
-    var isGain = false
+    package var isGain = false
     /// Whether the list was noted as complete with it.
     package var isComplete = false
     /// The list with the page taken in; nil of what is no page of a list.

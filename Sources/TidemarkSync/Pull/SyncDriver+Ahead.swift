@@ -15,7 +15,7 @@ import TidemarkViews
 
 /// An answer to a list that was asked for before its turn.
 struct AnsweredList: Sendable {
-    var collection: CollectionName
+    var target: PullTarget
     var answer: ServerAnswer
     /// What was sent; nil where no request could be made.
     var exchange: ReadExchange?
@@ -34,13 +34,41 @@ struct AnsweredList: Sendable {
 
 /// The lists of a pull that were asked for before their turn.
 struct ListsAhead {
+    /// What is next.
+    enum Next {
+        /// The list whose turn it is has its answer.
+        case take(AnsweredList)
+        /// One more list may be asked for.
+        case ask(PullTarget)
+        /// One more list may be asked for when the limits let it.
+        case wait
+        /// An answer is waited for.
+        case await
+        /// The list whose turn it is is asked for by itself.
+        case inLine
+        case end(SyncFailure)
+    }
+
     var graph: PullGraph
-    var answered: [CollectionName: AnsweredList] = [:]
+    var answered: [PullTarget: AnsweredList] = [:]
     let round: Int
     /// How often the credentials were others.
     var proof = 0
     /// How many requests have no answer yet, those of earlier rounds included.
     var open = 0
+
+    /// What is next, until the list whose turn it is has its answer.
+    func next(_ target: PullTarget, _ pace: RequestPace, at moment: Moment) -> Next {
+        if let answered = answered[target] { return .take(answered) }
+        if let ready = graph.ready.first {
+            let mayGo = pace.verdict(at: moment) == .go
+            if mayGo, !pace.isOver(at: moment) { return .ask(ready) }
+            // An answer may come sooner than the time.
+            guard open == 0 else { return .await }
+            return mayGo ? .end(.deadline) : .wait
+        }
+        return open > 0 ? .await : .inLine
+    }
 }
 
 extension SyncDriver {
@@ -49,8 +77,8 @@ extension SyncDriver {
         case answered(AnsweredList)
         /// It is asked for by itself.
         case inLine
-        /// What is next is decided anew.
-        case anew
+        /// What is next was decided anew.
+        case anew(SyncAction)
         case ended(SyncFailure)
     }
 
@@ -64,31 +92,17 @@ extension SyncDriver {
             if let turn = await beginRound(&run) { return turn }
         }
         guard model.settings.parallel > 1 else { return .inLine }
-        let name = list.collection.name
-        while var ahead = run.ahead {
-            if let answered = ahead.answered.removeValue(forKey: name) {
-                run.ahead = ahead
+        while let ahead = run.ahead {
+            switch ahead.next(list.target, run.pace, at: run.moment) {
+            case .take(let answered):
+                run.ahead?.answered[list.target] = nil
                 return .answered(answered)
-            }
-            for ready in ahead.graph.ready {
-                if run.window.wait(at: now(in: run)) > 0 {
-                    // An answer may come sooner than the time.
-                    if run.ahead?.open ?? 0 > 0 { break }
-                    if case .failure(let failure) = await wait(&run) { return .ended(failure) }
-                }
-                if let left = run.time.left(at: run.moment),
-                    left < SyncTime.requestTimeMin
-                {
-                    if run.ahead?.open ?? 0 > 0 { break }
-                    return .ended(.deadline)
-                }
-                try ask(for: ready, &run, &group)
-            }
-            guard run.ahead?.open ?? 0 > 0 || run.ahead?.answered[name] != nil else {
-                return .inLine
-            }
-            if run.ahead?.answered[name] == nil {
-                try await takeNext(&run, &group)
+            case .ask(let target): try ask(for: target, &run, &group)
+            case .wait:
+                if case .failure(let failure) = await wait(&run) { return .ended(failure) }
+            case .await: try await takeNext(&run, &group)
+            case .inLine: return .inLine
+            case .end(let failure): return .ended(failure)
             }
         }
         return .inLine
@@ -101,64 +115,56 @@ extension SyncDriver {
         if case .all = run.machine.scope {
             switch await wait(&run, lists: lists.count) {
             case .failure(let failure): return .ended(failure)
-            case .success(1...):
-                run.machine.restartPull()
-                return .anew
+            case .success(1...): return .anew(run.machine.waitedToPull())
             case .success: break
             }
         }
         var ahead = ListsAhead(
-            graph: PullGraph(lists, parallel: model.settings.parallel),
+            graph: PullGraph(lists, model, parallel: model.settings.parallel),
             round: run.machine.pullRound)
         // What was asked for before counts for nothing now.
         if let before = run.ahead {
             (ahead.open, ahead.proof) = (before.open, before.proof)
-            for collection in model.collections {
-                before.answered[collection.name].map { drop($0, &run) }
-            }
+            for answered in before.inOrder { drop(answered, &run) }
         }
         run.ahead = ahead
         return nil
     }
 
     private func ask(
-        for name: CollectionName, _ run: inout SyncRun,
+        for target: PullTarget, _ run: inout SyncRun,
         _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) throws {
         guard var ahead = run.ahead else { return }
         defer { run.ahead = ahead }
-        ahead.graph.asked(name)
+        ahead.graph.asked(target)
         var answered = AnsweredList(
-            collection: name, answer: .failure(.cancelled), round: ahead.round, proof: ahead.proof)
-        let machine = run.machine
+            target: target, answer: .failure(.cancelled), round: ahead.round, proof: ahead.proof)
         try host.willDecide()
-        let (begun, asOf, list) = try journal.read { views in
-            var machine = machine
-            let list = try machine.beginEarly(name, views)
-            return (machine, views.last, list)
+        let (list, asOf) = try journal.read { views in
+            (try begin(target, &run.machine, views), views.last)
         }
-        run.machine = begun
-        guard let call = list?.call else {
-            // It is not to be pulled any more.
-            ahead.graph.answered(name)
+        guard let list, let call = list.call else {
+            // It is not to be listed any more.
+            ahead.graph.answered(target)
             return
         }
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
             answered.answer = .failure(error)
-            ahead.graph.answered(name, endsRun: answered.endsRun)
-            ahead.answered[name] = answered
+            ahead.graph.answered(target, endsRun: answered.endsRun)
+            ahead.answered[target] = answered
             return
         }
         let question = SyncQuestion(
             step: .list(call), call: call, request: request, list: list, isAhead: true)
         let asking = try host.asking(question, asking(in: run, asOf: asOf))
-        run.window.add(asking.sentAt)
+        run.pace.sent(at: asking.sentAt)
         run.asked += 1
         run.open.append(run.asked)
         answered.number = run.asked
         ahead.open += 1
-        let driver = limited(by: run.time)
+        let driver = limited(by: run.pace.time)
         let (proof, blank, sent) = (run.proof.credentials, answered, run.moment)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
             var answered = blank
@@ -167,11 +173,23 @@ extension SyncDriver {
             answered.answer = answer
             answered.isCut = driver.isCut(answer, record, since: sent)
             answered.exchange = ReadExchange(
-                key: nil, collection: name, request: request, sentAt: asking.sentAt,
+                key: nil, collection: target.collection, request: request, sentAt: asking.sentAt,
                 sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
             return answered
         }
         group.addTask(operation: work)
+    }
+
+    /// The list of a target, begun before its turn unless it is in hand; nil where it is not to be
+    /// listed any more.
+    private func begin(
+        _ target: PullTarget, _ machine: inout SyncMachine, _ views: ViewReader
+    ) throws -> Listing? {
+        if let list = machine.begunList(of: target) { return list }
+        guard let collection = model[target.collection],
+            let plan = machine.planEarly(target, try views.standing(of: target, collection))
+        else { return nil }
+        return machine.beginEarly(plan, try views.contents(of: plan))
     }
 
     /// Waits for the next answer, whosever it is.
@@ -191,10 +209,10 @@ extension SyncDriver {
         if answered.answer == .failure(.unauthorized), answered.proof < ahead.proof {
             // The credentials are others by now.
             drop(answered, &run)
-            ahead.graph.forget(answered.collection)
+            ahead.graph.forget(answered.target)
         } else {
-            ahead.graph.answered(answered.collection, endsRun: answered.endsRun)
-            ahead.answered[answered.collection] = answered
+            ahead.graph.answered(answered.target, endsRun: answered.endsRun)
+            ahead.answered[answered.target] = answered
         }
         run.ahead = ahead
     }
@@ -207,32 +225,27 @@ extension SyncDriver {
     }
 
     /// Hands an answer over at its turn.
-    func take(_ answered: AnsweredList, _ step: SyncStep, _ run: inout SyncRun) async throws {
-        guard var exchange = answered.exchange else {
-            if case .failure(let failure) = answered.answer { run.machine.unsent(failure, step) }
-            return
+    func take(
+        _ answered: AnsweredList, _ step: SyncStep, _ run: inout SyncRun
+    ) async throws -> SyncAction {
+        guard let exchange = answered.exchange else {
+            guard case .failure(let failure) = answered.answer else {
+                preconditionFailure("an answer without a request")
+            }
+            return run.machine.unsent(failure)
         }
-        run.isCut = answered.isCut
-        let seen = exchange.answer.sighting(begun: run.begun)
-        exchange.isClockNews = run.machine.isClockNews(seen)
-        let news = try await note(exchange, step, answered.answer, &run)
-        run.machine.took(
-            answered.answer, to: step, news: news, seen: seen, alert: exchange.answer.alert)
-        if exchange.answer.isExposing { run.machine.exposes(step) }
+        return try await took(exchange, step, answered.answer, isCut: answered.isCut, &run)
     }
 
     /// Has the lists asked for once more that were refused for credentials that are others by now.
-    func forgetRefused(_ run: inout SyncRun, _ name: CollectionName?) {
+    func forgetRefused(_ run: inout SyncRun, _ target: PullTarget?) {
         guard var ahead = run.ahead else { return }
         ahead.proof += 1
-        if let name { ahead.graph.forget(name) }
-        for collection in model.collections {
-            guard let answered = ahead.answered[collection.name],
-                answered.answer == .failure(.unauthorized)
-            else { continue }
+        if let target { ahead.graph.forget(target) }
+        for answered in ahead.inOrder where answered.answer == .failure(.unauthorized) {
             drop(answered, &run)
-            ahead.answered[collection.name] = nil
-            ahead.graph.forget(collection.name)
+            ahead.answered[answered.target] = nil
+            ahead.graph.forget(answered.target)
         }
         run.ahead = ahead
     }
@@ -243,9 +256,7 @@ extension SyncDriver {
     ) async throws {
         guard let ahead = run.ahead else { return }
         group.cancelAll()
-        for collection in model.collections {
-            ahead.answered[collection.name].map { drop($0, &run) }
-        }
+        for answered in ahead.inOrder { drop(answered, &run) }
         run.ahead?.answered = [:]
         var left: [AnsweredList] = []
         while let answered = try await group.next() { left.append(answered) }
@@ -257,4 +268,9 @@ extension SyncDriver {
         run.recorder.note(exchange)
         run.machine.dropped()
     }
+}
+
+extension ListsAhead {
+    /// What was answered and not handed over, in the order in which lists are persisted.
+    fileprivate var inOrder: [AnsweredList] { graph.targets.compactMap { answered[$0] } }
 }

@@ -1,4 +1,4 @@
-// SyncMachine+Access.swift — what a sync run does about what must be there, what came into reach,
+// SyncMachine+Access.swift — what a sync run does about what must be there, what has to be chosen,
 // and what need not be kept.
 
 import TidemarkEvents
@@ -6,65 +6,45 @@ import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// Takes note that the list in hand, if there was one, is done.
-    ///
-    /// - Returns: whether the run ends, because the collection has to have an entity.
-    mutating func endsAfterList(_ views: ViewReader) throws -> Bool {
-        // A list that is begun anew is not done.
-        guard let collection = listed, unpulled.first?.name != collection.name else { return false }
-        listed = nil
-        if hasGained, !hasRestarted {
-            hasRestarted = true
-            restartPull()
-        }
-        guard let name = collection.access.missing, outcome.paused[collection.name] == nil,
-            try !views.hasInReach(collection.name)
-        else { return false }
-        outcome.failure = .missing(name)
-        return true
-    }
-
-    /// What is left to do when everything was pulled, before anything is pushed; nil for nothing.
-    mutating func endPull(_ views: ViewReader) throws -> SyncStep? {
-        guard !hasPulled else { return nil }
-        hasPulled = true
-        if scope == .all, let name = try unmetChoice(views) {
-            outcome.failure = .missing(name)
-            return .finish
-        }
-        let prunes = scope == .cleanUp || scope == .all && model.settings.cleanUp == .inPull
-        // Without the server's time nothing is known to be old.
-        let now = serverTime ?? Timestamp(rawValue: 0)
-        guard prunes, !isTimeInDoubt, try !views.pruneDecision(at: now).isEmpty else { return nil }
-        return .cleanUp(now: now)
-    }
-
-    /// What a run ends with because a field names nothing where there is not just one entity that
-    /// it could name; nil where there is none such.
-    private func unmetChoice(_ views: ViewReader) throws -> String? {
-        for collection in model.collections where outcome.paused[collection.name] == nil {
-            for choice in collection.choices
-            where try lacks(choice.field, in: collection, views)
-                && views.countInReach(choice.collection, upTo: 2) != 1
-            {
-                return choice.missing
-            }
-        }
+    /// Ends the run where a collection has to have an entity and has none.
+    mutating func hasRequired(_ isThere: Bool) -> SyncAction? {
+        guard case .fact(.hasInReach(let name)) = awaited else { trap("asked for nothing") }
+        if !isThere { outcome.failure = model[name]?.access.missing.map { .missing($0) } }
         return nil
     }
 
-    /// Whether an entity names nothing in a field.
-    private func lacks(
-        _ field: String, in collection: CollectionModel, _ views: ViewReader
-    ) throws -> Bool {
-        var found = false
-        try views.forEachEntity(in: collection.name) { _, row in
-            guard !row.isPlaceholder, let bytes = try row.document(in: collection) else {
-                return true
-            }
-            found = try JSONDocument(parsing: bytes).ids(in: field).isEmpty
-            return !found
+    /// Looks whether what has to be chosen was; nil where nothing has to.
+    mutating func choose() -> SyncAction? {
+        state = .pruning
+        let choosing = model.collections.filter {
+            !$0.choices.isEmpty && outcome.paused[$0.name] == nil
         }
-        return found
+        return scope == .all && !choosing.isEmpty ? look(.choices(choosing)) : nil
+    }
+
+    /// Ends the run where a choice was not made.
+    mutating func chosen(missing name: String?) -> SyncAction? {
+        outcome.failure = name.map { .missing($0) }
+        return nil
+    }
+
+    /// Looks whether something need not be kept; nil where nothing is pruned in this run.
+    mutating func beginPruning() -> SyncAction? {
+        state = scope.pushes ? .pushing : .ended
+        let prunes = scope == .cleanUp || scope == .all && model.settings.cleanUp == .inPull
+        guard prunes, !isTimeInDoubt else { return nil }
+        // Without the server's time nothing is known to be old.
+        return look(.canPrune(at: serverTime ?? Timestamp(rawValue: 0)))
+    }
+
+    /// Prunes, if there is anything.
+    mutating func prune(_ isMuch: Bool, _ now: Timestamp) -> SyncAction? {
+        isMuch ? perform(.cleanUp(now: now)) : nil
+    }
+
+    /// Takes note that what need not be kept was pruned.
+    package mutating func cleanedUp() -> SyncAction {
+        guard case .result(.cleanUp) = awaited else { trap("cleaned nothing up") }
+        return decide()
     }
 }

@@ -18,46 +18,42 @@ extension SyncMachine {
     ///
     /// They are made up once in a run, when all was pulled: what is not found then is asked for
     /// again by a later one.
-    mutating func nextRefetch(_ views: ViewReader, at now: Moment) throws -> SyncStep? {
-        if refetches == nil { refetches = try due(views, serverTime ?? now.now).reversed() }
-        return refetches?.popLast().map {
-            .refetch($0.collection, ids: $0.ids, together: $0.together)
+    mutating func nextRefetch(_ questions: [Refetch]?) -> SyncAction? {
+        guard var questions else {
+            let isAsked = model.collections.contains {
+                ($0.placeholder?.refetch.every ?? .zero) != .zero
+            }
+            if isAsked { return look(.placeholders(dueAt: serverTime ?? begun.now)) }
+            state = .choosing
+            return nil
         }
+        guard let next = questions.popLast() else {
+            state = .choosing
+            return nil
+        }
+        state = .refetching(questions)
+        return perform(.refetch(next.collection, ids: next.ids, together: next.together))
     }
 
-    private func due(_ views: ViewReader, _ now: Timestamp) throws -> [Refetch] {
-        guard
-            model.collections.contains(where: { ($0.placeholder?.refetch.every ?? .zero) != .zero })
-        else {
-            return []
-        }
-        let placeholders = try views.placeholders()
+    /// The questions after placeholders, in the order of the model, and of what they refer to.
+    func questions(about due: [PlaceholderFacts]) -> [Refetch] {
         var result: [Refetch] = []
-        for collection in model.collections {
-            guard let rule = collection.placeholder, outcome.paused[collection.name] == nil else {
-                continue
-            }
-            var groups: [(together: String?, id: String)] = []
-            for (key, note) in placeholders where key.collection == collection.name {
-                guard rule.isDue(triedAt: note.triedAt, now: now), let row = try views.entity(key),
-                    row.isPlaceholder, !row.isHidden
-                else { continue }
-                let document = try? JSONDocument(parsing: row.base)
-                groups.append(
-                    (rule.refetch.together.flatMap { document?.ids(in: $0).first }, key.id))
-            }
-            groups.sort {
+        for collection in model.collections where outcome.paused[collection.name] == nil {
+            let own = due.filter { $0.key.collection == collection.name }.sorted {
                 let (a, b) = ($0.together ?? "", $1.together ?? "")
                 if IDOrder.precedes(a, b) { return true }
-                return !IDOrder.precedes(b, a) && IDOrder.precedes($0.id, $1.id)
+                return !IDOrder.precedes(b, a) && IDOrder.precedes($0.key.id, $1.key.id)
             }
-            for (together, id) in groups {
+            for facts in own {
                 if let last = result.last, last.collection.name == collection.name,
-                    last.together.map(ExactString.init) == together.map(ExactString.init)
+                    last.together.map(ExactString.init) == facts.together.map(ExactString.init)
                 {
-                    result[result.count - 1].ids.append(id)
+                    result[result.count - 1].ids.append(facts.key.id)
                 } else {
-                    result.append(Refetch(collection: collection, ids: [id], together: together))
+                    result.append(
+                        Refetch(
+                            collection: collection, ids: [facts.key.id],
+                            together: facts.together))
                 }
             }
         }

@@ -338,26 +338,34 @@ extension SyncRecorder {
 }
 
 /// Entities that a list of everything did not name.
-struct Absent: Sendable {
-    var ids: [String] = []
+package struct Absent: Sendable {
+    package var ids: [String] = []
     /// Whether the user is asked before they are taken for deleted.
-    var isHeld = false
+    package var isHeld = false
     /// Whether they are not deleted, but out of reach.
-    var isOutOfReach = false
+    package var isOutOfReach = false
+
+    package init(ids: [String] = [], isHeld: Bool = false, isOutOfReach: Bool = false) {
+        self.ids = ids
+        self.isHeld = isHeld
+        self.isOutOfReach = isOutOfReach
+    }
 }
 
 extension Listing {
     /// The entities of a finished list of everything that are taken for deleted, asked about, or
     /// out of reach.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
-        guard isWhole, !isReadBack else { return Absent() }
+        guard !isReadBack else { return Absent() }
         let ids = try absent(entity)
-        guard collection.isSwept else { return Absent() }
-        if collection.access.hidesAbsent {
-            return isDoubtful || ids.isEmpty ? Absent() : Absent(ids: ids, isOutOfReach: true)
+        return switch sweep(absent: ids) {
+        case .none: Absent()
+        case .outOfReach: Absent(ids: ids, isOutOfReach: true)
+        case .held: Absent(ids: ids, isHeld: true)
+        case .deleted: Absent(ids: ids)
+        // They were more when the list came to its end.
+        case .asked: Absent(ids: ids, isHeld: isDoubtful)
         }
-        let isMuch = SweepRule.asksFirst(absent: ids.count, of: knownCount)
-        return Absent(ids: ids, isHeld: isMuch || (isDoubtful && !ids.isEmpty))
     }
 }
 

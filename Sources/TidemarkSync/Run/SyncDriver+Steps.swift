@@ -5,28 +5,30 @@ import TidemarkEvents
 import TidemarkViews
 
 extension SyncDriver {
-    /// Does what a step asks for; false when it was overtaken by an edit, and nothing was done.
-    func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> Bool {
-        guard let call = step.call else {
-            if case .complete(let list) = step {
-                let absent = try await log(&run.recorder) { recorder, draft in
-                    let absent = try list.absentAtEnd(draft.fold.entity)
-                    return try recorder.complete(list, absent, draft)
-                }
-                run.machine.completed(list, absent)
+    /// Does what a step asks for, and tells the machine what came of it.
+    func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> SyncAction {
+        switch step {
+        case .complete(let list):
+            let absent = try await log(&run.recorder) { recorder, draft in
+                let absent = try list.absentAtEnd(draft.fold.entity)
+                return try recorder.complete(list, absent, draft)
             }
-            if case .cleanUp(let now) = step {
-                try await log(&run.recorder) { [moment = run.moment] in
-                    try $0.cleanUp(now, moment, $1)
-                }
+            return run.machine.completed(absent)
+        case .cleanUp(let now):
+            try await log(&run.recorder) { [moment = run.moment] in
+                try $0.cleanUp(now, moment, $1)
             }
-            return true
+            return run.machine.cleanedUp()
+        case .push(let items): return try await push(items, &run)
+        case .readBack(_, let call, _), .describe(let call), .list(let call):
+            return try await read(step, call, &run)
+        case .fetch(let collection, let ids):
+            return try await read(step, .fetch(collection, ids: ids), &run)
+        case .refetch(let collection, let ids, let together):
+            let call = ServerCall.refetch(collection, ids: ids, together: together)
+            return try await read(step, call, &run)
+        case .renew, .finish: preconditionFailure("\(step) is not carried out here")
         }
-        if case .push(let items) = step {
-            return try await push(items, &run)
-        }
-        try await read(step, call, &run)
-        return true
     }
 
     /// Writes one commit of the run.
@@ -45,7 +47,7 @@ extension SyncDriver {
 
     // MARK: Writes: logged before they are sent
 
-    private func push(_ items: [PushItem], _ run: inout SyncRun) async throws -> Bool {
+    private func push(_ items: [PushItem], _ run: inout SyncRun) async throws -> SyncAction {
         var sendable: [PushItem] = []
         for item in items {
             guard let refusal = item.refusal ?? adapter.refusal(of: item.call) else {
@@ -55,12 +57,12 @@ extension SyncDriver {
             let isRefused = try await log(&run.recorder) {
                 try $0.refusedUnsent(item, refusal, $1)
             }
-            guard isRefused else { return false }
-            run.machine.refused(item)
+            guard isRefused else { return run.machine.overtaken() }
+            run.machine.refused(1)
         }
         let items = sendable
         let step = SyncStep.push(items)
-        guard !items.isEmpty, let call = step.call else { return true }
+        guard !items.isEmpty, let call = step.call else { return run.machine.sentNothing() }
         let request: ServerRequest
         // Of a batch, what each write would be by itself.
         let parts: [ServerRequest]
@@ -72,17 +74,14 @@ extension SyncDriver {
                 : try items.map { (item) throws(SyncFailure) in
                     try adapter.request(for: item.call)
                 }
-        } catch {
-            run.machine.unsent(error, step)
-            return true
-        }
+        } catch { return run.machine.unsent(error) }
         dependencies.reach(.beforeAppend)
-        let (sentAt, waited) = (now(in: run), run.waited)
+        let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)
         let sent = try await log(&run.recorder) {
             try $0.sending(items, request, parts, sentAt: sentAt, waited: waited, $1)
         }
         // An edit came in between: what to send is decided anew.
-        guard let sent else { return false }
+        guard let sent else { return run.machine.overtaken() }
         run.waited = 0
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
@@ -93,11 +92,11 @@ extension SyncDriver {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
         dependencies.reach(.beforeAnswer)
-        run.isCut = isCut(answer, record, since: run.moment)
+        let isCut = isCut(answer, record, since: run.moment)
         if case .failure(let failure) = answer {
             // What is refused as a whole, or for the run's time, says nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
-            if !failure.stopsRun, !run.isCut, !isRefused { record.concern = .entity }
+            if !failure.stopsRun, !isCut, !isRefused { record.concern = .entity }
         }
         let outcome = answer
         let hasAnswer = run.machine.hasAnswer
@@ -105,21 +104,31 @@ extension SyncDriver {
             try $0.answered(items, sent, record, outcome, hasAnswer: hasAnswer, $1)
         }
         dependencies.reach(.afterAnswer)
-        run.machine.took(
-            outcome, to: step, seen: record.sighting(begun: run.begun), alert: record.alert)
-        if record.isExposing { run.machine.exposes(step) }
-        return true
+        var result = CallResult(outcome)
+        result.isCut = isCut
+        return answered(result, record, &run)
+    }
+
+    /// Tells the machine what came of a call.
+    func answered(
+        _ result: CallResult, _ record: AnswerRecord, _ run: inout SyncRun
+    ) -> SyncAction {
+        var result = result
+        result.seen = record.sighting(begun: run.begun)
+        result.alert = record.alert
+        result.isExposing = record.isExposing
+        result.withheld = run.recorder.withheld
+        return run.machine.answered(result)
     }
 
     // MARK: Reads: logged with what they brought
 
     private func read(
         _ step: SyncStep, _ call: ServerCall, _ run: inout SyncRun
-    ) async throws {
+    ) async throws -> SyncAction {
         let request: ServerRequest
         do { request = try adapter.request(for: call) } catch {
-            run.machine.unsent(error, step)
-            return
+            return run.machine.unsent(error)
         }
         run.waited = 0
         let question = SyncQuestion(
@@ -128,23 +137,38 @@ extension SyncDriver {
         let asking = try host.asking(question, asking(in: run, asOf: asOf))
         let (answer, record) = await host.answer(
             question, asking, run.proof.credentials, limits)
-        var exchange = ReadExchange(
+        let exchange = ReadExchange(
             key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
             sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
-        let seen = record.sighting(begun: run.begun)
-        exchange.isClockNews = run.machine.isClockNews(seen)
-        run.isCut = isCut(answer, record, since: run.moment)
-        let news = try await note(exchange, step, answer, &run)
-        run.machine.took(answer, to: step, news: news, seen: seen, alert: record.alert)
-        if record.isExposing { run.machine.exposes(step) }
+        return try await took(
+            exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
     }
 
-    func note(
-        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, _ run: inout SyncRun
+    /// Logs what a read brought, and tells the machine.
+    func took(
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isCut: Bool,
+        _ run: inout SyncRun
+    ) async throws -> SyncAction {
+        var exchange = exchange
+        let record = exchange.answer
+        exchange.isClockNews = run.machine.isClockNews(record.sighting(begun: run.begun))
+        var result = CallResult(answer)
+        result.isCut = isCut
+        result.page = try await note(exchange, step, answer, isCut: isCut, &run)
+        return answered(result, record, &run)
+    }
+
+    /// Logs what a read brought; what is nothing new is kept until something is.
+    private func note(
+        _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isCut: Bool,
+        _ run: inout SyncRun
     ) async throws -> PageResult {
         var recorder = run.recorder
         defer { run.recorder = recorder }
-        if !run.isCut, let own = exchange.failed(step, answer, run.machine) {
+        if !isCut, case .failure(let failure) = answer,
+            let concern = run.machine.concern(of: failure, step)
+        {
+            let own = exchange.failed(step, concern)
             try await log(&recorder) { [own] in try $0.failedRead(own, $1) }
             return PageResult()
         }
@@ -197,23 +221,14 @@ extension SyncDriver {
 }
 
 extension ReadExchange {
-    /// The exchange of a call that failed for a reason of its own, with what it concerns; nil of
-    /// any other.
-    fileprivate func failed(
-        _ step: SyncStep, _ answer: ServerAnswer, _ machine: SyncMachine
-    ) -> ReadExchange? {
-        guard case .failure(let failure) = answer, !failure.stopsRun else { return nil }
+    /// The exchange of a call that failed for a reason of its own, with what that concerns.
+    fileprivate func failed(_ step: SyncStep, _ concern: FailureConcern) -> ReadExchange {
         var own = self
+        own.concern = concern
         switch step {
-        // It is asked for from the beginning, and tells then whether it fails.
-        case .list where machine.beginsAnew(after: failure): return nil
-        case .list: own.concern = .list
-        case .readBack(let key, _, let attempt):
-            (own.key, own.settles) = (key, attempt?.call)
-            own.concern = attempt == nil && machine.list?.isReadBack == true ? .absent : .entity
-        case .fetch(let collection, let ids) where ids.count == 1:
-            (own.key, own.concern) = (EntityKey(collection.name, ids[0]), .entity)
-        case .fetch, .refetch, .describe, .push, .complete, .cleanUp, .finish: return nil
+        case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
+        case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
+        case .list, .refetch, .describe, .push, .complete, .cleanUp, .renew, .finish: break
         }
         return own
     }

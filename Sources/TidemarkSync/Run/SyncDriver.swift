@@ -65,20 +65,20 @@ package struct SyncDriver: Sendable {
         triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, time: SyncTime
     ) async throws -> SyncOutcome {
         let dependencies = dependencies
-        var machine = SyncMachine(
-            model: model, traits: adapter.traits, isFull: isFull, scope: scope,
-            isUrgent: triggers.contains(where: \.isUrgent))
         // Whatever is decided is decided by a time that the log tells.
         let begun = dependencies.moment
+        var machine = SyncMachine(
+            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
+            scope: scope, begun: begun)
         try host.willDecide()
-        let window = try journal.read { views in
-            try views.requests(model.settings.limits, at: begun)
+        let (gates, window) = try journal.read { views in
+            (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
-        let hold = scope == .cleanUp ? nil : try hold(triggers, at: begun)
-        if hold != nil || hasToWait(machine, window, at: begun) {
+        let pace = RequestPace(window, begun: begun, time: time)
+        let action = machine.begin(gates, pace)
+        if machine.isHeld {
             // Nothing is done, so there is nothing to log.
-            if let hold { machine.end(hold) }
-            try journal.read { views in try machine.takeStock(views) }
+            machine.takeStock(try journal.read { views in try RunStock(views) })
             return machine.outcome
         }
         var run = SyncRun(
@@ -87,17 +87,13 @@ package struct SyncDriver: Sendable {
                 triggers: triggers, scope: scope, isFull: isFull, at: begun,
                 seed: dependencies.random(), rules: rules,
                 hasLimits: !model.settings.limits.isEmpty),
-            proof: SyncProof(ask: host.credentials), window: window, begun: begun, time: time)
-        if scope != .cleanUp, let failure = await run.proof.begin() { run.machine.end(failure) }
-        try await withThrowingTaskGroup(of: AnsweredList.self) { group in
-            while try await goOn(&run, &group) {}
-            try await drop(&run, &group)
-        }
+            proof: SyncProof(ask: host.credentials), pace: pace)
+        try await carryOut(action, &run)
         progress(
             SyncProgress(
                 step: .finish, outcome: run.machine.outcome, left: nil, scope: scope))
         try host.willEnd()
-        try journal.read { views in try run.machine.takeStock(views) }
+        run.machine.takeStock(try journal.read { views in try RunStock(views) })
         let outcome = run.machine.outcome
         // A run that asked for nothing and found nothing to do has nothing to say.
         if scope != .all, outcome.failure == nil, outcome.counts.requests == 0,
@@ -114,85 +110,43 @@ package struct SyncDriver: Sendable {
         return outcome
     }
 
-    /// The next step of a run, from the decision to its end; false when there is none.
-    private func goOn(
-        _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
-    ) async throws -> Bool {
-        guard let step = try next(&run) else { return false }
-        if case .list = step, let list = run.machine.list, list.isUnasked {
-            switch try await turn(of: list, &run, &group) {
-            case .inLine: break
-            case .anew: return true
-            case .ended(let failure):
-                run.end(failure)
-                return true
-            case .answered(let answered):
-                try await take(answered, step, &run)
-                try await afterwards(step, &run)
-                return true
-            }
+    /// Carries out what the machine asks for, until nothing is left to do.
+    private func carryOut(_ first: SyncAction, _ run: inout SyncRun) async throws {
+        var action = first
+        if run.machine.scope != .cleanUp, let failure = await run.proof.begin() {
+            action = run.machine.end(failure)
         }
-        if step.call != nil {
-            // The clock that the wait moves is not to be read at the same time.
-            if run.window.wait(at: now(in: run)) > 0 { try await settle(&run, &group) }
-            switch await wait(&run) {
-            case .failure(let failure):
-                run.end(failure)
-                return true
-            case .success(let waited):
-                let waited = host.waited(waited, for: step)
-                run.waited += waited
-                if waited > 0, case .push = step {
-                    // What is to be sent is decided anew, from the first collection on.
-                    run.machine.replan()
-                    return true
+        try await withThrowingTaskGroup(of: AnsweredList.self) { group in
+            while let step = try next(action, &run) {
+                action = try await carryOut(step, &run, &group)
+                if case .perform(.renew(let refused)) = action {
+                    action = await renew(refused, &run)
                 }
             }
-            run.window.add(now(in: run))
-        }
-        let driver = limited(by: run.time)
-        let isDone = try await driver.carryOut(step, &run)
-        if !isDone { run.machine.replan() }
-        try await afterwards(step, &run)
-        return true
-    }
-
-    /// What an answer means for the run as a whole.
-    private func afterwards(_ step: SyncStep, _ run: inout SyncRun) async throws {
-        run.machine.pause(run.recorder.withheld)
-        if run.isCut { run.machine.end(.deadline) }
-        switch run.machine.outcome.failure {
-        case .unauthorized?:
-            if let failure = await run.proof.renew() {
-                run.machine.end(failure)
-            } else {
-                run.machine.again(step)
-                forgetRefused(&run, step.call?.collection?.name)
-            }
-        default: break
+            try await drop(&run, &group)
         }
     }
 
-    /// What keeps the run from beginning: asked for by the server, or learnt from earlier runs.
-    private func hold(_ triggers: [SyncTrigger], at now: Moment) throws -> SyncFailure? {
-        let gates = try journal.read { views in try views.gates() }
-        // The highest trigger waits least.
-        let hold = triggers.min().flatMap { gates.hold($0, at: now) }
-        return hold.map { SyncFailure($0) }
-    }
-
-    /// The next thing to do; nil at the end.
-    private func next(_ run: inout SyncRun) throws -> SyncStep? {
-        if let failure = host.interruption() { run.machine.end(failure) }
+    /// The step that an action leads to, once what it looks up is known; nil at the end.
+    private func next(_ first: SyncAction, _ run: inout SyncRun) throws -> SyncStep? {
+        var action = first
+        if let failure = host.interruption() { action = run.machine.end(failure) }
         run.moment = dependencies.moment
         try host.willDecide()
-        // Where the server's clock is not known, the run's beginning is now.
-        let step = try journal.read { views in try run.machine.next(views, at: run.begun) }
+        // All of one decision sees the same views.
+        let step = try journal.read { views in
+            while true {
+                switch action {
+                case .look(let lookup):
+                    let fact = try views.answer(lookup, model, adapter.traits)
+                    action = run.machine.learned(fact)
+                case .perform(let step): return step
+                }
+            }
+        }
         if step == .finish { return nil }
-        if step.call != nil, let left = run.time.left(at: run.moment),
-            left < SyncTime.requestTimeMin
-        {
-            run.machine.end(.deadline)
+        if step.call != nil, run.pace.isOver(at: run.moment) {
+            _ = run.machine.end(.deadline)
             return nil
         }
         let machine = run.machine
@@ -203,25 +157,50 @@ package struct SyncDriver: Sendable {
         return step
     }
 
-    /// Whether a pull of some collections would have to wait before its first request: then it is
-    /// left to a later one.
-    private func hasToWait(
-        _ machine: SyncMachine, _ window: RequestWindow, at begun: Moment
-    ) -> Bool {
-        machine.scope.isPartialPull
-            && window.pullWait(at: begun.now, lists: machine.unlisted.count) > 0
+    /// Carries out one step, from its turn to its end.
+    private func carryOut(
+        _ step: SyncStep, _ run: inout SyncRun,
+        _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
+    ) async throws -> SyncAction {
+        if case .list = step, let list = run.machine.list, list.isUnasked {
+            switch try await turn(of: list, &run, &group) {
+            case .inLine: break
+            case .anew(let action): return action
+            case .ended(let failure): return run.end(failure)
+            case .answered(let answered): return try await take(answered, step, &run)
+            }
+        }
+        if step.call != nil {
+            // The clock that the wait moves is not to be read at the same time.
+            if run.pace.verdict(at: run.moment) != .go { try await settle(&run, &group) }
+            switch await wait(&run) {
+            case .failure(let failure): return run.end(failure)
+            case .success(let waited):
+                let waited = host.waited(waited, for: step)
+                run.waited += waited
+                // What is to be sent is decided anew, from the first collection on.
+                if waited > 0, case .push = step { return run.machine.overtaken() }
+            }
+            run.pace.sent(at: run.pace.now(at: run.moment))
+        }
+        return try await limited(by: run.pace.time).carryOut(step, &run)
     }
 
-    /// The device's clock at the run's moment, as if nobody had set it since the run began: what
-    /// limits look at.
-    func now(in run: SyncRun) -> Timestamp {
-        let passed = run.moment.microseconds(since: run.begun) ?? 0
-        return run.begun.now.adding(from: 0, to: passed)
+    /// Asks the app for other credentials than those that were refused.
+    private func renew(_ refused: SyncStep, _ run: inout SyncRun) async -> SyncAction {
+        if let failure = await run.proof.renew() { return run.machine.end(failure) }
+        if case .list = refused {
+            forgetRefused(&run, run.machine.list?.target)
+        } else {
+            forgetRefused(&run, nil)
+        }
+        return run.machine.renewed()
     }
 
     /// When a request is sent, at the run's moment.
     func asking(in run: SyncRun, asOf: Position) -> SyncAsking {
-        SyncAsking(sentAt: now(in: run), sentUptime: run.moment.uptime, asOf: asOf)
+        SyncAsking(
+            sentAt: run.pace.now(at: run.moment), sentUptime: run.moment.uptime, asOf: asOf)
     }
 
     /// Waits until one more request keeps the model's limits, or until a whole pull of so many
@@ -231,24 +210,17 @@ package struct SyncDriver: Sendable {
     func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Int64, SyncFailure> {
         var slept: Int64 = 0
         while true {
-            let now = now(in: run)
-            let wait =
-                lists.map { run.window.pullWait(at: now, lists: $0) }
-                ?? run.window.wait(at: now)
-            guard wait > 0 else { return .success(slept) }
-            let seconds = wait.inWholeSeconds
-            if let left = run.time.left(at: run.moment), left < .microseconds(wait) {
-                return .failure(.deadline)
-            }
-            guard wait <= Self.waitMax - slept else {
-                return .failure(.tooManyRequests(retryAfterSeconds: seconds))
-            }
-            do { try await dependencies.sleep(.microseconds(wait)) } catch {
+            switch run.pace.verdict(at: run.moment, slept: slept, lists: lists) {
+            case .go: return .success(slept)
+            case .end(let failure): return .failure(failure)
+            case .wait(let wait):
+                do { try await dependencies.sleep(.microseconds(wait)) } catch {
+                    run.moment = dependencies.moment
+                    return .failure(.cancelled)
+                }
+                slept += wait
                 run.moment = dependencies.moment
-                return .failure(.cancelled)
             }
-            slept += wait
-            run.moment = dependencies.moment
         }
     }
 
@@ -261,9 +233,6 @@ package struct SyncDriver: Sendable {
         }
         return .microseconds(uptime - sent.uptime) > limits.deadline - SyncTime.requestTimeMin
     }
-
-    /// The longest that a run waits in its middle, in microseconds.
-    private static let waitMax: Int64 = 60_000_000
 
     /// This driver with no more time for a request than the run has left.
     func limited(by time: SyncTime) -> SyncDriver {
@@ -281,40 +250,35 @@ struct SyncRun {
     var machine: SyncMachine
     var recorder: SyncRecorder
     var proof: SyncProof
-    var window: RequestWindow
+    var pace: RequestPace
     /// Lists that are asked for before their turn; nil before the first one.
     var ahead: ListsAhead?
     /// How many lists were asked for before their turn, and which of them have no answer yet.
     var asked = 0
     var open: [Int] = []
-    /// Whether the last request was cut off because the run's time was over.
-    var isCut = false
     /// How long it waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
-    /// When it began.
-    let begun: Moment
     /// The moment at which the request in hand is sent.
     var moment: Moment
     /// The moment at which it was found that it has to end; nil where that is the end's own.
     private(set) var ended: Moment?
-    let time: SyncTime
+
+    /// When it began.
+    var begun: Moment { pace.begun }
 
     init(
-        machine: SyncMachine, recorder: SyncRecorder, proof: SyncProof, window: RequestWindow,
-        begun: Moment, time: SyncTime
+        machine: SyncMachine, recorder: SyncRecorder, proof: SyncProof, pace: RequestPace
     ) {
-        self.begun = begun
-        moment = begun
+        moment = pace.begun
         self.machine = machine
         self.recorder = recorder
         self.proof = proof
-        self.window = window
-        self.time = time
+        self.pace = pace
     }
 
     /// Ends the run for what the limits say at its moment.
-    mutating func end(_ failure: SyncFailure) {
+    mutating func end(_ failure: SyncFailure) -> SyncAction {
         ended = moment
-        machine.end(failure)
+        return machine.end(failure)
     }
 }

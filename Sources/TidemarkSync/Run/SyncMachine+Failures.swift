@@ -7,61 +7,60 @@
 //
 // What failed in an earlier run is asked last, and by itself.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// Reads, once in a run, what failed in earlier ones: lists that did are asked for last, or,
-    /// where their time has not come, not at all.
-    mutating func prepare(_ views: ViewReader, at now: Moment) throws {
-        guard failing == nil else { return }
-        let calls = try views.failingCalls()
+    /// Takes what earlier runs left: lists that failed are asked for last, or, where their time has
+    /// not come, not at all.
+    mutating func prepare(_ left: EarlierRuns) {
         // After a run that failed as a whole, whose time has come, everything is asked again.
-        if try views.gates().backoff != nil { isUrgent = true }
-        failing = Dictionary(uniqueKeysWithValues: calls.map { ($0.key, $0.row) })
-        var late: [CollectionModel] = []
-        for call in calls where call.isList {
-            guard let collection = unpulled.first(where: { $0.name == call.key.collection }) else {
-                continue
-            }
-            let left = isFull ? 0 : wait(call.row, at: now)
-            if left == 0 {
-                late.append(collection)
+        if left.hasBackoff { isUrgent = true }
+        failing = Dictionary(uniqueKeysWithValues: left.failing.map { ($0.key, $0.row) })
+        var late: [PullTarget] = []
+        for call in left.failing where call.isList {
+            let collection = call.key.collection
+            guard unpulled.contains(where: { $0.collection == collection }) else { continue }
+            let wait = isFull ? 0 : wait(call.row)
+            if wait == 0 {
+                late += unpulled.filter { $0.collection == collection }
             } else {
-                outcome.paused[collection.name] = .backoff(seconds: left.inWholeSeconds)
+                outcome.paused[collection] = .backoff(seconds: wait.inWholeSeconds)
             }
         }
-        let names = Set(late.map(\.name)).union(outcome.paused.keys)
-        pulls = (pulls.filter { !names.contains($0.name) } + late)[...]
-        unpulled = pulls
+        let names = Set(late.map(\.collection)).union(outcome.paused.keys)
+        pulls = pulls.filter { !names.contains($0.collection) } + late
+        unpulled = pulls[...]
+        state = scope.pushes ? .readingBack(left.unanswered.reversed()) : .describing
     }
 
     /// How long a call that failed is not made again, in microseconds; whoever asks for it waits
     /// for nothing.
-    private func wait(_ row: FailingRow, at now: Moment) -> Int64 {
-        isUrgent ? 0 : row.gate.left(at: now)
-    }
+    private func wait(_ row: FailingRow) -> Int64 { isUrgent ? 0 : row.gate.left(at: begun) }
 
     /// Whether a call about an entity that failed is to be made again.
-    func isDue(
-        _ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind, at now: Moment
-    ) -> Bool {
+    func isDue(_ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind) -> Bool {
         guard !failedNow.contains(key), !(streak.skips(kind) && hasFailed(key)) else {
             return false
         }
-        return failing?[key].map { wait($0, at: now) == 0 } ?? true
+        return failing[key].map { wait($0) == 0 } ?? true
     }
 
     /// Whether calls about an entity failed in earlier runs.
-    func hasFailed(_ key: EntityKey) -> Bool { failing?[key] != nil }
+    func hasFailed(_ key: EntityKey) -> Bool { failing[key] != nil }
+
+    /// Whether a collection could not be listed in an earlier run.
+    package func isFailing(_ collection: CollectionName?) -> Bool {
+        collection.map { failing[.list(of: $0)] != nil } ?? false
+    }
 
     /// Whether nothing is to be sent to a collection: a rule did not answer, or it could not be
     /// listed and has no versions, so that a write could undo what others did.
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
         guard outcome.paused[name] != nil else { return false }
-        return model[name].map { !isVersioned($0) } ?? true
+        return model[name].map { !traits.isVersioned($0) } ?? true
     }
 
     /// What a step asks for that failed in an earlier run, so that it says nothing of the server if
@@ -74,16 +73,16 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
-        case .describe, .refetch, .complete, .cleanUp, .finish: nil
+        case .describe, .refetch, .complete, .cleanUp, .renew, .finish: nil
         }
     }
 
     /// Leaves the lists that failed in earlier runs to the next one.
     private mutating func skipFailingLists(_ failure: SyncFailure) {
-        for collection in unpulled where isFailing(collection.name) {
-            outcome.paused[collection.name] = outcome.paused[collection.name] ?? failure
+        for target in unpulled where isFailing(target.collection) {
+            outcome.paused[target.collection] = outcome.paused[target.collection] ?? failure
         }
-        unpulled = unpulled.filter { outcome.paused[$0.name] == nil }[...]
+        unpulled = unpulled.filter { outcome.paused[$0.collection] == nil }[...]
     }
 
     // MARK: What came of a call
@@ -93,30 +92,28 @@ extension SyncMachine {
     ///
     /// What may be the server's own failure is tried for some runs.
     package func beginsAnew(after failure: SyncFailure) -> Bool {
-        guard let listing, listing.isResuming else { return false }
+        guard let list, list.isResuming else { return false }
         switch failure {
         case .client, .forbidden, .malformed: return true
         case .server(_, nil), .timeout, .foreign:
-            let before = failing?[.list(of: listing.collection.name)]?.gate.failures ?? 0
+            let before = failing[.list(of: list.target.collection)]?.gate.failures ?? 0
             return before + 1 >= FailingRow.failuresTold
         default: return false
         }
     }
 
-    /// Takes note of a call of which no request could be made.
-    package mutating func unsent(_ failure: SyncFailure, _ step: SyncStep) {
-        failedLast = failure
-        if case .list = step, beginsAnew(after: failure) { return startAnew() }
-        if case .push(let items) = step, items.count > 1, failure.isOfRequest {
-            // One of them, perhaps, of which no request can be made by itself either.
-            sendsAlone = true
-            return
+    /// What the failure of a read concerns, where it is not the run as a whole; nil of any other
+    /// failure.
+    package func concern(of failure: SyncFailure, _ step: SyncStep) -> FailureConcern? {
+        guard !failure.stopsRun else { return nil }
+        switch step {
+        // It is asked for from the beginning, and tells then whether it fails.
+        case .list: return beginsAnew(after: failure) ? nil : .list
+        case .readBack(_, _, let attempt):
+            return attempt == nil && list?.isReadBack == true ? .absent : .entity
+        case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
+        case .refetch, .describe, .push, .complete, .cleanUp, .renew, .finish: return nil
         }
-        guard !failure.stopsRun else {
-            outcome.failure = failure
-            return
-        }
-        passOver(step, failure)
     }
 
     /// Takes note of a call that failed.
@@ -152,45 +149,22 @@ extension SyncMachine {
     }
 
     /// Leaves what a call was about to a later one.
-    private mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
+    mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
-        case .list: pause(failure)
+        case .list: pauseList(failure)
         case .fetch(let collection, let ids):
-            listing?.fetchFailed(ids, failure)
+            change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .push(let items): for item in items { failedNow.insert(item.key) }
         // What can't be asked is not known: the time of the last list of everything decides. And
         // placeholders stay what they are.
-        case .describe, .refetch, .complete, .cleanUp, .finish: break
+        case .describe, .refetch, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
     /// Ends a run in which nothing was answered as the last call did.
     mutating func endUnanswered() {
         if outcome.failure == nil, streak.isAll { outcome.failure = failedLast }
-    }
-
-    // MARK: What is asked last
-
-    /// The next question after an entity whose calls failed in earlier runs; nil when there is none
-    /// that is due.
-    mutating func nextFailing(_ views: ViewReader, at now: Moment) throws -> SyncStep? {
-        if late == nil {
-            let calls = try views.failingCalls().filter {
-                !$0.isList && isDue($0.key, .read, at: now)
-            }
-            late = calls.reversed()
-        }
-        while let call = late?.popLast() {
-            let row = try views.entity(call.key) ?? EntityRow()
-            // A write that failed without a trace is pushed again, and not asked after.
-            guard row.attempt != nil || call.row.reads > 0 || !call.row.isWrite,
-                isDue(call.key, .read, at: now),
-                let step = try readBack(call.key, row.attempt, views, isLate: true)
-            else { continue }
-            return step
-        }
-        return nil
     }
 }

@@ -1,13 +1,23 @@
-// SyncMachine.swift — what a sync run does next. Pure: it reads the views, never clock or network.
+// SyncMachine.swift — what a sync run does next. A value: it is told what the views say and what
+// was answered, and never asks by itself.
 //
-//   read back what was sent and never answered → pull each collection → ask for what is here only
-//   as placeholders → push until nothing is left
+//   begun → readingBack → describing → pulling ⇄ listing → refetching → choosing → pruning
+//         → pushing ⇄ askingLate → ended
 //
-// A run of a narrower scope leaves out the others.
+// Each input is a method that returns what comes next: something to look up in the views, or a step
+// to carry out. Until that is told of, no other input is taken but those that end the run.
 
 package import TidemarkEvents
 package import TidemarkRules
-package import TidemarkViews
+import TidemarkViews
+
+/// What a sync run needs next.
+package enum SyncAction: Sendable {
+    /// To know what the views say: ``SyncMachine/learned(_:)``.
+    case look(SyncLookup)
+    /// That something is done: told of by the input that the step names.
+    case perform(SyncStep)
+}
 
 /// One sync run.
 package struct SyncMachine: Sendable {
@@ -17,29 +27,80 @@ package struct SyncMachine: Sendable {
     /// How often a collection's list is begun anew in one run.
     static let restartsMax = 2
 
+    /// Where a run is.
+    enum State: Sendable {
+        /// Nothing was decided: what earlier runs left is looked up first.
+        case begun
+        /// The entities whose last write has no known outcome are asked about, the next one last.
+        case readingBack([EntityKey])
+        /// The server is to be asked what tells its collections from others of the same names.
+        case describing
+        /// Between two lists: the next target is looked at, or everything is listed.
+        case pulling
+        /// A list is being made; what it names is fetched, what it does not name is asked about.
+        case listing(Listing)
+        /// A list came to its end, or could not go on.
+        case listed(CollectionModel)
+        /// Everything was listed: what is here only as a placeholder is asked about, the next
+        /// question last; nil before the questions are made up.
+        case refetching([Refetch]?)
+        /// It is looked at whether what has to be chosen was.
+        case choosing
+        /// It is looked at whether something need not be kept.
+        case pruning
+        /// What is pending is sent, round by round.
+        case pushing
+        /// What failed in earlier runs is asked about: all else was sent.
+        case askingLate
+        /// Nothing is left to do.
+        case ended
+    }
+
+    /// What the machine waits for.
+    enum Awaited: Sendable {
+        /// The first input.
+        case beginning
+        /// What the views say.
+        case fact(SyncLookup)
+        /// What came of a step.
+        case result(SyncStep)
+    }
+
     package internal(set) var outcome = SyncOutcome()
     let model: SyncModel
     let traits: ServerTraits
+    /// Why it runs, the highest trigger first.
+    let triggers: [SyncTrigger]
     /// Whether every collection is listed whole.
     let isFull: Bool
-    let scope: SyncScope
+    package let scope: SyncScope
+    /// When it began.
+    let begun: Moment
+    var state = State.begun
+    var awaited = Awaited.beginning
+
+    // MARK: What it knows of the server's clock
+
     /// What the server's clock is believed to show, as the log says, and by the last answer.
-    private(set) var clock = ServerClock()
+    var clock = ServerClock()
     /// The last thing that the server's clock said in this run and that was believed; before that,
     /// what it is believed to have shown when the run began.
-    private(set) var serverTime: Timestamp?
+    var serverTime: Timestamp?
     /// The last answer that says what the server's clock showed, and the last one that was
     /// believed.
-    private(set) var heard: ClockSighting?
-    private var believed: ClockSighting?
-    /// The device's clock, where the server's is not known.
-    private(set) var deviceTime = Timestamp(rawValue: 0)
-    private var unread: [EntityKey]?
-    /// What failed in earlier runs, lists by an empty id; nil before it was read.
-    var failing: [EntityKey: FailingRow]?
+    var heard: ClockSighting?
+    var believed: ClockSighting?
+
+    // MARK: What it knows of failures
+
+    /// Whether the user waits for it, so that nothing that failed waits for its time.
+    var isUrgent: Bool
+    /// What failed in earlier runs, lists by an empty id.
+    var failing: [EntityKey: FailingRow] = [:]
     /// The entities about which a call failed in this run.
     var failedNow: Set<EntityKey> = []
-    /// The questions after what failed in earlier runs that are left, the next one last.
+    /// The questions after what failed in earlier runs that are left, the next one last; nil before
+    /// they are looked up.
     var late: [FailingCall]?
     /// The calls that failed since the server answered last.
     var streak = FailureStreak<ServerCall>()
@@ -47,92 +108,174 @@ package struct SyncMachine: Sendable {
     package internal(set) var failedLast: SyncFailure?
     /// Collections whose conflicts a rule of the app did not decide.
     var withheld: Set<CollectionName> = []
-    /// Whether the user waits for it, so that nothing that failed waits for its time.
-    var isUrgent: Bool
-    /// Entities to ask after, beyond those of unknown attempts.
+
+    // MARK: What it knows of the pull
+
+    /// Entities to ask about before anything else, the next one last.
     var asked: [EntityKey] = []
+    /// What tells each collection from another one of its name, once the server was asked.
     var epochs: [CollectionName: Revision]?
-    /// How often a collection's list was begun anew because the server did not know its cursor.
-    var restarts: [CollectionName: Int] = [:]
-    /// Collections whose list could not go on, and was not answered from the beginning yet.
-    var begunAnew: Set<CollectionName> = []
-    /// Collections of which an earlier run's list of everything is of no use any more.
-    var discarded: Set<CollectionName> = []
-    var unpulled: ArraySlice<CollectionModel>
-    /// Lists that were begun before their turn.
-    var early: [CollectionName: Listing] = [:]
-    /// How often the pull was begun anew, from its first collection.
-    package internal(set) var pullRound = 0
-    var listing: Listing?
-    /// The questions after placeholders that are left, the next one last; nil before they are made
-    /// up.
-    var refetches: [Refetch]?
-    var round: ArraySlice<PushCandidate>?
-    var roundPushed = false
-    var conflicts: [EntityKey: Int] = [:]
-    /// The writes that met a precondition that did not hold, each with how often just so.
-    var conflicting: [EntityKey: (call: ServerCall, count: Int)] = [:]
-    /// Whether nothing is left to be sent, as far as was seen.
-    var isSent = false
-    /// Whether the server took no batch, so that each write is sent by itself.
-    var sendsAlone = false
+    /// Whether the server is to be asked for that.
+    let describes: Bool
     /// What is pulled, from the beginning on.
-    var pulls: ArraySlice<CollectionModel>
-    /// The collection that was listed last, until its end was taken note of.
-    var listed: CollectionModel?
+    var pulls: [PullTarget]
+    /// What is still to be listed.
+    var unpulled: ArraySlice<PullTarget>
+    /// Lists that were begun before their turn.
+    var early: [PullTarget: Listing] = [:]
+    /// How often the pull was begun anew, from its first list.
+    package internal(set) var pullRound = 0
+    /// How often a list was begun anew because the server did not know its cursor.
+    var restarts: [PullTarget: Int] = [:]
+    /// Lists that could not go on, and were not answered from the beginning yet.
+    var begunAnew: Set<PullTarget> = []
+    /// Lists of everything that an earlier run was cut off in and that are of no use any more.
+    var discarded: Set<PullTarget> = []
     /// Whether something came into reach, and whether everything was begun anew for it.
     var hasGained = false
     var hasRestarted = false
-    /// Whether everything was pulled, and what follows from it was decided.
-    var hasPulled = false
+
+    // MARK: What it knows of the push
+
+    /// The round that is being sent; nil between two rounds.
+    var planner: PushPlanner?
+    /// How often an entity met a newer version, or was asked about for its version.
+    var conflicts: [EntityKey: Int] = [:]
+    /// The writes that met a precondition that did not hold, each with how often just so.
+    var conflicting: [EntityKey: (call: ServerCall, count: Int)] = [:]
+    /// Whether the server took no batch, so that each write is sent by itself.
+    var sendsAlone = false
 
     package init(
-        model: SyncModel, traits: ServerTraits = ServerTraits(), isFull: Bool = false,
-        scope: SyncScope = .all, isUrgent: Bool = false
+        model: SyncModel, traits: ServerTraits = ServerTraits(), triggers: [SyncTrigger] = [],
+        isFull: Bool = false, scope: SyncScope = .all, begun: Moment
     ) {
-        self.isUrgent = isUrgent
         self.model = model
         self.traits = traits
+        self.triggers = triggers
         self.isFull = isFull
         self.scope = scope
-        pulls = scope.pulled(model)[...]
-        unpulled = pulls
-        if !traits.describesCollections || unpulled.isEmpty { epochs = [:] }
-        if !scope.pushes { unread = [] }
+        self.begun = begun
+        isUrgent = triggers.contains(where: \.isUrgent)
+        pulls = scope.pulled(model).map { PullTarget($0.name) }
+        unpulled = pulls[...]
+        describes = traits.describesCollections && !pulls.isEmpty
     }
 
-    /// The list that is being fetched; nil between lists.
-    package var list: Listing? { listing }
+    /// The list that is being made; nil between lists.
+    package var list: Listing? { if case .listing(let list) = state { list } else { nil } }
 
-    // MARK: What to do
+    /// Whether it ended for what keeps runs from beginning, so that nothing of it is worth logging.
+    package private(set) var isHeld = false
 
-    /// The next step, by what the views say.
+    // MARK: Inputs
+
+    /// Begins the run, or leaves it to a later one: ``isHeld``.
     ///
-    /// - Parameter now: the device's clocks; the server's time is known by them between answers.
-    package mutating func next(_ views: ViewReader, at now: Moment) throws -> SyncStep {
-        deviceTime = now.now
-        if let known = try views.serverClock() { goBy(known, at: now) }
-        if outcome.failure != nil { return .finish }
-        try prepare(views, at: now)
-        if let step = try nextReadBack(views) { return step }
-        if epochs == nil {
-            epochs = [:]
-            return .describe(.describe(model.collections))
+    /// - Parameters:
+    ///   - gates: what keeps a run from beginning.
+    ///   - pace: when requests may be sent: a pull of some collections never waits for its first.
+    package mutating func begin(_ gates: SyncGates, _ pace: RequestPace) -> SyncAction {
+        guard case .beginning = awaited else { trap("begins twice") }
+        // The highest trigger waits least.
+        let hold = triggers.min().flatMap { gates.hold($0, at: begun) }
+        let waits = scope.isPartialPull && pace.waitsToPull(lists: unlisted.count)
+        guard scope != .cleanUp, hold != nil || waits else { return decide() }
+        isHeld = true
+        outcome.failure = hold.map { SyncFailure($0) }
+        state = .ended
+        return next()
+    }
+
+    /// Takes what the views say.
+    package mutating func learned(_ fact: SyncFact) -> SyncAction {
+        guard case .fact(let lookup) = awaited else { trap("is told what it did not ask") }
+        switch (lookup, fact) {
+        case (.clock, .clock(let known)):
+            if let known { goBy(known) }
+            return next()
+        case (.earlierRuns, .earlierRuns(let left)):
+            prepare(left)
+            return next()
+        case (.entity(let key), .entity(let facts)): return readBack(key, facts) ?? next()
+        case (.standing(let target), .standing(let standing)):
+            return begin(target, standing) ?? next()
+        case (.contents(let plan), .contents(let contents)):
+            state = .listing(Listing(plan, contents))
+            return next()
+        case (.absent(let list), .absent(let ids)): return finish(list, absent: ids) ?? next()
+        case (.hasInReach, .holds(let isThere)): return hasRequired(isThere) ?? next()
+        case (.placeholders, .placeholders(let due)):
+            state = .refetching(questions(about: due).reversed())
+            return next()
+        case (.choices, .missing(let name)): return chosen(missing: name) ?? next()
+        case (.canPrune(let now), .holds(let isMuch)): return prune(isMuch, now) ?? next()
+        case (.outbox, .outbox(let candidates)):
+            planner = PushPlanner(candidates, model, traits)
+            return next()
+        case (.pending(let key), .pending(let write)): return take(write, key) ?? next()
+        case (.failing, .failing(let calls)):
+            late = calls.filter { isDue($0.key, .read) }.reversed()
+            return next()
+        case (.failed(let call), .entity(let facts)): return askLate(call, facts) ?? next()
+        default: trap("is told \(fact) when it asked for \(lookup)")
         }
+    }
+
+    /// Ends the run: for what the outside says, or because its time is over.
+    package mutating func end(_ failure: SyncFailure) -> SyncAction {
+        outcome.failure = failure
+        return next()
+    }
+
+    // MARK: Deciding
+
+    /// Decides what is next, from the server's clock on.
+    mutating func decide() -> SyncAction {
+        outcome.failure == nil ? look(.clock) : next()
+    }
+
+    mutating func look(_ lookup: SyncLookup) -> SyncAction {
+        awaited = .fact(lookup)
+        return .look(lookup)
+    }
+
+    mutating func perform(_ step: SyncStep) -> SyncAction {
+        awaited = .result(step)
+        return .perform(step)
+    }
+
+    /// What is next where the run is.
+    private mutating func next() -> SyncAction {
         while true {
-            if let step = try nextPull(views) { return step }
-            if try endsAfterList(views) { return .finish }
-            guard let collection = unpulled.popFirst() else { break }
-            listed = collection
-            listing = try early.removeValue(forKey: collection.name) ?? begin(collection, views)
+            if outcome.failure != nil { state = .ended }
+            if case .ended = state { return perform(.finish) }
+            if case .begun = state { return look(.earlierRuns) }
+            if let action = nextReadBack() { return action }
+            switch state {
+            case .begun, .ended: break
+            case .readingBack: trap("goes on while it reads back")
+            case .describing:
+                if describes, epochs == nil {
+                    epochs = [:]
+                    return perform(.describe(.describe(model.collections)))
+                }
+                state = .pulling
+            case .pulling: if let action = nextTarget() { return action }
+            case .listing(let list): if let action = goOn(list) { return action }
+            case .listed(let collection): if let action = leave(collection) { return action }
+            case .refetching(let questions):
+                if let action = nextRefetch(questions) { return action }
+            case .choosing: if let action = choose() { return action }
+            case .pruning: if let action = beginPruning() { return action }
+            case .pushing: if let action = nextPush() { return action }
+            case .askingLate: if let action = nextLate() { return action }
+            }
         }
-        if scope == .all, let step = try nextRefetch(views, at: now) { return step }
-        if let step = try endPull(views) { return step }
-        return scope.pushes ? try nextPush(views, at: now) : .finish
     }
 
     /// Goes by what the log says of the server's clock.
-    private mutating func goBy(_ known: ServerClock, at begun: Moment) {
+    private mutating func goBy(_ known: ServerClock) {
         clock = known
         guard known.course != nil else { return }
         if let seen = believed, known.believed == nil || known.agrees(seen) { return }
@@ -141,7 +284,7 @@ package struct SyncMachine: Sendable {
     }
 
     /// Takes note of what an answer says of the server's clock.
-    private mutating func hear(_ seen: ClockSighting) {
+    mutating func hear(_ seen: ClockSighting) {
         heard = seen
         // What it was before counts for nothing where that proves wrong.
         if clock.see(seen, at: .start) != nil { serverTime = nil }
@@ -150,145 +293,9 @@ package struct SyncMachine: Sendable {
         serverTime = serverTime.map { max(seen.date, $0) } ?? seen.date
     }
 
-    mutating func nextReadBack(_ views: ViewReader) throws -> SyncStep? {
-        if unread == nil { unread = try views.unknownAttempts().reversed() }
-        while let key = unread?.popLast() {
-            guard let attempt = try views.entity(key)?.attempt else { continue }
-            // Asked in vain before: at the end.
-            if let failed = failing?[key], failed.reads > 0 || streak.skips(.read) { continue }
-            if let step = try readBack(key, attempt, views) { return step }
-        }
-        while let key = asked.popLast() {
-            if let step = try readBack(key, nil, views) { return step }
-        }
-        return nil
-    }
-
-    func readBack(
-        _ key: EntityKey, _ attempt: EntityRow.Attempt?, _ views: ViewReader, isLate: Bool = false
-    ) throws -> SyncStep? {
-        guard let collection = model[key.collection], !withheld.contains(key.collection) else {
-            return nil
-        }
-        if collection.ids != .client {
-            // Who names entities can't be asked for one that it has not named; what a list named
-            // and could not be fetched it has. Of the others the list tells, where there is one.
-            let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
-            let state = try views.entity(key)?.baseState ?? .absent
-            let isNamed = state != .absent || failing?[key].map { !$0.isWrite } ?? false
-            guard attempt == nil ? isNamed : state == .live && !isListed else { return nil }
-        }
-        let id = try views.serverID(of: key)
-        return .readBack(key, .read(collection, id: id), attempt: attempt)
-    }
-
-    // MARK: What came of it
-
-    /// Takes note of an answer, before the next step.
-    ///
-    /// - Parameters:
-    ///   - news: what a page or a fetch brought.
-    ///   - seen: the server's clock, where the answer says so.
-    ///   - alert: what the server has to say to whoever runs the app.
-    package mutating func took(
-        _ answer: ServerAnswer, to step: SyncStep, news: PageResult = PageResult(),
-        seen: ClockSighting?,
-        alert: String? = nil
-    ) {
-        if let alert { outcome.alert = alert }
-        outcome.counts.requests += 1
-        outcome.counts.pulled += news.count
-        if news.isGain { hasGained = true }
-        if let seen { hear(seen) }
-        if case .failure(let failure) = answer {
-            failed(failure, step)
-            return
-        }
-        failedLast = nil
-        streak.answered()
-        switch (step, answer) {
-        case (.describe, .description(let list)):
-            epochs = [:]
-            for described in list { epochs?[described.name] = described.epoch }
-        case (.list, .page): took(news)
-        case (.list, .cursorExpired): startAnew()
-        case (.list, _):
-            if listing?.tookNothing() == false {
-                pause(.malformed("nothing is said to have changed since nothing"))
-            }
-        case (.fetch(_, let ids), _): listing?.fetched(ids)
-        case (.readBack, _):
-            outcome.counts.readBack += 1
-            isSent = false
-        case (.push(let items), .batch(let answers)):
-            for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
-        case (.push(let items), _): for item in items { pushed(item, answer) }
-        case (.describe, _), (.refetch, _), (.complete, _), (.cleanUp, _), (.finish, _): break
-        }
-        let time = sureTime
-        if case .list = step, listing?.serverTime == nil { listing?.serverTime = time }
-    }
-
-    /// Takes note that a document that came with an answer holds the credentials.
-    mutating func exposes(_ step: SyncStep) {
-        if let collection = step.call?.collection { outcome.exposed.insert(collection.name) }
-    }
-
-    /// Has a step done once more, after an answer that ended the run.
-    package mutating func again(_ step: SyncStep) {
-        outcome.failure = nil
-        switch step {
-        case .describe: epochs = nil
-        case .readBack(let key, _, nil): asked.append(key)
-        case .readBack(let key, _, _?):
-            if let row = failing?[key], row.reads > 0 {
-                late?.append(FailingCall(key: key, row: row))
-            } else {
-                unread?.append(key)
-            }
-        case .push: round = nil
-        case .refetch(let collection, let ids, let together):
-            refetches?.append(Refetch(collection: collection, ids: ids, together: together))
-        // Still in hand.
-        case .list, .fetch, .complete, .cleanUp, .finish: break
-        }
-    }
-
-    /// How much of a step's kind is known to be left, the step included; nil where only the server
-    /// knows.
-    package func left(with step: SyncStep) -> Int? {
-        switch step {
-        case .readBack: (unread?.count ?? 0) + asked.count + 1
-        case .push(let items): (round?.count ?? 0) + items.count
-        case .describe, .list, .fetch, .refetch, .complete, .cleanUp, .finish: nil
-        }
-    }
-
-    /// Takes note of collections that nothing is to be sent to in this run; the others go on.
-    package mutating func pause(_ collections: [CollectionName: SyncFailure]) {
-        outcome.paused.merge(collections) { known, _ in known }
-        withheld.formUnion(collections.keys)
-    }
-
-    /// Whether the server answered anything in this run.
-    package var hasAnswer: Bool { streak.hasAnswer }
-
-    /// Whether a collection could not be listed in an earlier run.
-    package func isFailing(_ collection: CollectionName?) -> Bool {
-        collection.map { failing?[EntityKey.list(of: $0)] != nil } ?? false
-    }
-
-    /// Ends the run before it began, or in its middle.
-    package mutating func end(_ failure: SyncFailure) { outcome.failure = failure }
-
-    /// Takes stock of the outbox at the end.
-    package mutating func takeStock(_ views: ViewReader) throws {
-        let counts = try OutboxCounts(views)
-        outcome.pending = counts.pending
-        outcome.refused = counts.refused
-        outcome.unsettled = try views.failingCalls().count { !$0.isList }
-        outcome.held = counts.held
-        outcome.isTimeInDoubt = try views.serverClock()?.isInDoubt ?? false
+    /// Ends the process: what drives the machine is wrong, and not what it was told.
+    func trap(_ mistake: String) -> Never {
+        preconditionFailure("a sync run that awaits \(awaited) in state \(state) \(mistake)")
     }
 }
 
@@ -302,8 +309,8 @@ extension SyncScope {
         }
     }
 
-    /// Whether a run of this scope sends what is pending, and asks after what was sent before.
-    fileprivate var pushes: Bool {
+    /// Whether a run of this scope sends what is pending, and asks about what was sent before.
+    var pushes: Bool {
         switch self {
         case .all, .push: true
         case .pull, .cleanUp: false

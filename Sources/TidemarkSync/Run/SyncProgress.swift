@@ -39,7 +39,7 @@ public struct SyncProgress: Sendable, Hashable {
             (phase, done) = (.pulling, counts.pulled)
         case .push:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
-        case .cleanUp, .finish: (phase, done) = (.cleaning, 0)
+        case .cleanUp, .renew, .finish: (phase, done) = (.cleaning, 0)
         }
         collection = step.call?.collection?.name
         if case .complete(let list) = step { collection = list.collection.name }

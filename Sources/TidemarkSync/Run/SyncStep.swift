@@ -4,7 +4,7 @@ package import TidemarkEvents
 package import TidemarkViews
 
 /// The next thing that a sync run has to do.
-package enum SyncStep: Sendable, Hashable {
+package indirect enum SyncStep: Sendable, Hashable {
     /// Ask how an entity stands whose last write has no known outcome, whose version is not known,
     /// or that a list of everything did not name.
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
@@ -22,6 +22,8 @@ package enum SyncStep: Sendable, Hashable {
     case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
+    /// Ask the app for other credentials: those of a step were refused.
+    case renew(SyncStep)
     /// Nothing is left to do.
     case finish
 
@@ -33,17 +35,7 @@ package enum SyncStep: Sendable, Hashable {
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
-        case .complete, .cleanUp, .finish: nil
+        case .complete, .cleanUp, .renew, .finish: nil
         }
     }
-}
-
-/// One entity's part of a push.
-package struct PushItem: Sendable, Hashable {
-    package var key: EntityKey
-    package var call: ServerCall
-    /// The mutations that the write carries, in order.
-    package var covers: [Position]
-    /// Why it is not sent at all; nil where it is.
-    package var refusal: ServerRefusal?
 }

@@ -89,6 +89,14 @@ import TidemarkRules
 }
 
 @Suite struct `the graph of lists` {
+    private static func graph(
+        _ collections: [CollectionModel] = chains(), parallel: Int
+    ) -> PullGraph {
+        PullGraph(
+            collections.map { PullTarget($0.name) },
+            SyncModel(name: "chains", collections: collections), parallel: parallel)
+    }
+
     private static func chains() -> [CollectionModel] {
         ["a0", "b0", "c0", "a1", "b1", "c1", "b2", "c2", "a2"].map { name in
             var collection = CollectionModel(CollectionName(name))
@@ -101,7 +109,7 @@ import TidemarkRules
     }
 
     @Test func `asks for as many as may wait, the first ones first`() {
-        var graph = PullGraph(Self.chains(), parallel: 2)
+        var graph = Self.graph(parallel: 2)
         #expect(graph.ready == ["a0", "b0"])
         graph.asked("a0")
         #expect(graph.ready == ["b0"] && graph.isAsked("a0"))
@@ -112,14 +120,14 @@ import TidemarkRules
     }
 
     @Test func `asks for the next of a chain as soon as the one before was answered`() {
-        var graph = PullGraph(Self.chains(), parallel: 3)
+        var graph = Self.graph(parallel: 3)
         for name in graph.ready { graph.asked(name) }
         graph.answered("b0")
         #expect(graph.ready == ["b1"])
     }
 
     @Test func `asks for nothing that would be persisted after a failure`() {
-        var graph = PullGraph(Self.chains(), parallel: 3)
+        var graph = Self.graph(parallel: 3)
         for name in graph.ready { graph.asked(name) }
         graph.answered("b0", endsRun: true)
         #expect(graph.ready == [])
@@ -132,7 +140,11 @@ import TidemarkRules
     @Test func `waits for nobody that is not asked, or later itself`() {
         var collections = Self.chains().filter { $0.name == "a2" || $0.name == "b2" }
         collections[0].listedAfter = ["b2"]
-        let names = PullGraph(collections, parallel: 3).ready
-        #expect(names == collections.map(\.name))
+        let names = Self.graph(collections, parallel: 3).ready
+        #expect(names.map(\.collection) == collections.map(\.name))
     }
+}
+
+extension PullTarget: ExpressibleByStringLiteral {
+    public init(stringLiteral collection: String) { self.init(CollectionName(collection)) }
 }

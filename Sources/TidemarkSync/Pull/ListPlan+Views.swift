@@ -1,0 +1,74 @@
+// ListPlan+Views.swift — what the views say of a target before it is listed, and of what is here.
+
+package import TidemarkEvents
+package import TidemarkViews
+
+extension ViewReader {
+    /// How a target stands before it is listed.
+    package func standing(
+        of target: PullTarget, _ collection: CollectionModel
+    ) throws -> ListStanding {
+        let name = target.collection
+        var standing = ListStanding(last: last)
+        if let state = try listing(name) {
+            standing.cut = CutListing(state: state, pages: try listedPages(name))
+        }
+        standing.mark = try watermark(name, scope: target.scope)
+        standing.isOwed = try isOwed(name)
+        standing.isHeld = try held(name) != nil
+        standing.hasUnanswered = try hasUnanswered(in: name)
+        if collection.window != nil {
+            standing.unansweredMoments = try unansweredMoments(in: collection)
+        }
+        return standing
+    }
+
+    /// What is here of what a list is to name.
+    package func contents(of plan: ListPlan) throws -> ListContents {
+        var contents = ListContents()
+        let name = plan.collection.name
+        guard plan.comparesKnown || plan.aheadSince != nil || plan.cut != nil else {
+            return contents
+        }
+        if plan.comparesKnown || plan.aheadSince != nil {
+            try forEachEntity(in: name) { key, row in
+                if plan.comparesKnown, plan.knows(row) { contents.known.insert(.init(key.id)) }
+                if plan.isAhead(row) {
+                    let id =
+                        try serverID(of: key, row, idField: plan.collection.idField) ?? key.id
+                    if row.isAssumed || plan.cut?.tells(id, row) != true {
+                        contents.ahead.append(id)
+                    }
+                }
+                return true
+            }
+        }
+        guard let cut = plan.cut else { return contents }
+        for id in cut.named where contents.known.remove(id) == nil {
+            let found = try found(EntityKey(name, id.text))
+            if let found { contents.known.remove(ExactString(found.key.id)) }
+        }
+        contents.wanted = try cut.wanted { try entity(EntityKey(name, $0)) }
+        return contents
+    }
+}
+
+extension ListPlan {
+    /// Whether an entity is one that the server had when the list began.
+    fileprivate func knows(_ row: EntityRow) -> Bool {
+        // A placeholder of what is out of reach when it is not named is out of reach as well.
+        let isHere = collection.access.hidesAbsent ? row.isListed : row.isInReach
+        return isHere && (cut == nil || row.basePosition ?? .start <= asOf)
+    }
+
+    /// Whether something was learned of an entity by itself since the cursor: by writing or reading
+    /// it.
+    ///
+    /// A server whose cursor stands for a state says nothing of it once another client has brought
+    /// that state back.
+    fileprivate func isAhead(_ row: EntityRow) -> Bool {
+        guard let aheadSince else { return false }
+        let isAhead = row.basePosition.map { $0 > aheadSince } ?? false
+        return row.isAssumed || (isAhead && !row.isPlaceholder)
+    }
+}

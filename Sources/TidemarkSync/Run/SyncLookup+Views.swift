@@ -1,0 +1,90 @@
+// SyncLookup+Views.swift — the views' answers to what a sync run has to know.
+
+package import TidemarkEvents
+import TidemarkRules
+package import TidemarkViews
+
+extension ViewReader {
+    /// What the views say to a lookup.
+    ///
+    /// - Parameters:
+    ///   - model: the run's.
+    ///   - traits: what the server can do.
+    package func answer(
+        _ lookup: SyncLookup, _ model: SyncModel, _ traits: ServerTraits
+    ) throws -> SyncFact {
+        switch lookup {
+        case .clock: .clock(try serverClock())
+        case .earlierRuns: .earlierRuns(try earlierRuns())
+        case .entity(let key): .entity(try facts(of: key))
+        case .standing(let target):
+            .standing(
+                try model[target.collection].map { try standing(of: target, $0) }
+                    ?? ListStanding(last: last))
+        case .contents(let plan): .contents(try contents(of: plan))
+        case .absent(let list): .absent(try list.absent(entity))
+        case .hasInReach(let collection): .holds(try hasInReach(collection))
+        case .placeholders(let now): .placeholders(try placeholders(dueAt: now, model))
+        case .choices(let collections): .missing(try unmadeChoice(in: collections))
+        case .canPrune(let now): .holds(try !pruneDecision(at: now).isEmpty)
+        case .outbox: .outbox(try pushCandidates(model))
+        case .pending(let key): .pending(try pendingWrite(key, model, traits))
+        case .failing: .failing(try failingCalls().filter { !$0.isList })
+        case .failed(let call): .entity(try facts(of: call.key))
+        }
+    }
+
+    private func earlierRuns() throws -> EarlierRuns {
+        EarlierRuns(
+            failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
+            unanswered: try unknownAttempts())
+    }
+
+    private func facts(of key: EntityKey) throws -> EntityFacts {
+        let row = try entity(key)
+        return EntityFacts(
+            serverID: try serverID(of: key), row?.baseState ?? .absent, attempt: row?.attempt)
+    }
+
+    /// The placeholders that the server is to be asked about at a time.
+    private func placeholders(
+        dueAt now: Timestamp, _ model: SyncModel
+    ) throws -> [PlaceholderFacts] {
+        try placeholders().compactMap { key, note in
+            guard let rule = model[key.collection]?.placeholder,
+                rule.isDue(triedAt: note.triedAt, now: now), let row = try entity(key),
+                row.isPlaceholder, !row.isHidden
+            else { return nil }
+            let document = try? JSONDocument(parsing: row.base)
+            return PlaceholderFacts(
+                key, together: rule.refetch.together.flatMap { document?.ids(in: $0).first })
+        }
+    }
+
+    /// What the first choice is called that nobody made: a field names nothing where there is not
+    /// just one entity that it could name.
+    private func unmadeChoice(in collections: [CollectionModel]) throws -> String? {
+        for collection in collections {
+            for choice in collection.choices
+            where try lacks(choice.field, in: collection)
+                && countInReach(choice.collection, upTo: 2) != 1
+            {
+                return choice.missing
+            }
+        }
+        return nil
+    }
+
+    /// Whether an entity names nothing in a field.
+    private func lacks(_ field: String, in collection: CollectionModel) throws -> Bool {
+        var found = false
+        try forEachEntity(in: collection.name) { _, row in
+            guard !row.isPlaceholder, let bytes = try row.document(in: collection) else {
+                return true
+            }
+            found = try JSONDocument(parsing: bytes).ids(in: field).isEmpty
+            return !found
+        }
+        return found
+    }
+}

@@ -1,0 +1,103 @@
+// SyncLookup.swift — what a sync run has to know of the views, and what they say.
+
+package import TidemarkEvents
+package import TidemarkRules
+package import TidemarkViews
+
+/// What a decision has to know of the views.
+package enum SyncLookup: Sendable {
+    /// The server's clock, before each decision. Answered by ``SyncFact/clock(_:)``.
+    case clock
+    /// What earlier runs left. Answered by ``SyncFact/earlierRuns(_:)``.
+    case earlierRuns
+    /// How an entity stands that the server may be asked about. Answered by
+    /// ``SyncFact/entity(_:)``.
+    case entity(EntityKey)
+    /// Where a list goes on. Answered by ``SyncFact/standing(_:)``.
+    case standing(PullTarget)
+    /// What is here of what a list is to name. Answered by ``SyncFact/contents(_:)``.
+    case contents(ListPlan)
+    /// The entities that a finished list did not name. Answered by ``SyncFact/absent(_:)``.
+    case absent(Listing)
+    /// Whether there is an entity of a collection in reach. Answered by ``SyncFact/holds(_:)``.
+    case hasInReach(CollectionName)
+    /// The placeholders that the server is to be asked about at a time. Answered by
+    /// ``SyncFact/placeholders(_:)``.
+    case placeholders(dueAt: Timestamp)
+    /// What the first choice of some collections is called that nobody made. Answered by
+    /// ``SyncFact/missing(_:)``.
+    case choices([CollectionModel])
+    /// Whether something need not be kept at a time. Answered by ``SyncFact/holds(_:)``.
+    case canPrune(at: Timestamp)
+    /// What is pending, in the order in which it is sent. Answered by ``SyncFact/outbox(_:)``.
+    case outbox
+    /// What is pending on an entity. Answered by ``SyncFact/pending(_:)``.
+    case pending(EntityKey)
+    /// The calls about entities that failed. Answered by ``SyncFact/failing(_:)``.
+    case failing
+    /// How an entity stands about which calls failed. Answered by ``SyncFact/entity(_:)``.
+    case failed(FailingCall)
+}
+
+/// What the views say to a ``SyncLookup``.
+package enum SyncFact: Sendable {
+    case clock(ServerClock?)
+    case earlierRuns(EarlierRuns)
+    case entity(EntityFacts)
+    case standing(ListStanding)
+    case contents(ListContents)
+    case absent([String])
+    case holds(Bool)
+    case placeholders([PlaceholderFacts])
+    case missing(String?)
+    case outbox([PushCandidate])
+    case pending(PendingWrite?)
+    case failing([FailingCall])
+}
+
+/// What earlier runs left.
+package struct EarlierRuns: Sendable, Hashable {
+    /// What failed, what failed last at the end.
+    package var failing: [FailingCall]
+    /// Whether the last run failed as a whole, so that the next one waited.
+    package var hasBackoff: Bool
+    /// The entities whose last write has no known outcome.
+    package var unanswered: [EntityKey]
+
+    package init(
+        failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = []
+    ) {
+        self.failing = failing
+        self.hasBackoff = hasBackoff
+        self.unanswered = unanswered
+    }
+}
+
+/// How an entity stands, as far as it decides whether and how the server is asked about it.
+package struct EntityFacts: Sendable, Hashable {
+    package var attempt: EntityRow.Attempt?
+    package var baseState: EntityRow.BaseState
+    /// The id that the server uses.
+    package var serverID: String
+
+    package init(
+        serverID: String, _ baseState: EntityRow.BaseState = .absent,
+        attempt: EntityRow.Attempt? = nil
+    ) {
+        self.serverID = serverID
+        self.baseState = baseState
+        self.attempt = attempt
+    }
+}
+
+/// A placeholder that the server is to be asked about.
+package struct PlaceholderFacts: Sendable, Hashable {
+    package var key: EntityKey
+    /// What it refers to in the field by which placeholders are asked about together.
+    package var together: String?
+
+    package init(_ key: EntityKey, together: String? = nil) {
+        self.key = key
+        self.together = together
+    }
+}

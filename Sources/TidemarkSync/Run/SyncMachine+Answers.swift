@@ -1,0 +1,213 @@
+// SyncMachine+Answers.swift — what an answer means for the rest of a run.
+
+package import TidemarkEvents
+package import TidemarkRules
+package import TidemarkViews
+
+/// What came of a call.
+package struct CallResult: Sendable {
+    package var answer: ServerAnswer
+    /// What a page or a fetch brought.
+    package var page = PageResult()
+    /// The server's clock, where the answer says so.
+    package var seen: ClockSighting?
+    /// What the server has to say to whoever runs the app.
+    package var alert: String?
+    /// Whether a document that came holds the credentials.
+    package var isExposing = false
+    /// Whether it was cut off because the run's time was over.
+    package var isCut = false
+    /// Collections of which a word of the server was not taken, because their rule did not answer.
+    package var withheld: [CollectionName: SyncFailure] = [:]
+
+    package init(_ answer: ServerAnswer) { self.answer = answer }
+}
+
+extension SyncMachine {
+    // MARK: Inputs
+
+    /// Takes what came of a call.
+    package mutating func answered(_ result: CallResult) -> SyncAction {
+        guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
+        if let alert = result.alert { outcome.alert = alert }
+        outcome.counts.requests += 1
+        outcome.counts.pulled += result.page.count
+        if result.page.isGain { hasGained = true }
+        if let seen = result.seen { hear(seen) }
+        if case .failure(let failure) = result.answer {
+            failed(failure, step)
+        } else {
+            failedLast = nil
+            streak.answered()
+            took(result, step)
+        }
+        if result.isExposing, let collection = step.call?.collection {
+            outcome.exposed.insert(collection.name)
+        }
+        // Nothing is sent to them in this run; the others go on.
+        outcome.paused.merge(result.withheld) { known, _ in known }
+        withheld.formUnion(result.withheld.keys)
+        if result.isCut { outcome.failure = .deadline }
+        return goOn(after: step)
+    }
+
+    /// Takes that no request could be made of a call.
+    package mutating func unsent(_ failure: SyncFailure) -> SyncAction {
+        guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
+        failedLast = failure
+        if case .list = step, beginsAnew(after: failure) {
+            startAnew()
+        } else if case .push(let items) = step, items.count > 1, failure.isOfRequest {
+            // One of them, perhaps, of which no request can be made by itself either.
+            sendsAlone = true
+        } else if failure.stopsRun {
+            outcome.failure = failure
+        } else {
+            passOver(step, failure)
+        }
+        return goOn(after: step)
+    }
+
+    /// Takes that there are other credentials than those that were refused: the step is done once
+    /// more.
+    package mutating func renewed() -> SyncAction {
+        guard case .result(.renew(let step)) = awaited else { trap("renewed nothing") }
+        outcome.failure = nil
+        putBack(step)
+        return decide()
+    }
+
+    private mutating func goOn(after step: SyncStep) -> SyncAction {
+        outcome.failure == .unauthorized ? perform(.renew(step)) : decide()
+    }
+
+    // MARK: What came
+
+    private mutating func took(_ result: CallResult, _ step: SyncStep) {
+        switch (step, result.answer) {
+        case (.describe, .description(let list)):
+            for described in list { epochs?[described.name] = described.epoch }
+        case (.list, .page): took(result.page)
+        case (.list, .cursorExpired): startAnew()
+        case (.list, _): tookNothing()
+        case (.fetch(_, let ids), _): change { $0.fetched(ids) }
+        case (.readBack, _):
+            outcome.counts.readBack += 1
+            // What it says may have made room for what is pending.
+            if case .askingLate = state { state = .pushing }
+        case (.push(let items), .batch(let answers)):
+            for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
+        case (.push(let items), _): for item in items { pushed(item, result.answer) }
+        case (.describe, _), (.refetch, _): break
+        case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
+        }
+        if case .list = step, let time = sureTime, list != nil, list?.serverTime == nil {
+            change { $0.serverTime = time }
+        }
+    }
+
+    private mutating func tookNothing() {
+        var wasAsked = false
+        change { wasAsked = $0.tookNothing() }
+        if !wasAsked {
+            pauseList(.malformed("nothing is said to have changed since nothing"))
+        }
+    }
+
+    /// Changes the list in hand.
+    mutating func change(_ body: (inout Listing) -> Void) {
+        guard case .listing(var list) = state else { trap("changes no list") }
+        // Only one holds what it names.
+        state = .pulling
+        body(&list)
+        state = .listing(list)
+    }
+
+    /// Has a step done once more, when its turn comes.
+    private mutating func putBack(_ step: SyncStep) {
+        switch step {
+        case .describe: epochs = nil
+        case .readBack(let key, _, _):
+            switch state {
+            case .readingBack(let keys): state = .readingBack(keys + [key])
+            case .askingLate:
+                guard let row = failing[key] else { return asked.append(key) }
+                late?.append(FailingCall(key: key, row: row))
+            case .begun, .describing, .pulling, .listing, .listed, .refetching, .choosing,
+                .pruning, .pushing, .ended:
+                asked.append(key)
+            }
+        case .push: planner = nil
+        case .refetch(let collection, let ids, let together):
+            guard case .refetching(let questions) = state else { trap("asked for nothing") }
+            let question = Refetch(collection: collection, ids: ids, together: together)
+            state = .refetching((questions ?? []) + [question])
+        // Still in hand.
+        case .list, .fetch, .complete, .cleanUp, .renew, .finish: break
+        }
+    }
+
+    // MARK: The server's time
+
+    /// The server's time; nil where it is not known, or in doubt.
+    var sureTime: Timestamp? { clock.isInDoubt ? nil : serverTime }
+
+    /// What windows lie around: what was believed last; with nothing, what the last answer said, or
+    /// else the device's clock.
+    var windowTime: Timestamp { serverTime ?? heard?.date ?? begun.now }
+
+    /// Whether an answer leaves or puts the server's time in doubt.
+    package func isClockNews(_ seen: ClockSighting?) -> Bool {
+        guard let seen else { return false }
+        var after = clock
+        let correction = after.see(seen, at: .start)
+        return clock.isInDoubt || after.isInDoubt || correction != nil
+    }
+
+    /// Whether everything is listed whole, and nothing concluded from what lists do not name.
+    var isTimeInDoubt: Bool { clock.isInDoubt }
+
+    // MARK: What is told of it
+
+    /// How much of a step's kind is known to be left, the step included; nil where only the server
+    /// knows.
+    package func left(with step: SyncStep) -> Int? {
+        switch step {
+        case .readBack:
+            if case .readingBack(let keys) = state {
+                keys.count + asked.count + 1
+            } else {
+                asked.count + 1
+            }
+        case .push(let items): (planner?.left ?? 0) + items.count
+        case .describe, .list, .fetch, .refetch, .complete, .cleanUp, .renew, .finish: nil
+        }
+    }
+
+    /// Whether the server answered anything in this run.
+    package var hasAnswer: Bool { streak.hasAnswer }
+
+    /// Takes stock at the end: of the outbox, and of what was left undone.
+    package mutating func takeStock(_ stock: RunStock) {
+        outcome.pending = stock.outbox.pending
+        outcome.refused = stock.outbox.refused
+        outcome.held = stock.outbox.held
+        outcome.unsettled = stock.unsettled
+        outcome.isTimeInDoubt = stock.isTimeInDoubt
+    }
+}
+
+/// How the store stands at the end of a run.
+package struct RunStock: Sendable {
+    package var outbox: OutboxCounts
+    /// How many entities there are about which calls fail.
+    package var unsettled: Int
+    /// Whether the server's time is in doubt.
+    package var isTimeInDoubt: Bool
+
+    package init(_ views: ViewReader) throws {
+        outbox = try OutboxCounts(views)
+        unsettled = try views.failingCalls().count { !$0.isList }
+        isTimeInDoubt = try views.serverClock()?.isInDoubt ?? false
+    }
+}

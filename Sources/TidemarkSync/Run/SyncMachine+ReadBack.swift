@@ -1,0 +1,75 @@
+// SyncMachine+ReadBack.swift — which entities the server is asked about one by one, and what it
+// says of its collections.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension SyncMachine {
+    /// The next entity to ask about; nil when there is none.
+    mutating func nextReadBack() -> SyncAction? {
+        if case .readingBack(var keys) = state {
+            while let key = keys.popLast() {
+                // Asked in vain before: at the end.
+                if let failed = failing[key], failed.reads > 0 || streak.skips(.read) { continue }
+                state = .readingBack(keys)
+                return look(.entity(key))
+            }
+            state = .describing
+        }
+        return asked.popLast().map { look(.entity($0)) }
+    }
+
+    /// Asks about an entity, as far as it can be asked about.
+    mutating func readBack(_ key: EntityKey, _ facts: EntityFacts) -> SyncAction? {
+        var attempt: EntityRow.Attempt?
+        if case .readingBack = state {
+            guard let unanswered = facts.attempt else { return nil }
+            attempt = unanswered
+        }
+        return question(about: key, attempt, facts).map { perform($0) }
+    }
+
+    /// The question after an entity; nil where the server can't be asked about it, or a list tells.
+    ///
+    /// - Parameters:
+    ///   - attempt: the write that it is asked about for; nil for any other reason.
+    ///   - isLate: whether everything was listed before.
+    func question(
+        about key: EntityKey, _ attempt: EntityRow.Attempt?, _ facts: EntityFacts,
+        isLate: Bool = false
+    ) -> SyncStep? {
+        guard let collection = model[key.collection], !withheld.contains(key.collection) else {
+            return nil
+        }
+        if collection.ids != .client {
+            // Who names entities can't be asked for one that it has not named; what a list named
+            // and could not be fetched it has. Of the others the list tells, where there is one.
+            let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
+            let isNamed = facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
+            guard attempt == nil ? isNamed : facts.baseState == .live && !isListed else {
+                return nil
+            }
+        }
+        return .readBack(key, .read(collection, id: facts.serverID), attempt: attempt)
+    }
+
+    /// The next entity whose calls failed in earlier runs; nil when there is none left, and the run
+    /// is over.
+    mutating func nextLate() -> SyncAction? {
+        guard late != nil else { return look(.failing) }
+        while let call = late?.popLast() {
+            if isDue(call.key, .read) { return look(.failed(call)) }
+        }
+        endUnanswered()
+        state = .ended
+        return nil
+    }
+
+    /// Asks about an entity whose calls failed in earlier runs, as far as it can be asked about.
+    mutating func askLate(_ call: FailingCall, _ facts: EntityFacts) -> SyncAction? {
+        // A write that failed without a trace is pushed again, and not asked after.
+        guard facts.attempt != nil || call.row.reads > 0 || !call.row.isWrite else { return nil }
+        return question(about: call.key, facts.attempt, facts, isLate: true).map { perform($0) }
+    }
+}

@@ -1,0 +1,252 @@
+// MachineScript.swift — a run that is driven by hand: what the views and the server say to it is a
+// value, and what it asks for a list of words.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkSync
+
+@testable import TidemarkViews
+
+/// Drives a run from its beginning to its end, and writes down its steps.
+struct MachineScript {
+    /// What comes of a step instead of the usual answer.
+    enum Reply {
+        case answer(ServerAnswer)
+        /// An answer that brought something into reach.
+        case gain
+        /// No answer, because the run's time was over.
+        case cut
+        /// A rule of the app did not answer.
+        case withheld(CollectionName)
+        /// No request could be made.
+        case unsent(SyncFailure)
+        /// An edit came in between.
+        case overtaken
+        /// The app has no other credentials.
+        case notRenewed
+    }
+
+    var machine: SyncMachine
+
+    // What the views say.
+    var gates = SyncGates()
+    var pace = RequestPace(
+        RequestWindow([]), begun: Self.begun, time: SyncTime(from: Self.begun, deadline: nil))
+    var clock: ServerClock?
+    var earlier = EarlierRuns()
+    var entities: [EntityKey: EntityFacts] = [:]
+    var marks: [CollectionName: WatermarkRow] = [:]
+    var owed: Set<CollectionName> = []
+    var known: [CollectionName: [String]] = [:]
+    var absent: [CollectionName: [String]] = [:]
+    var isHere = true
+    var placeholders: [PlaceholderFacts] = []
+    var missing: String?
+    var canPrune = false
+    var pending: [PendingWrite] = []
+
+    /// What comes of steps, by their words, in order.
+    var replies: [String: [Reply]] = [:]
+    /// What was asked for, in words.
+    private(set) var steps: [String] = []
+
+    static let begun = Moment(
+        now: Timestamp(rawValue: 1_700_000_000_000_000), bootID: "boot", uptime: 1_000_000)
+
+    init(
+        _ collections: [CollectionModel] = [CollectionModel("lists"), CollectionModel("tasks")],
+        traits: ServerTraits = ServerTraits(), triggers: [SyncTrigger] = [.timer],
+        scope: SyncScope = .all, isFull: Bool = false,
+        settings: SyncSettings = SyncSettings()
+    ) {
+        var model = SyncModel(name: "script", collections: collections)
+        model.settings = settings
+        machine = SyncMachine(
+            model: model, traits: traits, triggers: triggers, isFull: isFull, scope: scope,
+            begun: Self.begun)
+    }
+
+    /// The steps of the whole run, in words, the end included.
+    mutating func run() -> [String] {
+        var action = machine.begin(gates, pace)
+        while steps.count < 100 {
+            switch action {
+            case .look(let lookup): action = machine.learned(fact(lookup))
+            case .perform(.finish):
+                steps.append(machine.outcome.failure.map { "end \($0.kind)" } ?? "end")
+                return steps
+            case .perform(let step):
+                steps.append(step.words)
+                action = reply(to: step)
+            }
+        }
+        return steps + ["…"]
+    }
+
+    // MARK: The views
+
+    private func fact(_ lookup: SyncLookup) -> SyncFact {
+        switch lookup {
+        case .clock: .clock(clock)
+        case .earlierRuns: .earlierRuns(earlier)
+        case .entity(let key): .entity(facts(key))
+        case .failed(let call): .entity(facts(call.key))
+        case .standing(let target): .standing(standing(target.collection))
+        case .contents(let plan):
+            .contents(
+                ListContents(
+                    known: plan.comparesKnown
+                        ? Set(known[plan.collection.name, default: []].map { ExactString($0) })
+                        : []))
+        case .absent(let list): .absent(absent[list.collection.name] ?? [])
+        case .hasInReach: .holds(isHere)
+        case .placeholders: .placeholders(placeholders)
+        case .choices: .missing(missing)
+        case .canPrune: .holds(canPrune)
+        case .outbox:
+            .outbox(pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) })
+        case .pending(let key): .pending(pending.first { $0.key == key })
+        case .failing: .failing(earlier.failing.filter { !$0.isList })
+        }
+    }
+
+    private func facts(_ key: EntityKey) -> EntityFacts {
+        entities[key] ?? EntityFacts(serverID: key.id)
+    }
+
+    private func standing(_ name: CollectionName) -> ListStanding {
+        var standing = ListStanding(last: Position(9))
+        standing.mark = marks[name]
+        standing.isOwed = owed.contains(name)
+        return standing
+    }
+
+    // MARK: The server
+
+    private mutating func reply(to step: SyncStep) -> SyncAction {
+        let own = replies[step.words]?.isEmpty == false ? replies[step.words]?.removeFirst() : nil
+        switch own {
+        case .unsent(let failure): return machine.unsent(failure)
+        case .overtaken: return machine.overtaken()
+        case .notRenewed: return machine.end(.unauthorized)
+        case .cut:
+            var result = CallResult(.failure(.timeout("")))
+            result.isCut = true
+            return machine.answered(result)
+        case .answer(let answer): return answered(answer, step)
+        case .gain: return answered(usual(step), step) { $0.page.isGain = true }
+        case .withheld(let name):
+            return answered(usual(step), step) { $0.withheld = [name: .ruleMissing("merge")] }
+        case nil: break
+        }
+        switch step {
+        case .complete(let list):
+            let ids = absent[list.collection.name] ?? []
+            var gone = Absent()
+            if case .held = list.sweep(absent: ids) { (gone.ids, gone.isHeld) = (ids, true) }
+            return machine.completed(gone)
+        case .cleanUp: return machine.cleanedUp()
+        case .renew: return machine.renewed()
+        case .push(let items) where items.allSatisfy({ $0.refusal != nil }):
+            machine.refused(items.count)
+            settle(items.map(\.key))
+            return machine.sentNothing()
+        default: return answered(usual(step), step)
+        }
+    }
+
+    private mutating func answered(
+        _ answer: ServerAnswer, _ step: SyncStep, _ change: (inout CallResult) -> Void = { _ in }
+    ) -> SyncAction {
+        var result = CallResult(answer)
+        if case .page(let page) = answer, var list = machine.list {
+            result.page.named = Set(
+                (page.records.map(\.id) + page.references.map(\.id)).map { ExactString($0) })
+            result.page.wanted = page.references
+            result.page.isComplete = list.isLast(page, result.page)
+            result.page.failure = list.took(page, result.page)
+            result.page.list = list
+        }
+        if case .push(let items) = step {
+            switch answer {
+            case .stored, .record, .deleted, .refused: settle(items.map(\.key))
+            case .batch(let answers):
+                for (item, part) in zip(items, answers) {
+                    if case .stored = part.answer { settle([item.key]) }
+                }
+            default: break
+            }
+        }
+        change(&result)
+        return machine.answered(result)
+    }
+
+    /// Takes out of the outbox what has an outcome.
+    private mutating func settle(_ keys: [EntityKey]) {
+        pending.removeAll { keys.contains($0.key) }
+    }
+
+    private func usual(_ step: SyncStep) -> ServerAnswer {
+        switch step {
+        case .describe: .description([])
+        case .list: .page(ListPage(records: [], next: nil, cursor: nil))
+        case .fetch, .refetch: .records([])
+        case .readBack: .absent
+        case .push(let items) where items.count == 1: .stored(id: items[0].key.id, nil)
+        case .push(let items):
+            .batch(items.map { BatchedAnswer(status: 200, .stored(id: $0.key.id, nil)) })
+        case .complete, .cleanUp, .renew, .finish: .absent
+        }
+    }
+}
+
+extension SyncStep {
+    /// The step in words.
+    var words: String {
+        switch self {
+        case .describe: "describe"
+        case .list(.list(let collection, let after, let page)):
+            "list \(collection.name)" + (after.map { " after \($0)" } ?? "")
+                + (page.map { " page \($0)" } ?? "")
+        case .list(let call): "list \(call.collection?.name ?? "")"
+        case .fetch(let collection, let ids):
+            "fetch \(collection.name)/\(ids.joined(separator: ","))"
+        case .refetch(let collection, let ids, let together):
+            "refetch \(collection.name)/\(ids.joined(separator: ","))"
+                + (together.map { " of \($0)" } ?? "")
+        case .readBack(let key, _, let attempt): "read \(key)" + (attempt == nil ? "" : " sent")
+        case .complete(let list): "complete \(list.target)"
+        case .cleanUp: "clean up"
+        case .push(let items):
+            (items.allSatisfy { $0.refusal != nil } ? "refuse " : "push ")
+                + items.map { "\($0.key)" }.joined(separator: ",")
+        case .renew: "renew"
+        case .finish: "end"
+        }
+    }
+}
+
+extension PendingWrite {
+    /// What was made here and never sent, or changed or deleted of what the server has.
+    init(_ key: EntityKey, _ change: PushOperation, needs: [EntityKey] = []) {
+        self.init(
+            key, isLive: change != .create, revision: change == .create ? nil : Revision("1"),
+            covers: [Position(5)])
+        let body = Array(#"{"id":"\#(key.id)"}"#.utf8)
+        write =
+            switch change {
+            case .create: .create(body: body)
+            case .update: .update(body: body, revision: Revision("1"))
+            case .delete: .delete(revision: Revision("1"))
+            }
+        self.needs = needs
+    }
+
+    var isDeletion: Bool { if case .delete? = write { true } else { false } }
+}
+
+extension PushCandidate {
+    init(_ key: EntityKey, isDeletion: Bool = false) {
+        self.init(key: key, first: Position(5), isDeletion: isDeletion, attempts: 0)
+    }
+}
