@@ -22,9 +22,9 @@ struct BodyCheck {
         guard event.holdsMembers else { return nil }
         var event = event
         event.payload = body
-        if let named = event.namedBody { try check(named, at: position, log, transaction) }
-        do throws(PayloadProblem) { _ = try Payload(reading: event) } catch { return error }
-        return nil
+        let (named, problem) = event.checkedPayload
+        if let named { try check(named, at: position, log, transaction) }
+        return problem
     }
 
     /// Looks at a body.

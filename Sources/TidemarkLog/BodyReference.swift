@@ -42,10 +42,9 @@ package struct BodyReference: Sendable, Hashable {
 }
 
 extension BodyReference {
-    /// The body that the payload of a `request.answered` names instead of holding it; nil where it
-    /// names none, or not as this version does.
-    init?(namedBy payload: [UInt8]) {
-        let named = NamedBody(stored: payload)
+    /// The body that a `request.answered` names instead of holding it; nil where it names none, or
+    /// not as this version does.
+    init?(_ named: NamedBody) {
         guard let bytes = named.length,
             let hash = named.digest.flatMap(Hexadecimal.decode),
             hash.count == SHA256Digest.byteCount
@@ -57,7 +56,20 @@ extension BodyReference {
 extension Event {
     /// The body that the payload of a `request.answered` names; nil for every other event.
     package var namedBody: BodyReference? {
-        kind == .requestAnswered
-            ? BodyReference(namedBy: payload) : nil
+        kind == .requestAnswered ? BodyReference(NamedBody(stored: payload)) : nil
+    }
+
+    /// The body that its payload names, and why the payload is not what this version writes; nil
+    /// where it is.
+    var checkedPayload: (named: BodyReference?, problem: PayloadProblem?) {
+        do throws(PayloadProblem) {
+            guard case .requestAnswered(let answered) = try Payload(reading: self) else {
+                return (nil, nil)
+            }
+            return (BodyReference(answered.namedBody), nil)
+        } catch {
+            // What it names is looked at, whatever else stands in it.
+            return (namedBody, error)
+        }
     }
 }

@@ -128,10 +128,9 @@ struct LogRange: Sendable {
         }
         guard event.holdsMembers else { return }
         event.payload = payload.copied()
-        if let body = event.namedBody { remark(.names(body)) }
-        do throws(PayloadProblem) { _ = try Payload(reading: event) } catch {
-            remark(.foreign(event.kind, error))
-        }
+        let (body, problem) = event.checkedPayload
+        if let body { remark(.names(body)) }
+        if let problem { remark(.foreign(event.kind, problem)) }
     }
 
     /// Apart, so that both may be parts of one range.

@@ -88,7 +88,7 @@ private func parse(_ text: String, isLogged: Bool = false) throws(ModelError) ->
             #""retention": {"field": "f", "days": 56}"#,
             #""retention": {"field": "f", "ageMax": "P8W"}"#
         ),
-        (#""retention": {"field": "f"}"#, #""retention": {"field": "f"}"#),
+        (#""retention": {"field": "f"}"#, #""retention": {"field": "f", "ageMax": "PT0S"}"#),
         (
             #""conflict": {"preferNewer": {"field": "f", "marginSeconds": 0}}"#,
             #""conflict": {"preferNewer": {"field": "f"}}"#

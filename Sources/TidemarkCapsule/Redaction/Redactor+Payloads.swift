@@ -71,11 +71,10 @@ extension Redactor {
         _ content: PayloadContent, _ value: JSONValue, _ collection: String?
     ) -> JSONValue {
         switch (content, value) {
-        case (.plain, _), (.bodyLength, _), (.byCollection, _), (.ruleAnswer, .string):
+        case (.plain, _), (.bodyLength, _), (.ruleAnswer, .string):
             plain(value)
         case (.word, .string(let text)): .string(word(text))
-        case (.text, .string(let text)), (.owner, .string(let text)), (.reason, .string(let text)),
-            (.bodyDigest, .string(let text)):
+        case (.text, .string(let text)), (.owner, .string(let text)), (.reason, .string(let text)):
             .string(self.text(text))
         case (.detail, .string(let text)): .string(detail(text))
         case (.token, .string(let text)), (.cursor, .string(let text)): .string(token(text))

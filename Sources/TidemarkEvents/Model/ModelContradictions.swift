@@ -38,7 +38,7 @@ extension SyncModel {
 
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
-    static let all: [Contradiction] = identity + lists + pushes + references + times
+    static let all: [Contradiction] = identity + lists + pushes + references + times + retired
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -85,8 +85,8 @@ extension Contradiction {
                 """
         },
         Contradiction("access.owner", "references") { collection, model in
-            guard let owner = collection.ownerReference, owner.collection != collection.name,
-                model[owner.collection]?.canBeHidden == false
+            guard let owner = collection.ownerReference,
+                !collection.canBeHidden(with: owner, in: model)
             else { return nil }
             return """
                 nothing of \(owner.collection) is ever hidden; give it access.hidesAbsent, or \
@@ -215,6 +215,29 @@ extension Contradiction {
             return "the id is no time; name the field with the time of the last change"
         },
     ]
+
+    /// A rule by a field that no document has any more.
+    private static let retired = [
+        retired("match") { $0.match },
+        retired("choices") { $0.choices.map(\.field) },
+        retired("rivals") { collection in
+            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
+        },
+        retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        retired("conflict.preferNewer.field") { collection in
+            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
+        },
+    ]
+
+    private static func retired(
+        _ member: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
+    ) -> Contradiction {
+        Contradiction(member, "migrations") { collection, _ in
+            let gone = collection.migrations.compactMap(\.retired)
+            guard let field = fields(collection).first(where: gone.contains) else { return nil }
+            return "\(field) is gone; name the field that documents have today, or none"
+        }
+    }
 }
 
 extension CollectionModel {
@@ -225,4 +248,11 @@ extension CollectionModel {
 
     /// Whether its entities may be hidden: by its list, or with their owner.
     fileprivate var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
+
+    /// Whether what the owners lie in is ever hidden; an owner of the same collection only by its
+    /// list.
+    fileprivate func canBeHidden(with owner: Reference, in model: SyncModel) -> Bool {
+        if owner.collection == name { return access.hidesAbsent }
+        return model[owner.collection]?.canBeHidden ?? true
+    }
 }

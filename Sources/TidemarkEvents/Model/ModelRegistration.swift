@@ -51,7 +51,7 @@ extension ModelRegistration {
     /// The registration as it will be read back from the log, with what is usual filled in.
     ///
     /// - Parameter known: the registration that the log holds. What its model says stands, also
-    ///   where it contradicts itself.
+    ///   where it contradicts itself, and with what the remote's adapter gives to it.
     /// - Throws: ``ModelError`` when it could not be read back, or the model is not the known one
     ///   and contradicts itself.
     public func checked(beside known: ModelRegistration? = nil) throws(ModelError)
@@ -61,7 +61,9 @@ extension ModelRegistration {
         if let known { wanted.keepDefaults(of: known) }
         try wanted.remote?.check()
         let read = try ModelRegistration(parsing: wanted.encoded, isLogged: true)
-        if read.model != known?.model { try read.model.checkContradictions() }
+        var before = known?.model
+        before?.fill(from: read.remote)
+        if read.model != before { try read.model.checkContradictions() }
         return read
     }
 
@@ -107,11 +109,17 @@ extension ModelRegistration: ModelObject {
     ]
 
     mutating func settle(_ given: JSONObject) -> ModelProblem? {
-        for index in model.collections.indices where model.collections[index].lastChangeField == nil
-        {
-            model.collections[index].lastChangeField = remote?.defaults.lastChangeField
-        }
+        model.fill(from: remote)
         return nil
+    }
+}
+
+extension SyncModel {
+    /// Gives the collections what a server's adapter gives to those that don't say it themselves.
+    fileprivate mutating func fill(from remote: Remote?) {
+        for index in collections.indices where collections[index].lastChangeField == nil {
+            collections[index].lastChangeField = remote?.defaults.lastChangeField
+        }
     }
 }
 

@@ -48,7 +48,7 @@ package struct NamedBody: MemberPayload {
 
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("bodyBytes", \.length, .integer, .bodyLength),
-        PayloadMember("bodySHA256", \.digest, .text, .bodyDigest),
+        PayloadMember("bodySHA256", \.digest, .text, .text),
     ]
 }
 

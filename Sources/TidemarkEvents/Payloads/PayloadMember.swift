@@ -35,16 +35,14 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case body
     /// The same in Base64.
     case base64
-    /// The SHA-256 of a body that lies beside the log, and its length.
-    case bodyDigest, bodyLength
+    /// The length of a body that lies beside the log.
+    case bodyLength
     /// A word of ours, or an object with a document.
     case ruleAnswer
     /// Ids, each with a version, and perhaps a time.
     case references
     /// An object with members of ours.
     case object([PayloadMemberShape])
-    /// A word of ours under a name that ends with a collection's.
-    case byCollection
 }
 
 /// A member without its type: what tools need to know of it.
@@ -55,8 +53,6 @@ package struct PayloadMemberShape: Sendable, Hashable {
     package var isPrefix = false
     /// What stands in it.
     package var content: PayloadContent
-    /// What its value is, in words: `an integer`.
-    package var type: String
 }
 
 extension [PayloadMemberShape] {
@@ -87,7 +83,7 @@ extension PayloadMember {
         _ codec: PayloadCodec<Value>, _ content: PayloadContent,
         omitting: (@Sendable (Value) -> Bool)? = nil
     ) {
-        shapes = [PayloadMemberShape(name: name, content: content, type: codec.type)]
+        shapes = [PayloadMemberShape(name: name, content: content)]
         reader = { (document, payload) throws(PayloadProblem) in
             if let value = try codec.value(of: name, in: document) {
                 payload[keyPath: path] = value
@@ -105,7 +101,7 @@ extension PayloadMember {
         _ name: String, _ path: any WritableKeyPath<Payload, Value?> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent
     ) {
-        shapes = [PayloadMemberShape(name: name, content: content, type: codec.type)]
+        shapes = [PayloadMemberShape(name: name, content: content)]
         reader = { (document, payload) throws(PayloadProblem) in
             if let value = try codec.value(of: name, in: document) {
                 payload[keyPath: path] = value
@@ -122,9 +118,7 @@ extension PayloadMember {
         prefix: String, _ path: any WritableKeyPath<Payload, [Named<Value>]> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent
     ) {
-        shapes = [
-            PayloadMemberShape(name: prefix, isPrefix: true, content: content, type: codec.type)
-        ]
+        shapes = [PayloadMemberShape(name: prefix, isPrefix: true, content: content)]
         reader = { (document, payload) throws(PayloadProblem) in
             for name in document.keys where name.hasPrefix(prefix) {
                 guard let value = try codec.value(of: name, in: document) else { continue }
@@ -140,16 +134,12 @@ extension PayloadMember {
     }
 
     /// The members of a group that several kinds have.
-    package init<Group: MemberPayload>(
-        of path: any WritableKeyPath<Payload, Group> & Sendable,
-        omitting: (@Sendable (Payload) -> Bool)? = nil
-    ) {
+    package init<Group: MemberPayload>(of path: any WritableKeyPath<Payload, Group> & Sendable) {
         shapes = Group.members.flatMap(\.shapes)
         reader = { (document, payload) throws(PayloadProblem) in
             for member in Group.members { try member.read(document, &payload[keyPath: path]) }
         }
         writer = { payload, output in
-            if omitting?(payload) == true { return }
             for member in Group.members { member.write(payload[keyPath: path], &output) }
         }
     }

@@ -54,7 +54,7 @@ package struct SyncFinished: MemberPayload {
         PayloadMember("unsettled", \.unsettled, .integer, .plain) { $0 <= 0 },
         PayloadMember("held", \.held, .integer, .plain) { $0 <= 0 },
         PayloadMember("timeInDoubt", \.isTimeInDoubt, .flag, .plain) { !$0 },
-        PayloadMember(prefix: "paused ", \.paused, .word, .byCollection),
+        PayloadMember(prefix: "paused ", \.paused, .word, .plain),
         PayloadMember("restarted", \.restarted, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember(of: \.run),
         PayloadMember("Date", \.date, .text, .httpDate),

@@ -55,7 +55,7 @@ struct FoundBodies {
             payload = body
         }
         guard let event = try? Event(header: frame.header, payload: []),
-            event.kind == .requestAnswered, let named = BodyReference(namedBy: payload)
+            event.kind == .requestAnswered, let named = BodyReference(NamedBody(stored: payload))
         else { return found }
         guard let body = body(named) else { return nil }
         return found + [body]
@@ -72,7 +72,7 @@ struct FoundBodies {
             event.kind == .requestAnswered
         else { return nil }
         if case .body(let reference) = frame.payload { payload = body(reference) }
-        guard let named = payload.flatMap({ BodyReference(namedBy: $0) }) else { return nil }
+        guard let payload, let named = BodyReference(NamedBody(stored: payload)) else { return nil }
         return has(named) ? nil : named
     }
 

@@ -93,20 +93,18 @@ struct HistoryRules: Sendable {
 
     /// A page without the entities that some events are about; nil where it names none any more.
     static func page(_ page: Event, without gone: Set<Position>) -> Event? {
-        let places = page.read(PullPage.self)?.places ?? []
-        let named = places.indices.filter { index in
-            if case .event(let position) = places[index] { gone.contains(position) } else { false }
+        guard let named = page.read(PullPage.self) else { return page }
+        let places = named.places.indices.filter { index in
+            guard case .event(let position) = named.places[index] else { return false }
+            return gone.contains(position)
         }
-        return Self.page(page, without: Set(named))
+        return page.saying(named.without(Set(places)))
     }
 
     /// A page without some of the entities that it names; nil where it names none any more.
     static func page(_ page: Event, without gone: Set<Int>) -> Event? {
         guard let named = page.read(PullPage.self) else { return page }
-        guard let rest = named.without(gone) else { return nil }
-        var event = page
-        event.payload = rest.encoded
-        return event
+        return page.saying(named.without(gone))
     }
 
     /// Whether an event can happen where the views are as they are.
@@ -127,5 +125,15 @@ struct HistoryRules: Sendable {
             .pushAccepted, .pushRejected, .unknown:
             return true
         }
+    }
+}
+
+extension Event {
+    /// The same event about another page; nil for none.
+    fileprivate func saying(_ page: PullPage?) -> Event? {
+        guard let page else { return nil }
+        var event = self
+        event.payload = page.encoded
+        return event
     }
 }
