@@ -118,18 +118,16 @@ final class MemoryFold {
 
     /// A fold over the rows as they are now.
     var fold: Fold {
-        let open = rows.keys.filter { $0.tree == .ledger && $0.bytes.first == Ledger.open[0] }
-            .compactMap { Position(bigEndianBytes: $0.bytes.dropFirst()) }.sorted()
-        return Fold(
-            load: { key in self.rows[key] }, open: { open },
-            walk: { tree, prefix, visit in
+        let source = RowSource(
+            get: { key in self.rows[key] },
+            walk: { tree, prefix, reversed, visit in
                 let found = self.rows.filter {
                     $0.key.tree == tree && $0.key.bytes.starts(with: prefix)
                 }
-                for (key, value) in found.sorted(by: { $0.key < $1.key }) {
-                    guard try visit(key.bytes, value) else { return }
-                }
+                let sorted = found.sorted { ($0.key < $1.key) != reversed }
+                for (key, value) in sorted where try !visit(key.bytes, value) { return }
             })
+        return Fold(source, ModelCache())
     }
 
     /// Folds events as one commit.

@@ -15,7 +15,7 @@ extension WriteContext {
     /// Reads entities of a type by what the model says of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
         let collection = try collection(type)
-        return EntityReader(
+        return try EntityReader(
             type, in: collection, references: draft.fold.localNames(collection))
     }
 

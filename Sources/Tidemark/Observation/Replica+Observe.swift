@@ -13,7 +13,7 @@ extension Replica {
         ObservedValues(
             source: ObservedSource(
                 replica: self,
-                interest: { Interest(try $0.key(T.key(id)), asked: T.key(id)) },
+                interest: { Interest(try $0.resolve(T.key(id)), asked: T.key(id)) },
                 read: { context in
                     let collection = try context.collection(T.self)
                     guard let (key, row) = try context.views.found(T.key(id)),
@@ -35,7 +35,7 @@ extension Replica {
             source: ObservedSource(
                 replica: self,
                 interest: {
-                    Interest(try $0.key(T.key(id)), asked: T.key(id), includesStatus: true)
+                    Interest(try $0.resolve(T.key(id)), asked: T.key(id), includesStatus: true)
                 },
                 read: { context in
                     guard let row = try context.trackedRow(T.key(id)) else {

@@ -185,7 +185,7 @@ extension ViewReader {
 
     /// The row under exactly that key, not by an alias.
     private func entityRow(_ key: EntityKey) throws -> EntityRow? {
-        try row(.entity(key)).map { try EntityRow(parsing: $0) }
+        try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
     /// Walks over what an index says, one range after the other.

@@ -51,7 +51,7 @@ extension Capsule {
             defer { try? past.close() }
             base.position = before
             for tree in Tree.allCases {
-                try past.forEachRow(tree) { key, value in
+                try past.walk(tree) { key, value in
                     base.rows.append(SnapshotRow(key: RowKey(tree, key), value: value))
                     return true
                 }

@@ -210,9 +210,9 @@ private struct EntityFold {
 
     /// Whether the views say the same of the entity.
     func agrees(with views: ViewReader, _ decisions: [PlacedDecision]) throws -> Bool {
-        for key in keys where try rows[.entity(key)] != views.row(.entity(key)) { return false }
+        for key in keys where try rows[.entity(key)] != views.get(.entity(key)) { return false }
         let own = Set(steps.map(\.position)).sorted()
-        for position in own where try rows[.mutation(position)] != views.row(.mutation(position)) {
+        for position in own where try rows[.mutation(position)] != views.get(.mutation(position)) {
             return false
         }
         let folded = try rows.read(models, last: views.last, event: { _ in nil }) {

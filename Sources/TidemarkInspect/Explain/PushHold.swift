@@ -73,7 +73,7 @@ extension ViewReader {
     /// Looked for from the request on to the end of its run.
     package func answer(to call: Position) throws -> (position: Position, event: Event)? {
         let run = try event(at: call)?.sync
-        let finished = try run.flatMap { try row(.syncRun($0)) }
+        let finished = try run.flatMap { try get(.syncRun($0)) }
             .flatMap { try SyncRunRow(parsing: $0).finished }
         let last = min(finished ?? self.last, Position(call.rawValue + 100_000))
         var position = call.next

@@ -73,15 +73,15 @@ package struct ViewsDifference: Sendable, Hashable {
 
     private mutating func compareRows(_ before: ViewReader, _ after: ViewReader) throws {
         for tree in Tree.allCases {
-            try before.forEachRow(of: tree) { bytes, value in
+            try before.walk(tree) { bytes, value in
                 let key = RowKey(tree, bytes)
-                let other = try after.row(key) ?? after.counterpart(of: key, in: before)
+                let other = try after.get(key) ?? after.counterpart(of: key, in: before)
                 if other != value { try note(key, value, other) }
                 return true
             }
-            try after.forEachRow(of: tree) { bytes, value in
+            try after.walk(tree) { bytes, value in
                 let key = RowKey(tree, bytes)
-                let isThere = try before.row(key) != nil
+                let isThere = try before.get(key) != nil
                 if !isThere, try before.counterpart(of: key, in: after) == nil {
                     try note(key, nil, value)
                 }
@@ -133,7 +133,7 @@ extension ViewReader {
         guard key.tree == .rows, let name = EntityKey(bytes: key.bytes) else { return nil }
         for id in try other.ids(of: name) {
             let found = try found(EntityKey(name.collection, id))
-            if let found { return try row(.entity(found.key)) }
+            if let found { return try get(.entity(found.key)) }
         }
         return nil
     }

@@ -208,6 +208,6 @@ extension RowKey {
             }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }
-        return keys + [.store("opened"), .store("model"), .gate("clock"), .gate(RequestTimes.name)]
+        return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]
     }
 }

@@ -262,7 +262,7 @@ struct KnownRecords {
         var result = news.compactMap(UnreadableRecord.init)
         for name in note.unreadable {
             guard let collection,
-                let bytes = try views.row(.unreadable(collection.name, name)),
+                let bytes = try views.get(.unreadable(collection.name, name)),
                 let event = try views.event(at: try UnreadableRow(parsing: bytes).position),
                 let record = UnreadableRecord(event)
             else {

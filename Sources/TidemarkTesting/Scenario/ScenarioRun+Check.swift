@@ -84,7 +84,7 @@ extension ScenarioRun {
             }
         }
         for (alias, wanted) in expected.bindings {
-            let key = try store.views.key(alias)
+            let key = try store.views.resolve(alias)
             let isBound = key != alias
             if wanted.map({ $0 == key && isBound }) ?? !isBound { continue }
             note(
@@ -115,7 +115,7 @@ extension ScenarioRun {
                 actual.append(key.id)
                 return true
             }
-            let wanted = try ids.map { try store.views.key(EntityKey(name, $0)).id }
+            let wanted = try ids.map { try store.views.resolve(EntityKey(name, $0)).id }
             guard wanted.sorted() != actual.sorted() else { continue }
             func text(_ ids: [String]) -> String {
                 ids.isEmpty ? "(none)" : ids.sorted().joined(separator: "\n")
@@ -147,7 +147,7 @@ extension ScenarioRun {
     /// An expected item whose entity has the key that it keeps for life.
     private func renamed(_ item: JSONValue, _ store: ReadContext) -> JSONValue {
         guard var members = item.object, let text = members["entity"]?.stringValue,
-            let key = EntityKey(text), let own = try? store.views.key(key)
+            let key = EntityKey(text), let own = try? store.views.resolve(key)
         else { return item }
         members["entity"] = .string(own.description)
         return .object(members)

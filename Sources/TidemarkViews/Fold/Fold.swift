@@ -16,10 +16,9 @@ package final class Fold {
     private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     private var writtenMutations: [(position: Position, row: MutationRow)] = []
     /// Whether any id is another one's alias; false spares the question.
-    private(set) var hasBindings: Bool
-    private let load: (RowKey) throws -> [UInt8]?
-    private let loadOpen: () throws -> [Position]
-    private let walk: (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
+    package private(set) var hasBindings: Bool
+    /// The rows that were there before.
+    private let rows: RowSource
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownCollection: CollectionModel?
@@ -42,24 +41,13 @@ package final class Fold {
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: SyncStarted)?
 
-    /// A fold that reads rows through `load`, which must not outlive its transaction.
+    /// A fold on top of rows, which must not outlive their transaction.
     ///
-    /// - Parameters:
-    ///   - hasBindings: false when `load` is known to hold no row of the bindings.
-    ///   - open: the positions of all mutations whose row under ``RowKey/open(_:)`` is there.
-    ///   - walk: goes over the rows of a tree under a prefix, in the order of their keys.
-    package init(
-        models: ModelCache = ModelCache(), hasBindings: Bool = true,
-        load: @escaping (RowKey) throws -> [UInt8]?, open: @escaping () throws -> [Position],
-        walk: @escaping (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void = {
-            _, _, _ in
-        }
-    ) {
+    /// - Parameter hasBindings: false when it is known that no id is another one's alias.
+    package init(_ rows: RowSource, _ models: ModelCache, hasBindings: Bool = true) {
+        self.rows = rows
         self.models = models
         self.hasBindings = hasBindings
-        self.load = load
-        loadOpen = open
-        self.walk = walk
     }
 
     /// Takes in the next event.
@@ -67,7 +55,7 @@ package final class Fold {
     /// A payload that can't be understood changes nothing: the event stays in the log byte for
     /// byte, and the rest goes on.
     ///
-    /// - Throws: what `load` throws, or ``ProtoError`` for a damaged row.
+    /// - Throws: what reading a row throws, or ``ProtoError`` for a damaged row.
     package func apply(_ event: Event, at position: Position) throws {
         defer { forget() }
         isDoubtOver = false
@@ -144,58 +132,19 @@ package final class Fold {
         for (key, value) in ledger[last...] { try body(key, value) }
     }
 
-    private func understand(_ event: Event, _ position: Position) throws {
-        // What can't be read is kept and shown, and read by whoever knows it.
-        switch Payload(event) {
-        case .storeOpened: try keep("opened", event, position)
-        case .modelRegistered: try register(event, position)
-        case .localCreated: try edit(event, position, .create)
-        case .localUpdated: try edit(event, position, .update)
-        case .localDeleted: try edit(event, position, .delete)
-        case .localDiscarded: try discard(event, position)
-        case .localRetried: try retry(event)
-        case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
-        case .issueAnswered(let issue): try issueAnswered(event, issue, position)
-        case .timerFired(let timer): try fired(event, timer, position)
-        case .syncStarted(let start):
-            var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
-            row.serverTime = try start.run.moment.flatMap { try serverClock()?.time(at: $0) }
-            put(.syncRun(position), row.encoded)
-            try owe(start.run, position)
-        case .syncFinished(let end):
-            try finish(event, end, position)
-            try noteEnd(event, end, position)
-        case .requestSent(let request): try sent(event, request, position)
-        case .requestAnswered(let answer): try answered(event, answer, position)
-        case .requestFailed(let failure): try failed(event, failure, position)
-        case .serverUpserted: try serverSays(event, position, isDeletion: false)
-        case .serverDeleted: try serverSays(event, position, isDeletion: true)
-        case .serverUnreadable(let record): unreadable(event, record, position)
-        case .pullPage(let page):
-            guard let name = event.collection else { return }
-            try listed(page, of: name, event, position)
-            try seen(page, of: name)
-            try namedAgain(page, of: name)
-            try paged(page, of: name, event)
-            try named(page, of: name, position)
-            try follow(page, of: name, event, position)
-        case .pullCompleted(let list):
-            try pulled(event, list, position)
-            if try !isTimeInDoubt() { try settleUnanswered(event, position) }
-        case .pushAccepted(let push): try accepted(event, push, position)
-        case .pushRejected(let refusal): try rejected(event, refusal, position)
-        // Kept in the log; no view of this version reads them.
-        case .serverDescribed, .unknown: break
-        }
-    }
-
     // MARK: Rows
 
-    /// A row that is neither an entity's nor a mutation's.
     package func get(_ key: RowKey) throws -> [UInt8]? {
+        guard key.tree == .ledger else {
+            let row = try entity(at: key)
+            return row.isEmpty ? nil : row.encoded
+        }
         if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
         if let change = changes[key] { return change }
-        return try load(key)
+        if let (position, isOpenRow) = key.mutation, let row = writtenMutation(position) {
+            return isOpenRow ? row.openRow : row.encoded
+        }
+        return try rows.get(key)
     }
 
     package func put(_ key: RowKey, _ value: [UInt8]?) {
@@ -211,9 +160,10 @@ package final class Fold {
         written.append((key, value))
     }
 
+    /// The entity under a key that lasts; an empty row where there is none.
     package func entity(_ key: EntityKey) throws -> EntityRow { try entity(at: .entity(key)) }
 
-    func entity(at place: RowKey) throws -> EntityRow {
+    package func entity(at place: RowKey) throws -> EntityRow {
         let entry = try entry(place)
         return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
     }
@@ -234,81 +184,8 @@ package final class Fold {
 
     private func entry(_ place: RowKey) throws -> FoldedEntities.Entry {
         try entities.entry(place) {
-            try load(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
+            try rows.get(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
         }
-    }
-
-    /// Walks over the entities of a collection by id, with everything folded so far, tombstones
-    /// included.
-    ///
-    /// - Parameter body: says whether to go on. What the event in hand wrote, it does not see.
-    package func forEachEntity(
-        in collection: CollectionName, _ body: (EntityKey, EntityRow) throws -> Bool
-    ) throws {
-        let prefix = EntityKey.prefix(of: collection)
-        var written = entities.written(prefix)[...]
-        var goesOn = true
-        func visit(_ key: [UInt8], _ row: @autoclosure () throws -> EntityRow) throws -> Bool {
-            guard goesOn, let key = EntityKey(bytes: key) else { return goesOn }
-            goesOn = try body(key, try row())
-            return goesOn
-        }
-        try walk(.rows, prefix) { key, value in
-            while let entry = written.first, ByteOrder.precedes(entry.key.bytes, key) {
-                written = written.dropFirst()
-                guard try visit(entry.key.bytes, entry.row) else { return false }
-            }
-            if let entry = written.first, ByteOrder.areEqual(entry.key.bytes, key) {
-                written = written.dropFirst()
-                return try visit(key, entry.row)
-            }
-            return try visit(key, try EntityRow(parsing: value))
-        }
-        for entry in written where try !visit(entry.key.bytes, entry.row) { return }
-    }
-
-    /// Walks over the rows of a collection's entities, in any order, as they were before the event
-    /// in hand and with what it has brought about so far; `body` says whether to go on.
-    func forEachRow(
-        in collection: CollectionName, _ body: (EntityKey, [UInt8]) throws -> Bool
-    ) throws {
-        let prefix = EntityKey.prefix(of: collection)
-        var goesOn = true
-        try walk(.rows, prefix) { bytes, value in
-            guard !entities.isWritten(bytes), let key = EntityKey(bytes: bytes) else { return true }
-            goesOn = try body(key, value)
-            return goesOn
-        }
-        guard goesOn else { return }
-        try entities.forEachWritten(prefix) { place, row in
-            guard let key = EntityKey(bytes: place.bytes) else { return true }
-            return try body(key, row.encoded)
-        }
-    }
-
-    /// Whether there may be anything that could not be read.
-    func hasUnreadable() throws -> Bool {
-        if let knownUnreadable { return knownUnreadable }
-        var found = false
-        try walk(.ledger, Ledger.unreadable) { _, _ in
-            found = true
-            return false
-        }
-        knownUnreadable = found
-        return found
-    }
-
-    /// The rows of the ledger under a prefix, without what the event in hand wrote.
-    func ledgerRows(_ prefix: [UInt8]) throws -> [(key: RowKey, value: [UInt8])] {
-        var rows: [RowKey: [UInt8]] = [:]
-        try walk(.ledger, prefix) { key, value in
-            rows[RowKey(.ledger, key)] = value
-            return true
-        }
-        for (key, value) in changes where key.tree == .ledger && key.bytes.starts(with: prefix) {
-            rows[key] = value
-        }
-        return rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     func put(_ row: EntityRow, _ key: EntityKey) throws { try put(row, at: .entity(key)) }
@@ -319,7 +196,6 @@ package final class Fold {
         writtenEntities.append((try entry(place), row.isEmpty ? EntityRow() : row))
     }
 
-    /// The id that an entity of the server goes by here: another one once a push has bound them.
     package func resolve(_ key: EntityKey) throws -> EntityKey {
         guard hasBindings, let bytes = try get(.binding(key)) else { return key }
         return EntityKey(bytes: bytes) ?? key
@@ -335,26 +211,21 @@ package final class Fold {
     ) throws {
         let position = item.position
         if item.isDerived { return try updateDerived(position, key, change) }
-        let known = writtenMutations.last { $0.position == position }?.row ?? mutations[position]
-        guard
-            var row = try known ?? load(.mutation(position)).map({ try MutationRow(parsing: $0) })
-        else { return }
+        guard var row = try mutation(position) else { return }
         change(&row)
         put(row, at: position)
     }
 
-    /// The mutations that wait for the server or for the user, in order; what the event in hand
-    /// changed is not seen.
-    func openMutations() throws -> [Position] {
-        let known = Set(mutations.positions)
-        let stored = try loadOpen().filter { !known.contains($0) }
-        return (stored + mutations.positions.filter { mutations[$0]?.isOpen == true }).sorted()
+    package func mutation(_ position: Position) throws -> MutationRow? {
+        try writtenMutation(position)
+            ?? rows.get(.mutation(position)).map { try MutationRow(parsing: $0) }
     }
 
-    func mutation(_ position: Position) throws -> MutationRow? {
-        try mutations[position] ?? load(.mutation(position)).map { try MutationRow(parsing: $0) }
+    private func writtenMutation(_ position: Position) -> MutationRow? {
+        writtenMutations.last { $0.position == position }?.row ?? mutations[position]
     }
 
+    /// Notes what became of a pending mutation.
     func settle(
         _ item: EntityRow.Pending, of key: EntityKey, _ outcome: MutationOutcome, proof: Position,
         revision: Revision?
@@ -375,7 +246,6 @@ package final class Fold {
         }
     }
 
-    /// The registered model; one without collections before any is.
     package func model() throws -> SyncModel {
         if let knownModel { return knownModel }
         guard let bytes = try get(.store("model")) else {
@@ -398,28 +268,117 @@ package final class Fold {
     func collection(_ name: CollectionName) throws -> CollectionModel {
         try knownCollection(name) ?? CollectionModel(name)
     }
+}
 
-    // MARK: Store, sync runs, watermarks
+// MARK: Walks
 
-    func keep(_ name: String, _ event: Event, _ position: Position) throws {
-        put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
+// What the event in hand wrote is not seen by any of them.
+extension Fold: RowReading {
+    package func walk(
+        _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+    ) throws {
+        if tree == .rows {
+            try merge(.rows, prefix, entities.written(prefix).map { ($0.key.bytes, $0) }, body) {
+                try $1.row.isEmpty || body($0, $1.row.encoded)
+            }
+        } else {
+            try merge(.ledger, prefix, writtenLedger(prefix), body) { key, value in
+                try value.map { try body(key, $0) } ?? true
+            }
+        }
     }
 
-    private func finish(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
-        guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
-            // A run with nothing to say has no start of its own.
-            var row = SyncRunRow(startedAt: event.recordedAt, started: [])
-            row.finished = position
-            row.finishedAt = event.recordedAt
-            row.summary = event.payload
-            put(.syncRun(position), row.encoded)
-            try noteIdleClock(event, end, position)
-            return
+    package func forEachEntity(
+        in collection: CollectionName?, _ body: (EntityKey, EntityRow) throws -> Bool
+    ) throws {
+        let prefix = collection.map { EntityKey.prefix(of: $0) } ?? []
+        let written = entities.written(prefix).map { ($0.key.bytes, $0) }
+        try merge(.rows, prefix, written) { bytes, value in
+            guard let key = EntityKey(bytes: bytes) else { return true }
+            return try body(key, try EntityRow(parsing: value))
+        } written: { bytes, entry in
+            guard !entry.row.isEmpty, let key = EntityKey(bytes: bytes) else { return true }
+            return try body(key, entry.row)
         }
-        var row = try SyncRunRow(parsing: bytes)
-        row.finished = position
-        row.finishedAt = event.recordedAt
-        row.summary = event.payload
-        put(.syncRun(start), row.encoded)
+    }
+
+    /// Walks over the entities of a collection in any order, as their rows are encoded; `body` says
+    /// whether to go on.
+    func forEachEncoded(
+        in collection: CollectionName, _ body: (EntityKey, [UInt8]) throws -> Bool
+    ) throws {
+        let prefix = EntityKey.prefix(of: collection)
+        var goesOn = true
+        try rows.walk(.rows, prefix, false) { bytes, value in
+            guard !entities.isWritten(bytes), let key = EntityKey(bytes: bytes) else { return true }
+            goesOn = try body(key, value)
+            return goesOn
+        }
+        guard goesOn else { return }
+        try entities.forEachWritten(prefix) { place, row in
+            guard let key = EntityKey(bytes: place.bytes) else { return true }
+            return try body(key, row.encoded)
+        }
+    }
+
+    /// Whether there may be anything that could not be read.
+    func hasUnreadable() throws -> Bool {
+        if let knownUnreadable { return knownUnreadable }
+        let isThere = try hasLedgerRow(Ledger.unreadable)
+        knownUnreadable = isThere
+        return isThere
+    }
+
+    /// Walks over stored rows and, in their order, those written since, which stand for what is
+    /// stored under their keys.
+    private func merge<Row>(
+        _ tree: Tree, _ prefix: [UInt8], _ written: [(key: [UInt8], row: Row)],
+        _ visitStored: ([UInt8], [UInt8]) throws -> Bool,
+        written visit: ([UInt8], Row) throws -> Bool
+    ) throws {
+        var rest = written[...]
+        var goesOn = true
+        try rows.walk(tree, prefix, false) { key, value in
+            while goesOn, let next = rest.first, ByteOrder.precedes(next.key, key) {
+                rest = rest.dropFirst()
+                goesOn = try visit(next.key, next.row)
+            }
+            guard goesOn else { return false }
+            if let next = rest.first, ByteOrder.areEqual(next.key, key) {
+                rest = rest.dropFirst()
+                goesOn = try visit(key, next.row)
+            } else {
+                goesOn = try visitStored(key, value)
+            }
+            return goesOn
+        }
+        guard goesOn else { return }
+        for next in rest where try !visit(next.key, next.row) { return }
+    }
+
+    /// The rows of the ledger under a prefix that were written, in the order of their keys.
+    private func writtenLedger(_ prefix: [UInt8]) -> [(key: [UInt8], row: [UInt8]?)] {
+        var rows: [(key: [UInt8], row: [UInt8]?)] = []
+        func take(_ key: RowKey, _ value: [UInt8]?) {
+            guard key.tree == .ledger, key.bytes.starts(with: prefix) else { return }
+            rows.append((key.bytes, value))
+        }
+        for (key, value) in changes { take(key, value) }
+        if prefix.isEmpty || prefix.starts(with: Ledger.mutations) {
+            mutations.forEachWritten(take)
+        }
+        if prefix.isEmpty || prefix.starts(with: Ledger.open) { mutations.forEachOpen(take) }
+        return rows.sorted { ByteOrder.precedes($0.key, $1.key) }
+    }
+}
+
+extension RowKey {
+    /// The mutation that a row is about which says what one is, or that one is open.
+    fileprivate var mutation: (position: Position, isOpenRow: Bool)? {
+        let isOpenRow = bytes.first == Ledger.open[0]
+        guard isOpenRow || bytes.first == Ledger.mutations[0],
+            let position = Position(bigEndianBytes: bytes.dropFirst())
+        else { return nil }
+        return (position, isOpenRow)
     }
 }

@@ -25,22 +25,7 @@ extension ClockSighting {
     }
 }
 
-extension Fold {
-    private static let clockRow = RowKey.gate("clock")
-
-    /// What the server's clock is believed to show; nil before it was ever seen.
-    package func serverClock() throws -> ServerClock? {
-        if let knownClock { return knownClock }
-        let clock = try get(Self.clockRow).map { try ServerClock(parsing: $0) }
-        knownClock = .some(clock)
-        return clock
-    }
-
-    private func put(_ clock: ServerClock) {
-        put(Self.clockRow, clock.encoded)
-        knownClock = clock
-    }
-
+extension RowReading {
     /// Whether the server's time is in doubt, so that whoever prunes, concludes absence or writes a
     /// time has to wait.
     package func isTimeInDoubt() throws -> Bool { try serverClock()?.isInDoubt ?? false }
@@ -55,6 +40,21 @@ extension Fold {
     ///   - uptime: microseconds since it began.
     package func serverNow(_ now: Timestamp, bootID: String, uptime: Int64) throws -> Timestamp? {
         try serverClock()?.time(at: Moment(now: now, bootID: bootID, uptime: uptime))
+    }
+}
+
+extension Fold {
+    /// What the server's clock is believed to show; nil before it was ever seen.
+    package func serverClock() throws -> ServerClock? {
+        if let knownClock { return knownClock }
+        let clock = try get(.clock).map { try ServerClock(parsing: $0) }
+        knownClock = .some(clock)
+        return clock
+    }
+
+    private func put(_ clock: ServerClock) {
+        put(.clock, clock.encoded)
+        knownClock = clock
     }
 
     /// "Now", for what follows from an event: of a sync run, the server's time at its start; of an
@@ -146,22 +146,5 @@ extension Fold {
         var row = try SyncRunRow(parsing: bytes)
         row.serverTime = clock.time(at: begun)
         put(.syncRun(start), row.encoded)
-    }
-}
-
-extension ViewReader {
-    /// What the server's clock is believed to show; nil before it was ever seen.
-    package func serverClock() throws -> ServerClock? {
-        try row(.gate("clock")).map { try ServerClock(parsing: $0) }
-    }
-
-    /// What the server's clock shows; nil before it was ever seen.
-    ///
-    /// - Parameters:
-    ///   - now: what the device's clock shows.
-    ///   - bootID: the boot that the device is in.
-    ///   - uptime: microseconds since it began.
-    package func serverNow(_ now: Timestamp, bootID: String, uptime: Int64) throws -> Timestamp? {
-        try serverClock()?.time(at: Moment(now: now, bootID: bootID, uptime: uptime))
     }
 }

@@ -10,21 +10,6 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// Whether an issue is open still: neither answered nor overtaken.
-    package func isOpen(_ issue: IssueRow) throws -> Bool {
-        switch issue.kind {
-        case .rejected: try issue.key.flatMap { try entity($0).refusal?.position } == issue.position
-        case .conflict: try get(.lost(issue.position, issue.index)) != nil
-        case .absent: try held(issue.collection)?.position == issue.position
-        case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
-        case .unreadable:
-            try get(.unreadable(issue.collection, issue.name)).map {
-                let row = try UnreadableRow(parsing: $0)
-                return row.position == issue.position && !row.isDismissed
-            } ?? false
-        }
-    }
-
     /// Closes the issue that the user answered; what follows from the answer are events of their
     /// own.
     func issueAnswered(
@@ -102,7 +87,24 @@ package struct IssueRow: Sendable, Hashable {
     package var key: EntityKey? { entity.map { EntityKey(collection, $0) } }
 }
 
-extension ViewReader {
+extension RowReading {
+    /// Whether an issue is open still: neither answered nor overtaken.
+    package func isOpen(_ issue: IssueRow) throws -> Bool {
+        switch issue.kind {
+        case .rejected:
+            try issue.key.flatMap { try entity(at: .entity($0)).refusal?.position }
+                == issue.position
+        case .conflict: try get(.lost(issue.position, issue.index)) != nil
+        case .absent: try held(issue.collection)?.position == issue.position
+        case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
+        case .unreadable:
+            try get(.unreadable(issue.collection, issue.name)).map {
+                let row = try UnreadableRow(parsing: $0)
+                return row.position == issue.position && !row.isDismissed
+            } ?? false
+        }
+    }
+
     /// The open issues, in the order in which they were raised.
     package func issues() throws -> [IssueRow] {
         let all =
@@ -115,7 +117,7 @@ extension ViewReader {
         var seen: Set<EntityKey> = []
         try forEachMutation(openOnly: true) { position, mutation in
             guard mutation.outcome == .rejected, seen.insert(mutation.key).inserted,
-                let refusal = try entity(mutation.key)?.refusal
+                let refusal = try found(mutation.key)?.row.refusal
             else { return true }
             var issue = IssueRow(
                 kind: .rejected, position: refusal.position, collection: mutation.key.collection,
@@ -132,12 +134,13 @@ extension ViewReader {
 
     private func lostConflicts() throws -> [IssueRow] {
         var issues: [IssueRow] = []
-        try forEachRow(Ledger.lost) { key, _ in
+        for (place, _) in try ledgerRows(Ledger.lost) {
+            let key = place.bytes
             guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)),
                 key.count == 11
-            else { return }
+            else { continue }
             let index = Int(key[9]) << 8 | Int(key[10])
-            guard let decision = try decision(position, index) else { return }
+            guard let decision = try decision(position, index) else { continue }
             var issue = IssueRow(
                 kind: .conflict, position: position, index: index,
                 collection: decision.key.collection, entity: decision.key.id)
@@ -152,15 +155,15 @@ extension ViewReader {
 
     /// What both sides had where an event of the server won conflicts that are open still.
     package func sides(_ position: Position) throws -> ConflictRow? {
-        try row(.sides(position)).map { try ConflictRow(parsing: $0) }
+        try get(.sides(position)).map { try ConflictRow(parsing: $0) }
     }
 
     private func heldBack() throws -> [IssueRow] {
         var issues: [IssueRow] = []
-        try forEachRow(Ledger.held) { key, value in
-            guard let collection = CollectionName(prefix: key.dropFirst()),
+        for (place, value) in try ledgerRows(Ledger.held) {
+            guard let collection = CollectionName(prefix: place.bytes.dropFirst()),
                 let held = try HeldRow(parsing: value)
-            else { return }
+            else { continue }
             var issue = IssueRow(kind: .absent, position: held.position, collection: collection)
             issue.count = held.ids.count
             issue.known = held.knownCount
@@ -173,9 +176,11 @@ extension ViewReader {
 
     private func unreadable() throws -> [IssueRow] {
         var issues: [IssueRow] = []
-        try forEachRow(Ledger.unreadable) { key, value in
+        for (key, value) in try ledgerRows(Ledger.unreadable) {
             let row = try UnreadableRow(parsing: value)
-            guard !row.isDismissed, let place = EntityKey(bytes: key.dropFirst()) else { return }
+            guard !row.isDismissed, let place = EntityKey(bytes: key.bytes.dropFirst()) else {
+                continue
+            }
             var issue = IssueRow(
                 kind: .unreadable, position: row.position, collection: place.collection)
             issue.name = place.id
@@ -199,10 +204,5 @@ extension ViewReader {
             issue.count = call.row.gate.failures
             return issue
         }
-    }
-
-    /// A decision by its place.
-    package func decision(_ position: Position, _ index: Int) throws -> DecisionRow? {
-        try row(.decision(position, index)).map { try DecisionRow(parsing: $0) }
     }
 }

@@ -28,10 +28,6 @@ extension Fold {
         if !listed.isEmpty { put(.listedPage(name, state.page), listed.encoded) }
     }
 
-    package func listed(_ collection: CollectionName) throws -> ListedRow? {
-        try get(.listed(collection)).map { try ListedRow(parsing: $0) }
-    }
-
     /// Forgets how far a list is.
     func endList(_ collection: CollectionName) throws {
         guard let row = try listed(collection) else { return }
@@ -52,11 +48,6 @@ extension Fold {
         }
     }
 
-    /// Whether a collection is to be listed whole, because a run was asked to and did not.
-    package func isOwed(_ collection: CollectionName) throws -> Bool {
-        try get(.owed(collection)) != nil
-    }
-
     // MARK: Held
 
     /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
@@ -74,10 +65,6 @@ extension Fold {
         let row = HeldRow(
             position: position, ids: payload.held, knownCount: payload.knownCount ?? 0)
         put(.held(name), row.encoded)
-    }
-
-    package func held(_ collection: CollectionName) throws -> HeldRow? {
-        try get(.held(collection)).flatMap { try HeldRow(parsing: $0) }
     }
 
     /// Takes note of what a page names that is held: it was there later than the list that did not
@@ -135,19 +122,19 @@ package struct HeldRow: Sendable, Hashable {
     }
 }
 
-extension ViewReader {
+extension RowReading {
     /// The entities of a collection that are held.
     package func held(_ collection: CollectionName) throws -> HeldRow? {
-        try row(.held(collection)).flatMap { try HeldRow(parsing: $0) }
+        try get(.held(collection)).flatMap { try HeldRow(parsing: $0) }
     }
 
     /// How many entities are held, by collection.
     package func heldCounts() throws -> [CollectionName: Int] {
         var counts: [CollectionName: Int] = [:]
-        try forEachRow(Ledger.held) { key, value in
-            guard let name = CollectionName(prefix: key.dropFirst()),
+        for (place, value) in try ledgerRows(Ledger.held) {
+            guard let name = CollectionName(prefix: place.bytes.dropFirst()),
                 let row = try HeldRow(parsing: value)
-            else { return }
+            else { continue }
             counts[name] = max(1, row.ids.count)
         }
         return counts

@@ -35,10 +35,6 @@ struct UnansweredRow: Sendable, Hashable {
 extension Fold {
     // MARK: Which there are
 
-    private func unanswered(_ collection: CollectionName) throws -> UnansweredRow? {
-        try get(.unanswered(collection)).map { try UnansweredRow(parsing: $0) }
-    }
-
     private func set(_ row: UnansweredRow, _ collection: CollectionName) {
         put(.unanswered(collection), row.ids.isEmpty ? nil : row.encoded)
     }
@@ -229,13 +225,19 @@ extension Fold {
     }
 }
 
-extension ViewReader {
+extension RowReading {
+    /// The entities of a collection with a write that may be on the server without our knowing.
+    func unanswered(_ collection: CollectionName) throws -> UnansweredRow? {
+        try get(.unanswered(collection)).map { try UnansweredRow(parsing: $0) }
+    }
+
     /// The moments that the creations without an answer say in the fields of `match`: a list by
     /// date must take them in, or it tells nothing of these creations.
     package func unansweredMoments(in collection: CollectionModel) throws -> [Timestamp] {
-        guard let bytes = try row(.unanswered(collection.name)) else { return [] }
-        return try UnansweredRow(parsing: bytes).ids.flatMap { id -> [Timestamp] in
-            guard let row = try entity(EntityKey(collection.name, id)), row.isUnansweredCreation
+        let ids = try unanswered(collection.name)?.ids ?? []
+        return try ids.flatMap { id -> [Timestamp] in
+            guard let row = try found(EntityKey(collection.name, id))?.row,
+                row.isUnansweredCreation
             else { return [] }
             return try row.moments(in: collection.match, collection.dates)
         }

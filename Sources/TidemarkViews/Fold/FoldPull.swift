@@ -54,13 +54,6 @@ extension Fold {
         try makePlaceholders(page, collection, event, position)
     }
 
-    /// How far a collection has been pulled.
-    package func watermark(
-        _ collection: CollectionName, scope: String = ""
-    ) throws -> WatermarkRow? {
-        try get(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
-    }
-
     func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) {
         guard let collection = event.collection, !record.name.isEmpty else { return }
         var row = UnreadableRow(position: position, digest: record.digest, problem: record.problem)

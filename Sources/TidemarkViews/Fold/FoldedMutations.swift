@@ -21,9 +21,6 @@ struct FoldedMutations {
         index(position).map { made[$0].row } ?? earlier[position]
     }
 
-    /// The positions of all of them, in order.
-    var positions: [Position] { earlier.keys.sorted() + made.map(\.position) }
-
     /// Sets a mutation.
     ///
     /// - Parameter current: the position of the event that is folded.
@@ -67,7 +64,7 @@ extension MutationRow {
     /// The row that says it is open; nil when it is not.
     ///
     /// What the server refused still waits: for an edit, a retry, or to be given up.
-    fileprivate var openRow: [UInt8]? { isOpen ? key.bytes : nil }
+    var openRow: [UInt8]? { isOpen ? key.bytes : nil }
 
     /// Whether it waits for the server or for the user.
     var isOpen: Bool { outcome == nil || outcome == .rejected }

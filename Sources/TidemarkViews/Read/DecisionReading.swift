@@ -15,7 +15,37 @@ package struct PlacedDecision: Sendable, Hashable {
     }
 }
 
+extension RowReading {
+    /// A decision by its place.
+    package func decision(_ position: Position, _ index: Int) throws -> DecisionRow? {
+        try get(.decision(position, index)).map { try DecisionRow(parsing: $0) }
+    }
+
+    /// Walks over decisions in order; `body` says whether to go on.
+    package func forEachDecision(_ body: (Position, DecisionRow) throws -> Bool) throws {
+        try walk(.ledger, Ledger.decisions) { key, value in
+            guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)) else {
+                return true
+            }
+            return try body(position, try DecisionRow(parsing: value))
+        }
+    }
+}
+
 extension ViewReader {
+    /// Whether a placeholder was made after a position.
+    package func hasPlaceholderDecision(after start: Position) throws -> Bool {
+        var found = false
+        try walkBack(Ledger.decisions) { key, value in
+            guard let position = Position(bigEndianBytes: key.dropFirst().prefix(8)),
+                position > start
+            else { return false }
+            found = try DecisionRow(parsing: value).rule == "placeholder"
+            return !found
+        }
+        return found
+    }
+
     /// The decisions about an entity, by any of its keys, in the order of the log.
     ///
     /// Of the others only the first bytes are looked at.
@@ -58,23 +88,13 @@ extension ViewReader {
 
     private func decisions(_ isWanted: ([UInt8]) -> Bool) throws -> [PlacedDecision] {
         var found: [PlacedDecision] = []
-        try forEachRow(Ledger.decisions) { key, value in
+        try walk(.ledger, Ledger.decisions) { key, value in
             guard isWanted(value),
                 let position = Position(bigEndianBytes: key.dropFirst().prefix(8))
-            else { return }
+            else { return true }
             found.append(PlacedDecision(position: position, row: try DecisionRow(parsing: value)))
+            return true
         }
         return found
-    }
-
-    /// The keys that events may name an entity by, also one that is gone: that for life first.
-    package func keys(of named: EntityKey) throws -> [EntityKey] {
-        let key = try key(named)
-        let aliases = try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
-        var keys: [EntityKey] = []
-        for id in try ids(of: key) + aliases where !keys.contains(EntityKey(key.collection, id)) {
-            keys.append(EntityKey(key.collection, id))
-        }
-        return keys
     }
 }

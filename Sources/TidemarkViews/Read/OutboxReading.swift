@@ -133,10 +133,9 @@ extension ViewReader {
         if failing.contains(where: { $0.key.collection == collection && $0.row.reads > 0 }) {
             return true
         }
-        guard let bytes = try row(.unanswered(collection)) else { return false }
-        return try UnansweredRow(parsing: bytes).ids.contains { id in
+        return try unanswered(collection)?.ids.contains { id in
             try entity(EntityKey(collection, id))?.attempt != nil
-        }
+        } ?? false
     }
 
     /// Whether the references of unsent entities lead from one to another.

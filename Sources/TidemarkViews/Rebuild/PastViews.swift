@@ -129,7 +129,7 @@ package final class PastViews {
     }
 
     /// Walks over all rows of a tree in the order of their keys; `body` says whether to go on.
-    package func forEachRow(
+    package func walk(
         _ tree: Tree, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
     ) throws {
         try scratch.read { target in try views.scan(tree, generation, target, body) }

@@ -4,12 +4,24 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-extension ViewReader {
+extension RowReading {
     /// All ids that other entities may name an entity by, that of its key first; of an id that
     /// names none, only that one.
-    package func ids(of key: EntityKey) throws -> [String] {
-        guard let (key, row) = try found(key) else { return [key.id] }
-        return row.ids(key, idField: try model()[key.collection]?.idField, try aliases(key))
+    package func ids(of named: EntityKey) throws -> [String] {
+        let key = try resolve(named)
+        let idField = try model()[key.collection]?.idField
+        return try entity(at: .entity(key)).ids(key, idField: idField, aliases(key))
+    }
+
+    /// The keys that events may name an entity by, also one that is gone: that for life first.
+    package func keys(of named: EntityKey) throws -> [EntityKey] {
+        let key = try resolve(named)
+        var keys: [EntityKey] = []
+        for id in try ids(of: key) + aliases(key)
+        where !keys.contains(EntityKey(key.collection, id)) {
+            keys.append(EntityKey(key.collection, id))
+        }
+        return keys
     }
 
     /// The id that the server uses for the entity of a row; nil when it is that of the key.
@@ -20,10 +32,10 @@ extension ViewReader {
     }
 
     /// The id that the server uses for an entity; of an id that names none, that one.
-    package func serverID(of key: EntityKey) throws -> String {
-        guard let (key, row) = try found(key) else { return key.id }
+    package func serverID(of named: EntityKey) throws -> String {
+        let key = try resolve(named)
         let idField = try model()[key.collection]?.idField
-        return try serverID(of: key, row, idField: idField) ?? key.id
+        return try serverID(of: key, entity(at: .entity(key)), idField: idField) ?? key.id
     }
 
     /// How references are written in what is sent.
@@ -33,48 +45,23 @@ extension ViewReader {
         ReferenceNames(collection, model) { try self.serverID(of: $0) }
     }
 
-    /// How references are read here: by the keys that entities keep; nil where all are read as they
-    /// stand.
-    ///
-    /// Not to be kept longer than this.
-    package func localNames(_ collection: CollectionModel) throws -> ReferenceNames? {
-        guard !collection.references.isEmpty, try hasBindings() else { return nil }
-        return ReferenceNames(keysIn: collection) { try self.knownKey(of: $0) }
-    }
-
-    private func aliases(_ key: EntityKey) throws -> [String] {
-        try row(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
-    }
-}
-
-extension Fold {
-    /// All ids that other entities may name an entity by, that of its key first.
-    package func ids(of key: EntityKey) throws -> [String] {
-        let key = try resolve(key)
-        let idField = try knownCollection(key.collection)?.idField
-        return try entity(key).ids(key, idField: idField, aliases(key))
-    }
-
-    /// The id that the server uses for an entity; of an id that names none, that one.
-    func serverID(of key: EntityKey) throws -> String {
-        let key = try resolve(key)
-        let idField = try model()[key.collection]?.idField
-        return try entity(key).serverID(key, idField: idField, aliases(key)) ?? key.id
-    }
-
-    /// How references are read here; see ``ViewReader/localNames(_:)``.
-    package func localNames(_ collection: CollectionModel) -> ReferenceNames? {
-        guard !collection.references.isEmpty, hasBindings else { return nil }
-        return ReferenceNames(keysIn: collection) { try self.resolve($0) }
-    }
-
     /// How references are compared: by the keys that entities keep.
     package func comparedNames(_ collection: CollectionModel) -> ReferenceNames {
         ReferenceNames(keysIn: collection) { try self.resolve($0) }
     }
 
+    /// How references are read here: by the keys that entities keep; nil where all are read as they
+    /// stand.
+    ///
+    /// Not to be kept longer than the reader.
+    package func localNames(_ collection: CollectionModel) throws -> ReferenceNames? {
+        guard !collection.references.isEmpty, try hasBindings else { return nil }
+        return comparedNames(collection)
+    }
+
+    /// The ids that an entity goes by beside that of its key, the one that the server uses last.
     func aliases(_ key: EntityKey) throws -> [String] {
-        guard hasBindings else { return [] }
+        guard try hasBindings else { return [] }
         return try get(.aliases(key)).map { try AliasesRow(parsing: $0).ids } ?? []
     }
 }

@@ -101,20 +101,15 @@ extension EntityKey {
     }
 }
 
-extension ViewReader {
-    /// What fails about an entity; nil where nothing does.
-    package func failing(_ key: EntityKey) throws -> FailingRow? {
-        try row(.failing(key)).map { try FailingRow(parsing: $0) }
-    }
-
+extension RowReading {
     /// The calls that fail for reasons of their own, what failed last at the end.
     ///
     /// Those about collections that the model dropped are not made any more.
     package func failingCalls() throws -> [FailingCall] {
-        var calls: [FailingCall] = []
-        try forEachRow(Ledger.failing) { key, value in
-            guard let key = EntityKey(bytes: key.dropFirst()) else { return }
-            calls.append(FailingCall(key: key, row: try FailingRow(parsing: value)))
+        let calls = try ledgerRows(Ledger.failing).compactMap { place, value in
+            try EntityKey(bytes: place.bytes.dropFirst()).map {
+                FailingCall(key: $0, row: try FailingRow(parsing: value))
+            }
         }
         guard !calls.isEmpty else { return [] }
         let model = try model()

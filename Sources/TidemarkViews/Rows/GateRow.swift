@@ -93,11 +93,11 @@ extension RowKey {
     package static func gate(_ name: SyncGate.Name) -> RowKey { gate(name.rawValue) }
 }
 
-extension ViewReader {
+extension RowReading {
     /// The requests that the model's limits look at, by the device's clock of now.
     package func requests(_ limits: [RequestLimit], at now: Moment) throws -> RequestWindow {
         guard !limits.isEmpty else { return RequestWindow([]) }
-        let row = try row(.gate(RequestTimes.name)).map { try RequestTimes(parsing: $0) }
+        let row = try get(.gate(RequestTimes.name)).map { try RequestTimes(parsing: $0) }
         return RequestWindow(limits, row?.times(at: now) ?? [])
     }
 
@@ -105,7 +105,7 @@ extension ViewReader {
     package func gates() throws -> SyncGates {
         var gates = SyncGates()
         for name in SyncGate.Name.allCases {
-            gates[name] = try row(.gate(name)).map { try SyncGate(parsing: $0) }
+            gates[name] = try get(.gate(name)).map { try SyncGate(parsing: $0) }
         }
         gates.failing = try failingCalls().map(\.row.gate)
         return gates

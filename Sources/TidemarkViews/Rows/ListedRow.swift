@@ -132,24 +132,25 @@ extension ListedReference {
     }
 }
 
-extension ViewReader {
+extension RowReading {
+    /// What the pages of a list named that is not complete yet.
+    package func listed(_ collection: CollectionName) throws -> ListedRow? {
+        try get(.listed(collection)).map { try ListedRow(parsing: $0) }
+    }
+
     /// How far the list of everything is that is in the making; nil where none is that a later run
     /// can go on with.
     package func listing(_ collection: CollectionName) throws -> ListState? {
-        try row(.listed(collection)).flatMap { try ListedRow(parsing: $0).state }
+        try listed(collection)?.state
     }
 
     /// What its pages named, in order.
     package func listedPages(_ collection: CollectionName) throws -> [ListedPageRow] {
-        var pages: [ListedPageRow] = []
-        try forEachRow(RowKey.listedPages(collection)) { _, value in
-            pages.append(try ListedPageRow(parsing: value))
-        }
-        return pages
+        try ledgerRows(RowKey.listedPages(collection)).map { try ListedPageRow(parsing: $0.value) }
     }
 
     /// Whether a collection is to be listed whole, because a run was asked to and did not.
     package func isOwed(_ collection: CollectionName) throws -> Bool {
-        try row(.owed(collection)) != nil
+        try get(.owed(collection)) != nil
     }
 }

@@ -8,8 +8,6 @@ import TidemarkStore
 /// The rows of one transaction: as they are stored or, once one of them was found not to be what
 /// was written, as the log makes them.
 final class MendedRows {
-    typealias Visit = ([UInt8], [UInt8]) throws -> Bool
-
     private let shared: SharedStore
     private let state: ViewTables.State
     private let models: ModelCache
@@ -32,49 +30,59 @@ final class MendedRows {
         self.fold = fold
     }
 
-    /// A row; `stored` reads it where it is stored.
-    func load(_ key: RowKey, _ stored: () throws -> [UInt8]?) throws -> [UInt8]? {
+    /// The rows of a source, or those that the log makes in the place of damaged ones.
+    func source(over stored: RowSource) -> RowSource {
+        RowSource(
+            get: { try self.get($0, stored) },
+            walk: { try self.walk($0, $1, $2, stored, $3) },
+            walkIndex: { try self.walkIndex($0, $1, $2, stored, $3) })
+    }
+
+    private func get(_ key: RowKey, _ stored: RowSource) throws -> [UInt8]? {
         if let rows = try rowsInDoubt() { return rows[key] }
-        do { return try stored() } catch let error as StoreError where error.code == .damagedTable {
+        do { return try stored.get(key) } catch let error as StoreError
+            where error.code == .damagedTable
+        {
             return try rows(insteadOf: error)[key]
         }
     }
 
-    /// Walks over rows of a tree; `stored` does it where they are stored.
-    ///
-    /// What was handed over before damage was found is right, and not handed over again.
-    func walk(
-        _ tree: Tree, _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ visit: Visit,
-        _ stored: (Visit) throws -> Void
-    ) throws {
-        try withoutActuallyEscaping(visit) { visit in
-            try walk(visit, stored) { rows, done, visit in
-                try rows.scan(tree, prefix: prefix, from: done ?? from, reversed: reversed, visit)
-            }
-        }
-    }
-
-    /// Walks over the records of an index, likewise.
-    func walkIndex(
-        _ name: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ visit: Visit,
-        _ stored: (Visit) throws -> Void
-    ) throws {
-        try withoutActuallyEscaping(visit) { visit in
-            try walk(visit, stored) { rows, done, visit in
-                try rows.scan(index: name, models, from: done ?? from, reversed: reversed, visit)
-            }
-        }
-    }
-
     private func walk(
-        _ visit: @escaping Visit, _ stored: (Visit) throws -> Void,
-        made: (MemoryRows, _ done: [UInt8]?, Visit) throws -> Void
+        _ tree: Tree, _ prefix: [UInt8], _ reversed: Bool, _ stored: RowSource,
+        _ visit: RowSource.Visit
     ) throws {
-        if let rows = try rowsInDoubt() { return try made(rows, nil, visit) }
+        let rest = try rest(after: visit) { try stored.walk(tree, prefix, reversed, $0) }
+        guard let (rows, done) = rest else { return }
+        try rows.scan(tree, prefix: prefix, from: done, reversed: reversed) { key, value in
+            if key == done { return true }
+            return try visit(key, value)
+        }
+    }
+
+    private func walkIndex(
+        _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ stored: RowSource,
+        _ visit: RowSource.Visit
+    ) throws {
+        let rest = try rest(after: visit) { try stored.walkIndex(prefix, from, reversed, $0) }
+        guard let (rows, done) = rest else { return }
+        try rows.scan(index: prefix, models, from: done ?? from, reversed: reversed) { key, value in
+            if key == done { return true }
+            return try visit(key, value)
+        }
+    }
+
+    /// Walks over rows where they are stored; when damage is found, what the log makes is to be
+    /// read instead, after the last row that was handed over: those up to there are right.
+    ///
+    /// - Returns: nil where nothing is left to be read.
+    private func rest(
+        after visit: RowSource.Visit, _ walk: @escaping (RowSource.Visit) throws -> Void
+    ) throws -> (rows: MemoryRows, done: [UInt8]?)? {
+        if let rows = try rowsInDoubt() { return (rows, nil) }
         var done: [UInt8]?
         var isVisitors = false
         do {
-            try stored { key, value in
+            try walk { key, value in
                 done = key
                 do { return try visit(key, value) } catch {
                     isVisitors = true
@@ -85,11 +93,9 @@ final class MendedRows {
             let rows = try rows(insteadOf: error)
             // Where records are out of order or missing, some may have been passed over.
             guard error.isAboutRecord || done == nil else { throw error }
-            try made(rows, done) { key, value in
-                guard key != done else { return true }
-                return try visit(key, value)
-            }
+            return (rows, done)
         }
+        return nil
     }
 
     /// The rows that the log makes, where the stored ones are known not to be those; else nil.

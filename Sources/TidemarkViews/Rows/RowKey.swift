@@ -119,6 +119,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func gate(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.gates + name.utf8)
     }
+    /// What the server's clock is believed to show.
+    package static let clock = gate("clock")
     package static func mutation(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.mutations)
     }

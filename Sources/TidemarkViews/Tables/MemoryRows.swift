@@ -87,20 +87,14 @@ package struct MemoryRows: Sendable, Equatable {
         }
     }
 
-    /// Folds over the rows, which stay as they are; the fold must not be kept.
+    /// The rows as what a reader reads; there are no indexes.
+    var source: RowSource {
+        RowSource(get: { self[$0] }, walk: { try scan($0, prefix: $1, reversed: $2, $3) })
+    }
+
+    /// Folds over the rows, which stay as they are.
     package func withFold<R>(_ models: ModelCache, _ body: (Fold) throws -> R) rethrows -> R {
-        try body(
-            Fold(
-                models: models, load: { self[$0] },
-                open: {
-                    var positions: [Position] = []
-                    scan(.ledger, prefix: Ledger.open) { key, _ in
-                        Position(bigEndianBytes: key.dropFirst()).map { positions.append($0) }
-                        return true
-                    }
-                    return positions
-                },
-                walk: { try scan($0, prefix: $1, $2) }))
+        try body(Fold(source, models))
     }
 
     /// Reads the rows as those of a store whose log ends at a position; it has no indexes.

@@ -167,46 +167,45 @@ package struct ViewTables: Sendable {
         return found
     }
 
-    /// Folds over the rows of one generation; the fold must not be kept.
-    func withFold<R>(
-        _ models: ModelCache, hasBindings: Bool = true, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
+    /// Reads the rows and indexes of one generation; the source must not be kept.
+    func withRows<R>(
+        _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (RowSource) throws -> R
     ) throws -> R {
         func run(
-            _ load: (RowKey) throws -> [UInt8]?, _ open: () throws -> [Position],
-            _ walk: (Tree, [UInt8], ([UInt8], [UInt8]) throws -> Bool) throws -> Void
+            _ get: (RowKey) throws -> [UInt8]?,
+            _ walk: (Tree, [UInt8], Bool, RowSource.Visit) throws -> Void,
+            _ walkIndex: ([UInt8], [UInt8]?, Bool, RowSource.Visit) throws -> Void
         ) throws -> R {
-            try withoutActuallyEscaping(load) { load in
-                try withoutActuallyEscaping(open) { open in
-                    try withoutActuallyEscaping(walk) { walk in
-                        try body(
-                            Fold(
-                                models: models, hasBindings: hasBindings, load: load, open: open,
-                                walk: walk))
+            try withoutActuallyEscaping(get) { get in
+                try withoutActuallyEscaping(walk) { walk in
+                    try withoutActuallyEscaping(walkIndex) { walkIndex in
+                        try body(RowSource(get: get, walk: walk, walkIndex: walkIndex))
                     }
                 }
             }
         }
         return try run(
             { key in try transaction.get(table(key.tree, generation), key.bytes) },
-            { try openMutations(generation, transaction) },
-            { tree, prefix, visit in
-                try scan(tree, generation, prefix: prefix, transaction, visit)
+            { tree, prefix, reversed, visit in
+                try scan(tree, generation, prefix: prefix, reversed: reversed, transaction, visit)
+            },
+            { prefix, from, reversed, visit in
+                let table = indexTable(generation)
+                try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) {
+                    try visit($0.copied(), $1.copied())
+                }
             })
     }
 
-    /// The positions of the mutations that are open.
-    private func openMutations(
-        _ generation: Generation, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> [Position] {
-        var positions: [Position] = []
-        try scan(.ledger, generation, prefix: Ledger.open, transaction) { key, _ in
-            if let position = Position(bigEndianBytes: key.dropFirst()) {
-                positions.append(position)
-            }
-            return true
+    /// Folds over the rows of one generation; the fold must not be kept.
+    func withFold<R>(
+        _ models: ModelCache, hasBindings: Bool = true, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
+    ) throws -> R {
+        try withRows(generation, transaction) { rows in
+            try body(Fold(rows, models, hasBindings: hasBindings))
         }
-        return positions
     }
 
     /// Writes row changes into one generation.

@@ -57,7 +57,7 @@ import TidemarkViews
         for key in [
             RowKey.entity(EntityKey("tasks", "ghost")), .store("ghost"), .open(Position(9)),
         ]
-        where try store.journal.read({ try $0.row(key) }) == nil {
+        where try store.journal.read({ try $0.get(key) }) == nil {
             try store.damage(key, [1, 2])
             #expect(
                 try store.journal.verify().findings == [

@@ -86,7 +86,7 @@ import TidemarkViews
                 of: store.journal, at: Position(position), in: store.scratch("p\(position)"))
             var rows: [SnapshotRow] = []
             for tree in Tree.allCases {
-                try past.forEachRow(tree) { key, value in
+                try past.walk(tree) { key, value in
                     rows.append(SnapshotRow(key: RowKey(tree, key), value: value))
                     return true
                 }

@@ -133,7 +133,7 @@ private struct Note: Entity, Equatable {
 
             try device.replica.answer(issues[1].id, .keepTheirs)
 
-            #expect(try device.replica.journal.read { try $0.row(place) } == nil)
+            #expect(try device.replica.journal.read { try $0.get(place) } == nil)
         }
     }
 

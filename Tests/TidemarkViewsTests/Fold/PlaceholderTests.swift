@@ -281,9 +281,8 @@ private struct RunMaker {
     @Test func `stand in for what was pruned, and forget what it was`() throws {
         var pruned = EntityRow()
         pruned.prunedDigest = [1, 2, 3]
-        let place = RowKey.entity(EntityKey("projects", "3"))
-        let rows = fold.rows.merging([place: pruned.encoded]) { $1 }
-        let next = Fold(load: { rows[$0] }, open: { [] })
+        fold.set(.entity(EntityKey("projects", "3")), pruned.encoded)
+        let next = fold.fold
         var run = RunMaker(after: fold.last)
         run.page("entries", [("1", #"{"project_id":3}"#)])
         for (index, event) in run.events.enumerated() {

@@ -88,7 +88,7 @@ extension PastViews {
     func rows() throws -> [Row] {
         var rows: [Row] = []
         for tree in Tree.allCases {
-            try forEachRow(tree) { key, value in
+            try walk(tree) { key, value in
                 rows.append(Row(key: RowKey(tree, key), value: value))
                 return true
             }

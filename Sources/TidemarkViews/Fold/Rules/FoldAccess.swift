@@ -10,7 +10,7 @@ import TidemarkRules
 
 extension Fold {
     /// Whether any entity is hidden for itself, and so perhaps others with it.
-    func hidesAny() throws -> Bool {
+    package func hidesAny() throws -> Bool {
         if let knownHidden { return knownHidden }
         let hidden = try get(.hiddenCount) != nil
         knownHidden = hidden
@@ -188,22 +188,5 @@ extension Fold {
             ruleVersion: PruneDecision.version, result: result, inputs: [position], fields: [],
             base: try entity(key).basePosition)
         put(.decision(position, index), decision.encoded)
-    }
-}
-
-extension ViewReader {
-    /// Whether there is an entity of a collection in reach.
-    package func hasInReach(_ collection: CollectionName) throws -> Bool {
-        try countInReach(collection, upTo: 1) > 0
-    }
-
-    /// How many entities of a collection are in reach; counts so many at most.
-    package func countInReach(_ collection: CollectionName, upTo limit: Int) throws -> Int {
-        var count = 0
-        try forEachEntity(in: collection) { _, row in
-            if row.isInReach { count += 1 }
-            return count < limit
-        }
-        return count
     }
 }

@@ -47,7 +47,7 @@ extension Fold {
     private func undecided(_ collection: CollectionModel) throws -> Set<EntityKey> {
         if let known = standing.undecided[collection.name] { return known }
         var keys: Set<EntityKey> = []
-        try forEachRow(in: collection.name) { key, value in
+        try forEachEncoded(in: collection.name) { key, value in
             let own = try? EntityRow(parsing: value).ownDocument(in: collection)
             if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
             return true
@@ -62,7 +62,7 @@ extension Fold {
     ) throws -> (key: EntityKey, row: EntityRow)? {
         var found: (key: EntityKey, row: EntityRow)?
         var count = 0
-        try forEachRow(in: collection) { key, value in
+        try forEachEncoded(in: collection) { key, value in
             let row = try EntityRow(parsing: value)
             guard row.baseState == .live, !row.isPlaceholder, row.document != nil else {
                 return true

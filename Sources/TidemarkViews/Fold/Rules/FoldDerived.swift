@@ -8,10 +8,6 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    func derivedMutation(_ position: Position, _ key: EntityKey) throws -> MutationRow? {
-        try get(.derived(position, key)).map { try MutationRow(parsing: $0) }
-    }
-
     func updateDerived(
         _ position: Position, _ key: EntityKey, _ change: (inout MutationRow) -> Void
     ) throws {

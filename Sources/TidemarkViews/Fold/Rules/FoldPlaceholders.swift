@@ -99,9 +99,6 @@ extension Fold {
         guard let bootID = start.bootID, let uptime = start.uptime else { return begunAt }
         return try serverNow(begunAt, bootID: bootID, uptime: uptime) ?? begunAt
     }
-
-    /// Whether an entity is only a placeholder.
-    package func isPlaceholder(_ key: EntityKey) throws -> Bool { try entity(key).isPlaceholder }
 }
 
 /// A placeholder that there is.
@@ -140,16 +137,12 @@ package struct PlaceholderRow: Sendable, Hashable {
     }
 }
 
-extension ViewReader {
+extension RowReading {
     /// The placeholders that there are, by key.
     package func placeholders() throws -> [(key: EntityKey, row: PlaceholderRow)] {
-        var found: [(key: EntityKey, row: PlaceholderRow)] = []
-        try forEachRow(Ledger.placeholders) { bytes, value in
-            guard let key = EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)) else {
-                return
-            }
-            found.append((key, try PlaceholderRow(parsing: value)))
+        try ledgerRows(Ledger.placeholders).compactMap { place, value in
+            let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))
+            return try key.map { ($0, try PlaceholderRow(parsing: value)) }
         }
-        return found
     }
 }

@@ -195,7 +195,7 @@ extension Fold {
         else { return [] }
         let fields = ([rule.start] + rule.among).map { Array($0.utf8) }
         var starts: [RivalStart] = []
-        try forEachRow(in: collection.name) { key, value in
+        try forEachEncoded(in: collection.name) { key, value in
             guard var document = try EntityRow.visibleDocument(in: value) else { return true }
             if !collection.migrations.isEmpty {
                 document = (try? collection.migrated(Array(document)))?[...] ?? document

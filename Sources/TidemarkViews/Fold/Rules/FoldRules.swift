@@ -201,7 +201,7 @@ extension Fold {
             {
                 continue
             }
-            try forEachRow(in: collection.name) { key, value in
+            try forEachEncoded(in: collection.name) { key, value in
                 let row = try EntityRow(parsing: value)
                 let own = try? row.ownDocument(in: collection)
                 try noteRunner(row, key, collection, own, event, position, isAnew: true)

@@ -33,7 +33,7 @@ package struct PruneDecision: Sendable, Hashable {
         let model = try rows.model()
         for collection in model.collections {
             guard let rule = collection.retention else { continue }
-            try rows.forEachRow(of: collection.name) { key, row in
+            try rows.forEachEntity(in: collection.name) { key, row in
                 let isOver =
                     row.isInSync && !row.isHidden && collection.isPast(row.base, rule, at: now)
                 if isOver { items.append(Item(key: key, rule: .retention)) }
@@ -102,7 +102,7 @@ private struct ReferenceGraph {
             let mayHide =
                 hidesAny && (collection.access.hidesAbsent || collection.access.owner != nil)
             guard mayHide || collection.placeholder != nil else { continue }
-            try rows.forEachRow(of: collection.name) { key, row in
+            try rows.forEachEntity(in: collection.name) { key, row in
                 if row.isPlaceholder, row.pending.isEmpty, row.attempt == nil {
                     placeholders[collection.name, default: []].append(key)
                     candidates.insert(key)
@@ -118,7 +118,7 @@ private struct ReferenceGraph {
         for collection in model.collections {
             let references = collection.references.filter { goals.contains($0.collection) }
             guard !references.isEmpty else { continue }
-            try rows.forEachRow(of: collection.name) { key, row in
+            try rows.forEachEntity(in: collection.name) { key, row in
                 if !pruned.contains(key) {
                     try link(key, row, collection, references, rows)
                 }
@@ -135,7 +135,7 @@ private struct ReferenceGraph {
         for document in row.documents(in: collection) {
             for reference in references {
                 for id in document.ids(in: reference.field) {
-                    let target = try rows.lasting(EntityKey(reference.collection, id))
+                    let target = try rows.resolve(EntityKey(reference.collection, id))
                     if target != key, candidates.contains(target), !named.contains(target) {
                         named.append(target)
                     }
@@ -172,15 +172,8 @@ extension EntityRow {
     }
 }
 
-extension Fold {
+extension RowReading {
     /// What a clean-up prunes now; not to be called while an event is folded that wrote something.
-    package func pruneDecision(at now: Timestamp) throws -> PruneDecision {
-        try PruneDecision(self, at: now)
-    }
-}
-
-extension ViewReader {
-    /// What a clean-up prunes now.
     package func pruneDecision(at now: Timestamp) throws -> PruneDecision {
         try PruneDecision(self, at: now)
     }

@@ -1,0 +1,77 @@
+// FoldEvents.swift — which part of the fold an event is for.
+
+import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// Does what an event says; what it writes counts once that is done.
+    ///
+    /// - Throws: ``JSONError`` for a payload that can't be read.
+    func understand(_ event: Event, _ position: Position) throws {
+        // What can't be read is kept and shown, and read by whoever knows it.
+        switch Payload(event) {
+        case .storeOpened: try keep("opened", event, position)
+        case .modelRegistered: try register(event, position)
+        case .localCreated: try edit(event, position, .create)
+        case .localUpdated: try edit(event, position, .update)
+        case .localDeleted: try edit(event, position, .delete)
+        case .localDiscarded: try discard(event, position)
+        case .localRetried: try retry(event)
+        case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
+        case .issueAnswered(let issue): try issueAnswered(event, issue, position)
+        case .timerFired(let timer): try fired(event, timer, position)
+        case .syncStarted(let start):
+            var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)
+            row.serverTime = try start.run.moment.flatMap { try serverClock()?.time(at: $0) }
+            put(.syncRun(position), row.encoded)
+            try owe(start.run, position)
+        case .syncFinished(let end):
+            try finish(event, end, position)
+            try noteEnd(event, end, position)
+        case .requestSent(let request): try sent(event, request, position)
+        case .requestAnswered(let answer): try answered(event, answer, position)
+        case .requestFailed(let failure): try failed(event, failure, position)
+        case .serverUpserted: try serverSays(event, position, isDeletion: false)
+        case .serverDeleted: try serverSays(event, position, isDeletion: true)
+        case .serverUnreadable(let record): unreadable(event, record, position)
+        case .pullPage(let page):
+            guard let name = event.collection else { return }
+            try listed(page, of: name, event, position)
+            try seen(page, of: name)
+            try namedAgain(page, of: name)
+            try paged(page, of: name, event)
+            try named(page, of: name, position)
+            try follow(page, of: name, event, position)
+        case .pullCompleted(let list):
+            try pulled(event, list, position)
+            if try !isTimeInDoubt() { try settleUnanswered(event, position) }
+        case .pushAccepted(let push): try accepted(event, push, position)
+        case .pushRejected(let refusal): try rejected(event, refusal, position)
+        // Kept in the log; no view of this version reads them.
+        case .serverDescribed, .unknown: break
+        }
+    }
+
+    /// Keeps what an event says of the store, under a name.
+    func keep(_ name: String, _ event: Event, _ position: Position) throws {
+        put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
+    }
+
+    private func finish(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
+        guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
+            // A run with nothing to say has no start of its own.
+            var row = SyncRunRow(startedAt: event.recordedAt, started: [])
+            row.finished = position
+            row.finishedAt = event.recordedAt
+            row.summary = event.payload
+            put(.syncRun(position), row.encoded)
+            try noteIdleClock(event, end, position)
+            return
+        }
+        var row = try SyncRunRow(parsing: bytes)
+        row.finished = position
+        row.finishedAt = event.recordedAt
+        row.summary = event.payload
+        put(.syncRun(start), row.encoded)
+    }
+}
