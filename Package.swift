@@ -42,6 +42,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
+        .library(name: "TidemarkSync", targets: ["TidemarkSync"]),
         .library(name: "TidemarkHTTP", targets: ["TidemarkHTTP"]),
         .library(name: "TidemarkInspect", targets: ["TidemarkInspect"]),
         .library(name: "TidemarkReplay", targets: ["TidemarkReplay"]),
@@ -89,7 +90,7 @@ let package = Package(
         module(
             "TidemarkInspect",
             [
-                "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "Tidemark", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
                 "TidemarkEvents",
             ]),
         module(

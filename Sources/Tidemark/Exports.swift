@@ -1,5 +1,26 @@
-// Exports.swift — the vocabulary that comes with `import Tidemark`.
+// Exports.swift — the vocabulary that comes with `import Tidemark`: what an app writes every day.
+//
+// Who writes an adapter or a transport imports TidemarkSync, which brings all of it.
 
-@_exported public import TidemarkCapsule
-@_exported public import TidemarkEvents
-@_exported public import TidemarkSync
+@_exported public import struct TidemarkEvents.CollectionModel
+@_exported public import struct TidemarkEvents.CollectionName
+@_exported public import enum TidemarkEvents.ConflictAnswer
+@_exported public import struct TidemarkEvents.ConflictCase
+@_exported public import struct TidemarkEvents.ConflictRule
+@_exported public import struct TidemarkEvents.EntityKey
+@_exported public import enum TidemarkEvents.EntityStatus
+@_exported public import struct TidemarkEvents.IndexModel
+@_exported public import struct TidemarkEvents.JSONDocument
+@_exported public import enum TidemarkEvents.JSONValue
+@_exported public import struct TidemarkEvents.ModelRegistration
+@_exported public import struct TidemarkEvents.Reference
+@_exported public import struct TidemarkEvents.Remote
+@_exported public import struct TidemarkEvents.SyncModel
+@_exported public import enum TidemarkEvents.SyncScope
+@_exported public import struct TidemarkEvents.SyncSettings
+@_exported public import struct TidemarkEvents.TimeSpan
+@_exported public import struct TidemarkEvents.Timestamp
+@_exported public import struct TidemarkSync.Credentials
+@_exported public import enum TidemarkSync.SyncFailure
+@_exported public import struct TidemarkSync.SyncOutcome
+@_exported public import struct TidemarkSync.SyncProgress

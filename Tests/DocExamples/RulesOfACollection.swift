@@ -6,7 +6,7 @@ package enum RulesOfACollection {
     static func firstRules() -> CollectionModel {
         CollectionModel(
             "entries", lastChangeField: "at", ids: .serverNumber,
-            since: SinceRule(ageMax: .months(2), serverDate: true))
+            since: .init(ageMax: .months(2), serverDate: true))
     }
 
     /// Teams, projects and entries with all rules of the article.
@@ -18,25 +18,25 @@ package enum RulesOfACollection {
         entries.match = ["start", "title"]
         entries.pushes = [.create, .update]
 
-        entries.since = SinceRule(ageMax: .months(2), serverDate: true)
-        entries.window = PullWindow(back: .months(2), ahead: .days(2))
+        entries.since = .init(ageMax: .months(2), serverDate: true)
+        entries.window = .init(back: .months(2), ahead: .days(2))
         entries.absence = .keeps
         entries.listedAfter = ["tags"]
 
-        teams.access = AccessRule(hidesAbsent: true, missing: "noTeam", relistsOnGain: true)
+        teams.access = .init(hidesAbsent: true, missing: "noTeam", relistsOnGain: true)
         entries.references = [Reference("team", to: "teams")]
-        entries.access = AccessRule(owner: "team")
+        entries.access = .init(owner: "team")
 
         entries.nullable = ["duration"]
-        entries.rivals = RivalRule(
+        entries.rivals = .init(
             whileNull: "duration", start: "start", end: .secondsSinceStart, stop: .nextStart)
 
-        projects.placeholder = PlaceholderRule(
+        projects.placeholder = .init(
             fields: ["title": "Out of reach"], copies: ["team"],
-            refetch: RefetchRule(every: .hours(24), together: "team"))
+            refetch: .init(every: .hours(24), together: "team"))
         entries.references = [Reference("project", to: "projects", placeholder: .always)]
 
-        entries.retention = RetentionRule(field: "start", ageMax: .months(2))
+        entries.retention = .init(field: "start", ageMax: .months(2))
         return [teams, projects, entries]
     }
 

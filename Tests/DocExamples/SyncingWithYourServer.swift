@@ -2,7 +2,8 @@
 // server.
 
 package import HTTPTypes
-package import Tidemark
+import Tidemark
+package import TidemarkSync
 
 /// Speaks to a server with `/COLLECTION?since=CURSOR` and `/COLLECTION/ID`, with ETags.
 package struct NotesAdapter: ServerAdapter {

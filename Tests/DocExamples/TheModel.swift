@@ -75,8 +75,8 @@ package enum TheModel {
     package static func settings() -> SyncSettings {
         SyncSettings(
             fullPullEvery: .days(1), batchSize: 10,
-            backoff: BackoffSpan(min: .seconds(10), max: .minutes(10)),
-            limits: [RequestLimit(requests: 30, within: .minutes(1))])
+            backoff: .init(min: .seconds(10), max: .minutes(10)),
+            limits: [.init(requests: 30, within: .minutes(1))])
     }
 
     package static func read(_ bytes: [UInt8]) throws -> ModelRegistration {

@@ -1,6 +1,7 @@
 // TimeTravel.swift — the code of the article of that name.
 
 import Tidemark
+import TidemarkSync
 
 enum TimeTravel {
     static func read(_ replica: Replica, _ position: Position) throws -> [Todo] {

@@ -41,8 +41,8 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [
-            "Tidemark", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-            "TidemarkEvents",
+            "Tidemark", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+            "TidemarkStore", "TidemarkEvents",
         ]),
     "Sources/TidemarkReplay": Module(
         imports: [

@@ -6,6 +6,7 @@ import TidemarkEvents
 import TidemarkInspect
 import TidemarkLog
 import TidemarkRules
+import TidemarkSync
 import TidemarkViews
 
 struct AsOf: ParsableCommand {

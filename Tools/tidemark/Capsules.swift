@@ -4,7 +4,9 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkCapsule
+import TidemarkEvents
 import TidemarkReplay
+import TidemarkSync
 import TidemarkViews
 
 struct CapsuleCommand: ParsableCommand {

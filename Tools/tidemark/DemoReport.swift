@@ -2,6 +2,7 @@
 
 import Foundation
 import Tidemark
+import TidemarkEvents
 import TidemarkHTTP
 import TidemarkInspect
 import TidemarkViews

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkEvents
 import TidemarkInspect
 import TidemarkReplay
 import TidemarkViews

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkEvents
 
 struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(

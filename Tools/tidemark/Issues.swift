@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkEvents
 import TidemarkInspect
 import TidemarkViews
 

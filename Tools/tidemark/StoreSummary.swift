@@ -1,6 +1,7 @@
 // StoreSummary.swift — what `tidemark status` says.
 
 import Tidemark
+import TidemarkEvents
 import TidemarkInspect
 import TidemarkRules
 import TidemarkViews

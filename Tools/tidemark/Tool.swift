@@ -7,6 +7,7 @@ import Foundation
 import Synchronization
 import Tidemark
 import TidemarkCapsule
+import TidemarkEvents
 
 struct Tool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

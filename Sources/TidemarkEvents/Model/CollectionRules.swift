@@ -29,29 +29,31 @@ public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     case keeps
 }
 
-/// How the user gets and loses access to entities: by the list of the collection, or with the
-/// entity that owns them.
-public struct AccessRule: Sendable, Hashable {
-    /// Whether an entity that a list of everything does not name is hidden, with everything that
-    /// it owns, instead of deleted: not seen, not pushed, and pruned in time.
-    public var hidesAbsent: Bool
-    /// The reference to the entity that owns this one, which is hidden while its owner is.
-    public var owner: String?
-    /// The code of the failure `SyncFailure.missing` with which a run ends where there is no entity
-    /// of the collection after it was pulled; nil where that may be.
-    public var missing: String?
-    /// Whether everything is listed anew when an entity gets accessible.
-    public var relistsOnGain: Bool
+extension CollectionModel {
+    /// How the user gets and loses access to entities: by the list of the collection, or with the
+    /// entity that owns them.
+    public struct AccessRule: Sendable, Hashable {
+        /// Whether an entity that a list of everything does not name is hidden, with everything
+        /// that it owns, instead of deleted: not seen, not pushed, and pruned in time.
+        public var hidesAbsent: Bool
+        /// The reference to the entity that owns this one, which is hidden while its owner is.
+        public var owner: String?
+        /// The code of the failure `SyncFailure.missing` with which a run ends where there is no
+        /// entity of the collection after it was pulled; nil where that may be.
+        public var missing: String?
+        /// Whether everything is listed anew when an entity gets accessible.
+        public var relistsOnGain: Bool
 
-    /// Everything is accessible, unless said otherwise.
-    public init(
-        hidesAbsent: Bool = false, owner: String? = nil, missing: String? = nil,
-        relistsOnGain: Bool = false
-    ) {
-        self.hidesAbsent = hidesAbsent
-        self.owner = owner
-        self.missing = missing
-        self.relistsOnGain = relistsOnGain
+        /// Everything is accessible, unless said otherwise.
+        public init(
+            hidesAbsent: Bool = false, owner: String? = nil, missing: String? = nil,
+            relistsOnGain: Bool = false
+        ) {
+            self.hidesAbsent = hidesAbsent
+            self.owner = owner
+            self.missing = missing
+            self.relistsOnGain = relistsOnGain
+        }
     }
 }
 
@@ -80,19 +82,21 @@ extension AccessRule: ModelObject {
     ]
 }
 
-/// When only what changed since a time is listed, by the server's last-change times.
-public struct SinceRule: Sendable, Hashable {
-    /// How far a date may lie back at most, by the server's clock; older ones are not used, and
-    /// everything is listed.
-    public var ageMax: TimeSpan
-    /// Whether the server's `Date` of an earlier list may be used where the last change that was
-    /// seen lies too far back.
-    public var serverDate: Bool
+extension CollectionModel {
+    /// When only what changed since a time is listed, by the server's last-change times.
+    public struct SinceRule: Sendable, Hashable {
+        /// How far a date may lie back at most, by the server's clock; older ones are not used, and
+        /// everything is listed.
+        public var ageMax: TimeSpan
+        /// Whether the server's `Date` of an earlier list may be used where the last change that
+        /// was seen lies too far back.
+        public var serverDate: Bool
 
-    /// Dates that lie back less than `ageMax`.
-    public init(ageMax: TimeSpan, serverDate: Bool = false) {
-        self.ageMax = ageMax
-        self.serverDate = serverDate
+        /// Dates that lie back less than `ageMax`.
+        public init(ageMax: TimeSpan, serverDate: Bool = false) {
+            self.ageMax = ageMax
+            self.serverDate = serverDate
+        }
     }
 }
 
@@ -131,17 +135,19 @@ extension SinceRule: ModelObject {
     ]
 }
 
-/// What of a collection is listed when everything is: a span around now.
-public struct PullWindow: Sendable, Hashable {
-    /// From so long ago.
-    public var back: TimeSpan
-    /// To so long from now.
-    public var ahead: TimeSpan
+extension CollectionModel {
+    /// What of a collection is listed when everything is: a span around now.
+    public struct PullWindow: Sendable, Hashable {
+        /// From so long ago.
+        public var back: TimeSpan
+        /// To so long from now.
+        public var ahead: TimeSpan
 
-    /// A span around the server's time.
-    public init(back: TimeSpan, ahead: TimeSpan = .zero) {
-        self.back = back
-        self.ahead = ahead
+        /// A span around the server's time.
+        public init(back: TimeSpan, ahead: TimeSpan = .zero) {
+            self.back = back
+            self.ahead = ahead
+        }
     }
 }
 

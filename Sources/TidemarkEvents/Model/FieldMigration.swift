@@ -1,19 +1,22 @@
 // FieldMigration.swift — how documents and edits of an older model are read by a newer one. What
 // the log and the server's bytes say is never rewritten.
 
-/// One step from an older shape of a collection's entities to a newer one.
-///
-/// A field that is new and may be missing needs none. Steps are only ever added at the end of a
-/// collection's list: each is for documents that the steps before it have been applied to.
-public enum FieldMigration: Sendable, Hashable {
-    /// A field has another name: where only the old one is there, it is read as the new one, and
-    /// what is pending on it is sent under the new one.
-    case rename(String, to: String)
-    /// A field is gone: what is pending on it is not sent. An edit of nothing else is superseded.
-    case remove(String)
-    /// A field must be there: where it is missing or null it has this value, also in what is
-    /// pending and not yet sent.
-    case require(String, default: JSONValue)
+extension CollectionModel {
+    /// One step from an older shape of a collection's entities to a newer one.
+    ///
+    /// A field that is new and may be missing needs none. Steps are only ever added at the end of a
+    /// collection's list: each is for documents that the steps before it have been applied to.
+    public enum FieldMigration: Sendable, Hashable {
+        /// A field has another name: where only the old one is there, it is read as the new one,
+        /// and what is pending on it is sent under the new one.
+        case rename(String, to: String)
+        /// A field is gone: what is pending on it is not sent. An edit of nothing else is
+        /// superseded.
+        case remove(String)
+        /// A field must be there: where it is missing or null it has this value, also in what is
+        /// pending and not yet sent.
+        case require(String, default: JSONValue)
+    }
 }
 
 extension FieldMigration {

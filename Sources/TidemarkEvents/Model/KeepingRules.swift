@@ -1,36 +1,40 @@
 // KeepingRules.swift — what stands in for entities that are not here, what a field must name, and
 // how long entities are kept.
 
-/// What stands in for an entity that others refer to and that is not here.
-public struct PlaceholderRule: Sendable, Hashable {
-    /// What its document holds beside the id.
-    public var fields: JSONObject
-    /// The fields that it gets from the entity that refers to it.
-    public var copies: [String]
-    /// When the server is asked for it again.
-    public var refetch: RefetchRule
+extension CollectionModel {
+    /// What stands in for an entity that others refer to and that is not here.
+    public struct PlaceholderRule: Sendable, Hashable {
+        /// What its document holds beside the id.
+        public var fields: JSONObject
+        /// The fields that it gets from the entity that refers to it.
+        public var copies: [String]
+        /// When the server is asked for it again.
+        public var refetch: RefetchRule
 
-    /// A stand-in.
-    public init(
-        fields: JSONObject = [:], copies: [String] = [], refetch: RefetchRule = RefetchRule()
-    ) {
-        self.fields = fields
-        self.copies = copies
-        self.refetch = refetch
+        /// A stand-in.
+        public init(
+            fields: JSONObject = [:], copies: [String] = [], refetch: RefetchRule = RefetchRule()
+        ) {
+            self.fields = fields
+            self.copies = copies
+            self.refetch = refetch
+        }
     }
 }
 
-/// When the server is asked for what a placeholder stands for, by ``ServerCall`` `refetch`.
-public struct RefetchRule: Sendable, Hashable {
-    /// How long after an answer in vain it is asked again; zero for never.
-    public var every: TimeSpan
-    /// The reference by whose target such questions are grouped.
-    public var together: String?
+extension CollectionModel {
+    /// When the server is asked for what a placeholder stands for, by ``ServerCall`` `refetch`.
+    public struct RefetchRule: Sendable, Hashable {
+        /// How long after an answer in vain it is asked again; zero for never.
+        public var every: TimeSpan
+        /// The reference by whose target such questions are grouped.
+        public var together: String?
 
-    /// Never, unless said otherwise.
-    public init(every: TimeSpan = .zero, together: String? = nil) {
-        self.every = every
-        self.together = together
+        /// Never, unless said otherwise.
+        public init(every: TimeSpan = .zero, together: String? = nil) {
+            self.every = every
+            self.together = together
+        }
     }
 }
 
@@ -65,28 +69,32 @@ extension RefetchRule: ModelObject {
     ]
 }
 
-/// When a reference makes a placeholder of what it names and is not here.
-public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
-    /// In every pull.
-    case always
-    /// In a pull of only some collections, which does not bring what is referred to.
-    case partial
+extension CollectionModel {
+    /// When a reference makes a placeholder of what it names and is not here.
+    public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
+        /// In every pull.
+        case always
+        /// In a pull of only some collections, which does not bring what is referred to.
+        case partial
+    }
 }
 
-/// How long entities are kept; by the server's time.
-///
-/// What was not synced, and what it refers to, is kept longer, and so is what holds a state of a
-/// ``RivalRule``.
-public struct RetentionRule: Sendable, Hashable {
-    /// The field with the time by which an entity's age is told.
-    public var field: String
-    /// How far that time may lie back; entities that are older are pruned.
-    public var ageMax: TimeSpan
+extension CollectionModel {
+    /// How long entities are kept; by the server's time.
+    ///
+    /// What was not synced, and what it refers to, is kept longer, and so is what holds a state of
+    /// a ``CollectionModel/RivalRule``.
+    public struct RetentionRule: Sendable, Hashable {
+        /// The field with the time by which an entity's age is told.
+        public var field: String
+        /// How far that time may lie back; entities that are older are pruned.
+        public var ageMax: TimeSpan
 
-    /// Entities whose time lies back longer are pruned.
-    public init(field: String, ageMax: TimeSpan) {
-        self.field = field
-        self.ageMax = ageMax
+        /// Entities whose time lies back longer are pruned.
+        public init(field: String, ageMax: TimeSpan) {
+            self.field = field
+            self.ageMax = ageMax
+        }
     }
 }
 
@@ -105,22 +113,24 @@ extension RetentionRule: ModelObject {
     ]
 }
 
-/// A field that must name one of the entities of a collection: where it is null and there is just
-/// one, it is that one, which is pushed.
-public struct ChoiceRule: Sendable, Hashable {
-    /// The field.
-    public var field: String
-    /// The collection of the entities that it may name.
-    public var collection: CollectionName
-    /// The code of the failure `SyncFailure.missing` with which a run ends where there is none or
-    /// more than one.
-    public var missing: String
+extension CollectionModel {
+    /// A field that must name one of the entities of a collection: where it is null and there is
+    /// just one, it is that one, which is pushed.
+    public struct ChoiceRule: Sendable, Hashable {
+        /// The field.
+        public var field: String
+        /// The collection of the entities that it may name.
+        public var collection: CollectionName
+        /// The code of the failure `SyncFailure.missing` with which a run ends where there is none
+        /// or more than one.
+        public var missing: String
 
-    /// A choice among the entities of a collection.
-    public init(_ field: String, of collection: CollectionName, missing: String) {
-        self.field = field
-        self.collection = collection
-        self.missing = missing
+        /// A choice among the entities of a collection.
+        public init(_ field: String, of collection: CollectionName, missing: String) {
+            self.field = field
+            self.collection = collection
+            self.missing = missing
+        }
     }
 }
 

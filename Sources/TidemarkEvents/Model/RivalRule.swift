@@ -1,61 +1,63 @@
 // RivalRule.swift — entities that may not hold a state together.
 
-/// Entities that may not hold a state together: of those in which a field is null, one keeps it,
-/// and the others get a value that ends it.
-public struct RivalRule: Sendable, Hashable {
-    /// Which value ends a loser's state.
-    public enum End: String, Sendable, Hashable, CaseIterable {
-        /// The whole seconds from its start to its stop.
-        case secondsSinceStart
-        /// The whole milliseconds from its start to its stop.
-        case millisecondsSinceStart
-        /// The time of its stop, as the collection's ``DateFormat`` writes times.
-        case stopTime
-    }
+extension CollectionModel {
+    /// Entities that may not hold a state together: of those in which a field is null, one keeps
+    /// it, and the others get a value that ends it.
+    public struct RivalRule: Sendable, Hashable {
+        /// Which value ends a loser's state.
+        public enum End: String, Sendable, Hashable, CaseIterable {
+            /// The whole seconds from its start to its stop.
+            case secondsSinceStart
+            /// The whole milliseconds from its start to its stop.
+            case millisecondsSinceStart
+            /// The time of its stop, as the collection's ``DateFormat`` writes times.
+            case stopTime
+        }
 
-    /// When a loser stops.
-    public enum Stop: String, Sendable, Hashable, CaseIterable {
-        /// At the earliest later start of any entity, or now; one that is overtaken by a start made
-        /// here stops now.
-        case nextStart
-        /// The same, of entities that were changed no earlier than the loser.
-        case nextStartNotOlder
-        /// Always now.
-        case now
-    }
+        /// When a loser stops.
+        public enum Stop: String, Sendable, Hashable, CaseIterable {
+            /// At the earliest later start of any entity, or now; one that is overtaken by a start
+            /// made here stops now.
+            case nextStart
+            /// The same, of entities that were changed no earlier than the loser.
+            case nextStartNotOlder
+            /// Always now.
+            case now
+        }
 
-    /// Who goes on where two were changed at the same time.
-    public enum Ties: String, Sendable, Hashable, CaseIterable {
-        /// The one that started later, then the one with the greater id: whatever came first.
-        case start
-        /// The one that was here first; then the result depends on the order of arrival.
-        case arrival
-    }
+        /// Who goes on where two were changed at the same time.
+        public enum Ties: String, Sendable, Hashable, CaseIterable {
+            /// The one that started later, then the one with the greater id: whatever came first.
+            case start
+            /// The one that was here first; then the result depends on the order of arrival.
+            case arrival
+        }
 
-    /// The field that is null while an entity holds the state.
-    public var whileNull: String
-    /// The field with the time at which an entity started.
-    public var start: String
-    /// The value that a loser gets in the field.
-    public var end: End
-    /// The fields that are equal among rivals: one group for the whole collection without any.
-    public var among: [String]
-    /// When a loser stops.
-    public var stop: Stop
-    /// Who wins a tie.
-    public var ties: Ties
+        /// The field that is null while an entity holds the state.
+        public var whileNull: String
+        /// The field with the time at which an entity started.
+        public var start: String
+        /// The value that a loser gets in the field.
+        public var end: End
+        /// The fields that are equal among rivals: one group for the whole collection without any.
+        public var among: [String]
+        /// When a loser stops.
+        public var stop: Stop
+        /// Who wins a tie.
+        public var ties: Ties
 
-    /// Rivals by a field that is null while the state lasts.
-    public init(
-        whileNull: String, start: String, end: End = .secondsSinceStart, among: [String] = [],
-        stop: Stop = .nextStart, ties: Ties = .start
-    ) {
-        self.whileNull = whileNull
-        self.start = start
-        self.end = end
-        self.among = among
-        self.stop = stop
-        self.ties = ties
+        /// Rivals by a field that is null while the state lasts.
+        public init(
+            whileNull: String, start: String, end: End = .secondsSinceStart, among: [String] = [],
+            stop: Stop = .nextStart, ties: Ties = .start
+        ) {
+            self.whileNull = whileNull
+            self.start = start
+            self.end = end
+            self.among = among
+            self.stop = stop
+            self.ties = ties
+        }
     }
 }
 

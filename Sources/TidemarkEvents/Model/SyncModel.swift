@@ -33,11 +33,12 @@ public struct Reference: Sendable, Hashable {
     /// Where the entity lies that the field names.
     public var collection: CollectionName
     /// When what is named and not here gets a placeholder; nil for never.
-    public var placeholder: PlaceholderUse?
+    public var placeholder: CollectionModel.PlaceholderUse?
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.
     public init(
-        _ field: String, to collection: CollectionName, placeholder: PlaceholderUse? = nil
+        _ field: String, to collection: CollectionName,
+        placeholder: CollectionModel.PlaceholderUse? = nil
     ) {
         self.field = field
         self.collection = collection

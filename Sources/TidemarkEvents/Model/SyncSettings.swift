@@ -39,40 +39,44 @@ public struct SyncSettings: Sendable, Hashable {
     }
 }
 
-/// The waits after runs that failed and may be mended by waiting.
-public struct BackoffSpan: Sendable, Hashable {
-    /// The first wait; it doubles with each further one.
-    public var min: TimeSpan
-    /// The longest wait.
-    public var max: TimeSpan
+extension SyncSettings {
+    /// The waits after runs that failed and may be mended by waiting.
+    public struct BackoffSpan: Sendable, Hashable {
+        /// The first wait; it doubles with each further one.
+        public var min: TimeSpan
+        /// The longest wait.
+        public var max: TimeSpan
 
-    /// Waits between 5 seconds and an hour, unless said otherwise.
-    public init(min: TimeSpan = .seconds(5), max: TimeSpan = .hours(1)) {
-        self.min = min
-        self.max = max
+        /// Waits between 5 seconds and an hour, unless said otherwise.
+        public init(min: TimeSpan = .seconds(5), max: TimeSpan = .hours(1)) {
+            self.min = min
+            self.max = max
+        }
     }
 }
 
-/// How many requests may be sent within a time: a sliding window.
-public struct RequestLimit: Sendable, Hashable {
-    /// That many requests at most.
-    public var requests: Int
-    /// Within any time of that length.
-    public var within: TimeSpan
-    /// Whether a pull begins only when all of its lists can be asked for within the limit.
-    public var wholePulls: Bool
-    /// Where it is given, requests are spread evenly over the time instead, and so many may come
-    /// early.
-    public var burst: Int?
+extension SyncSettings {
+    /// How many requests may be sent within a time: a sliding window.
+    public struct RequestLimit: Sendable, Hashable {
+        /// That many requests at most.
+        public var requests: Int
+        /// Within any time of that length.
+        public var within: TimeSpan
+        /// Whether a pull begins only when all of its lists can be asked for within the limit.
+        public var wholePulls: Bool
+        /// Where it is given, requests are spread evenly over the time instead, and so many may
+        /// come early.
+        public var burst: Int?
 
-    /// At most `requests` within any time of that length.
-    public init(
-        requests: Int, within: TimeSpan, wholePulls: Bool = false, burst: Int? = nil
-    ) {
-        self.requests = requests
-        self.within = within
-        self.wholePulls = wholePulls
-        self.burst = burst
+        /// At most `requests` within any time of that length.
+        public init(
+            requests: Int, within: TimeSpan, wholePulls: Bool = false, burst: Int? = nil
+        ) {
+            self.requests = requests
+            self.within = within
+            self.wholePulls = wholePulls
+            self.burst = burst
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 // SalvageReport.swift — salvaging a damaged store into a new one, and telling a person what came of
 // it, in lines of at most 80 columns, or a program, as one JSON object.
 
-package import Tidemark
+import Tidemark
 package import TidemarkEvents
 package import TidemarkLog
 import TidemarkStore
+package import TidemarkSync
 import TidemarkViews
 
 /// What was salvaged, and what was not.

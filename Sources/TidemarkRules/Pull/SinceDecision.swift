@@ -2,7 +2,7 @@
 
 package import TidemarkEvents
 
-/// From when on changes are listed; see ``SinceRule``.
+/// From when on changes are listed; see ``CollectionModel/SinceRule``.
 package enum SinceDecision {
     /// How long the date of an earlier list stands before it is noted anew, in seconds.
     ///

@@ -14,7 +14,7 @@ public enum ServerCall: Sendable, Hashable {
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
     /// Entities that are here as placeholders, asked for by another way than ``fetch(_:ids:)``;
-    /// `together` is what they all refer to by ``PlaceholderRule/refetch``.
+    /// `together` is what they all refer to by ``CollectionModel/PlaceholderRule/refetch``.
     case refetch(CollectionModel, ids: [String], together: String?)
     /// One entity as it is now.
     case read(CollectionModel, id: String)

@@ -18,7 +18,7 @@ public struct TogglServerModel: Sendable {
     /// The id that the next new row gets.
     public var nextID: Int64
     /// The most requests within a time, over which 429 is answered; nil for any number.
-    public var limit: RequestLimit?
+    public var limit: SyncSettings.RequestLimit?
     /// How many calendar months back a list may ask for changes.
     public var sinceMonthsMax = 3
 
@@ -29,7 +29,7 @@ public struct TogglServerModel: Sendable {
     private var taken: [Int64] = []
 
     /// A server with a user and preferences.
-    public init(nextID: Int64 = 1000, limit: RequestLimit? = nil) {
+    public init(nextID: Int64 = 1000, limit: SyncSettings.RequestLimit? = nil) {
         self.nextID = nextID
         self.limit = limit
         let start = Timestamp(milliseconds: 1_483_228_800_000)

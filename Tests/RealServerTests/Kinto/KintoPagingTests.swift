@@ -4,6 +4,7 @@ import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkSync
 
 @testable import SyncSupport
 

@@ -102,8 +102,9 @@ import TidemarkSync
 
     @Test func `ends after three failures of two collections in a row`() {
         var run = MachineScript(["a", "b", "c", "d"].map { CollectionModel($0) })
+        let failure = SyncFailure.server(status: 500, retryAfterSeconds: nil)
         for name in ["a", "b", "c"] {
-            run.replies["list \(name)"] = [.answer(.failure(.server(status: 500, retryAfterSeconds: nil)))]
+            run.replies["list \(name)"] = [.answer(.failure(failure))]
         }
         #expect(run.run() == ["list a", "list b", "list c", "end server"])
     }

@@ -1,0 +1,15 @@
+// RuleNames.swift — short names for what a model's rules are called inside; an app names them by the
+// type that they are a part of.
+
+package typealias AccessRule = CollectionModel.AccessRule
+package typealias SinceRule = CollectionModel.SinceRule
+package typealias PullWindow = CollectionModel.PullWindow
+package typealias PlaceholderRule = CollectionModel.PlaceholderRule
+package typealias RefetchRule = CollectionModel.RefetchRule
+package typealias PlaceholderUse = CollectionModel.PlaceholderUse
+package typealias RetentionRule = CollectionModel.RetentionRule
+package typealias ChoiceRule = CollectionModel.ChoiceRule
+package typealias RivalRule = CollectionModel.RivalRule
+package typealias FieldMigration = CollectionModel.FieldMigration
+package typealias BackoffSpan = SyncSettings.BackoffSpan
+package typealias RequestLimit = SyncSettings.RequestLimit

@@ -1,0 +1,45 @@
+// PublicSurfaceTests.swift — how many names an app gets with `import Tidemark`.
+
+import Foundation
+import Testing
+
+@Suite struct `import Tidemark` {
+    /// The public types that the facade declares outside of others.
+    private func declared() throws -> [String] {
+        let pattern = /^public (?:final |indirect )?(?:struct|enum|class|protocol|actor|typealias) (\w+)/
+            .anchorsMatchLineEndings()
+        return try Project.swiftFiles().filter { $0.hasPrefix("Sources/Tidemark/") }.flatMap {
+            try Project.text($0).matches(of: pattern).map { String($0.output.1) }
+        }
+    }
+
+    /// The types of other modules that it brings along.
+    private func exported() throws -> [String] {
+        let exports = try Project.text("Sources/Tidemark/Exports.swift")
+        let lines = exports.split(separator: "\n").filter { $0.hasPrefix("@_exported") }
+        return lines.compactMap {
+            $0.wholeMatch(of: /@_exported public import \w+ \w+\.(\w+)/).map {
+                String($0.output.1)
+            }
+        }
+    }
+
+    @Test func `brings what an app writes every day, and no more`() throws {
+        let names = try declared() + exported()
+
+        #expect(names.count <= 50, "\(names.count) names: \(names.sorted())")
+        for name in ["Replica", "SyncEngine", "CollectionModel", "SyncFailure"] {
+            #expect(names.contains(name), "\(name)")
+        }
+        for name in ["Event", "Position", "Patch", "ServerAdapter", "JSON", "Transport"] {
+            #expect(!names.contains(name), "\(name)")
+        }
+    }
+
+    @Test func `brings no module as a whole`() throws {
+        let exports = try Project.text("Sources/Tidemark/Exports.swift")
+        let lines = exports.split(separator: "\n").filter { $0.hasPrefix("@_exported") }
+
+        #expect(try exported().count == lines.count)
+    }
+}
