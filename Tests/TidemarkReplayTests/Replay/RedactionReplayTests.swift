@@ -21,7 +21,7 @@ import TidemarkViews
         arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
     func `are decided once more as they were`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
-            let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+            let redacted = try capsule.redactedByTool()
             guard let adapter = try redacted.adapter() else { return }
             let report = try await decided(redacted, adapter: adapter)
             if let found = report.divergence { Issue.record("\(name): \(found.text)") }
@@ -29,7 +29,7 @@ import TidemarkViews
     }
 
     @Test func `are files like any other`() throws {
-        let redacted = try SecretCapsule.make().redacted(Redaction(), key: RedactionSupport.key)
+        let redacted = try SecretCapsule.make().redactedByTool()
         let read = try Capsule(parsing: redacted.encoded)
 
         #expect(read == redacted)
