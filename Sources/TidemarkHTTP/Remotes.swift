@@ -12,6 +12,8 @@ private struct KnownAdapter: Sendable {
     var parameters: [(name: String, line: String)] = []
     /// What it gives to collections that don't say it themselves.
     var defaults = AdapterDefaults()
+    /// Which of its words are known.
+    let words: ServerWords
     /// Makes one for a remote with all parameters.
     let make: @Sendable (Remote, [String]) -> any ServerAdapter
 
@@ -26,14 +28,16 @@ private struct KnownAdapter: Sendable {
         KnownAdapter(
             name: "kinto", parameters: [("bucket", "The bucket with the collections.")],
             defaults: AdapterDefaults(lastChangeField: "last_modified"),
+            words: KintoAdapter.words,
             make: { KintoAdapter(origin: $0.origin, bucket: $1[0]) }),
         KnownAdapter(
-            name: "caldav", parameters: home,
+            name: "caldav", parameters: home, words: CalDAVAdapter.words,
             make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .events) }),
         KnownAdapter(
-            name: "carddav", parameters: home,
+            name: "carddav", parameters: home, words: CalDAVAdapter.words,
             make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .contacts) }),
-        KnownAdapter(name: "toggl", make: { _, _ in TogglAdapter() }),
+        KnownAdapter(
+            name: "toggl", words: TogglAdapter.words, make: { _, _ in TogglAdapter() }),
     ]
 
     static subscript(name: String) -> KnownAdapter? { all.first { $0.name == name } }
@@ -78,6 +82,9 @@ extension Remote {
         }
         return remote
     }
+
+    /// The words of its server, for a ``Redaction``; none where its adapter is not known.
+    public var words: ServerWords { KnownAdapter[adapter]?.words ?? ServerWords() }
 
     /// The adapter that the remote names.
     ///

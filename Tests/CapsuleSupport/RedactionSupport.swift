@@ -5,7 +5,9 @@ import TestSupport
 import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkLog
+import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
@@ -71,4 +73,13 @@ extension Capsule {
     }
 
     var events: [Event] { commits.flatMap { $0.entries.map(\.event) } }
+}
+
+extension Capsule {
+    /// Redacted as the tool does it: with the words of the server that the model names.
+    func redactedByTool(_ policy: Redaction = Redaction()) throws -> Capsule {
+        var policy = policy
+        if policy.words == ServerWords(), let remote = try remote() { policy.words = remote.words }
+        return try redacted(policy, key: RedactionSupport.key)
+    }
 }

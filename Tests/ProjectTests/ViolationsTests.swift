@@ -149,3 +149,29 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
         #expect(messages("// METHODTO" + "DOS and todo") == [])
     }
 }
+
+@Suite struct `words of servers` {
+    @Test(arguments: [
+        "/// As Kinto does.", "let toggl = 1", "KintoAdapter()", "\"last_modified\"",
+        "HTTPField.Name(\"Next-Page\")", "/buckets/b", "[\"workspaces\"]", "/// CalDAV's.",
+        "static let a = \"Backoff\"", "/// The header field Alert.", "\"VEVENT\"", "timeEntries",
+    ])
+    func `are found in the core`(code: String) {
+        #expect(serverWords(in: code, of: sync).count == 1)
+    }
+
+    @Test(arguments: [
+        "toggle()", "settings.backoff", "BackoffRule", "gates[.backoff]", "outcome.alert",
+        "/// Kind and subject.", "the next page", "a bucket of tokens",
+    ])
+    func `are not what only looks like them`(code: String) {
+        #expect(serverWords(in: code, of: sync) == [])
+    }
+
+    @Test func `are one member of the log, in its place`() {
+        let code = #"static let member = "Backoff""#
+
+        #expect(serverWords(in: code, of: "Sources/TidemarkEvents/Payloads/AskedRest.swift") == [])
+        #expect(serverWords(in: code, of: "Sources/TidemarkEvents/Payloads/A.swift").count == 1)
+    }
+}

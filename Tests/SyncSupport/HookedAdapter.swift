@@ -20,6 +20,8 @@ struct HookedAdapter: ServerAdapter {
     var tellsDeleted = false
     /// Asked between the decision to write and its event.
     var refusal: @Sendable (ServerCall) -> ServerRefusal? = { _ in nil }
+    /// What its header fields mean, where they are called otherwise than Kinto's.
+    var otherWords: ServerWords?
     /// Of which calls no request can be made.
     var cannotSend: @Sendable (ServerCall) -> Bool = { _ in false }
     /// Which lists are said to begin where the server knows nothing of.
@@ -30,6 +32,8 @@ struct HookedAdapter: ServerAdapter {
         traits.entitiesPerFetchMax = 1
         return traits
     }
+
+    var words: ServerWords { otherWords ?? kinto.words }
 
     func refusal(of call: ServerCall) -> ServerRefusal? { refusal(call) }
 

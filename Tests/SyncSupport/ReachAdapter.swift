@@ -16,6 +16,8 @@ struct ReachAdapter: ServerAdapter {
 
     var traits: ServerTraits { ServerTraits() }
 
+    var words: ServerWords { kinto.words }
+
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         try kinto.request(for: call)
     }

@@ -3,7 +3,9 @@
 import ArgumentParser
 import Tidemark
 import TidemarkCapsule
+import TidemarkHTTP
 import TidemarkReplay
+import TidemarkSync
 
 struct RedactOption: ParsableArguments {
     @Flag(
@@ -44,7 +46,15 @@ struct RedactOption: ParsableArguments {
     /// - Parameter random: sixty-four random bits.
     /// - Throws: a usage error, or findings where it can't be redacted.
     func applied(to capsule: Capsule, random: () -> UInt64) throws -> Capsule {
-        guard let policy else { return capsule }
+        guard var policy else { return capsule }
+        if let remote = try capsule.remote() {
+            policy.words = remote.words
+            if policy.words == ServerWords() {
+                Terminal.say(
+                    "tidemark: the adapter \"\(remote.adapter)\" is not known here: its paths and "
+                        + "other words are replaced, too")
+            }
+        }
         do { return try capsule.redacted(policy, random: random) } catch let error
             as RedactionError
         {

@@ -153,6 +153,10 @@ extension Capsule {
         for (name, value) in object {
             switch (shapes.member(name)?.content, value) {
             case (.owner, .string): object[name] = .string(namelessText)
+            case (.headerField, .string(let text)):
+                let isAddress = ["http://", "https://"].contains(where: text.hasPrefix)
+                object[name] = .string(
+                    isAddress ? nameless(address: text) : nameless(text: text, hosts))
             case (.address, .string(let text)), (.cursor, .string(let text)):
                 let isAddress = text.contains("://")
                 object[name] = .string(

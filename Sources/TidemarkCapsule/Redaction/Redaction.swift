@@ -1,11 +1,13 @@
 // Redaction.swift — a capsule without its secrets that replays as the one that it was made of.
 
 public import TidemarkEvents
+public import TidemarkSync
 import TidemarkViews
 
 /// What of a capsule is replaced, and what stays.
 ///
-/// Texts, numbers, ids, tokens, bytes, and the names of fields that no model mentions are replaced.
+/// Texts, numbers, ids, tokens, bytes, and the names of fields that no model mentions are replaced,
+/// and so are paths and whatever else a server has a word of its own for, but for ``words``.
 /// Equal values stay equal, also ids wherever they stand; lengths stay, in bytes of UTF-8; orders
 /// stay, of texts by their bytes and of numbers by their size. Punctuation, white space, true,
 /// false, null and 0 stay, and so do positions, HTTP status codes, and the model but for what it
@@ -27,16 +29,25 @@ public struct Redaction: Sendable, Hashable {
     public var keep: [String]
     /// Names of fields that stay beside those of the model; all of them where it is nil.
     public var names: Set<String>?
+    /// The words of the server that are no secrets, which its adapter knows (`adapter.words`).
+    ///
+    /// Without them none of its words stays, and no sync run of the capsule can be decided again:
+    /// its requests are others.
+    public var words: ServerWords
 
     /// A policy; without arguments, the one that gives away least but for times.
-    public init(times: Times = .kept, keep: [String] = [], names: Set<String>? = []) {
+    public init(
+        times: Times = .kept, keep: [String] = [], names: Set<String>? = [],
+        words: ServerWords = ServerWords()
+    ) {
         self.times = times
         self.keep = keep
         self.names = names
+        self.words = words
     }
 
     /// What it does, for whoever gets the capsule; not how far times were shifted.
-    var words: String {
+    var summary: String {
         var words = ["texts, numbers, ids and tokens replaced"]
         words.append(times == .kept ? "times kept" : "times shifted")
         if names == nil { words.append("names of fields kept") }
@@ -156,7 +167,7 @@ extension Capsule {
         }
         capsule.base.rows.sort { $0.key < $1.key }
         capsule.provenance.isRedacted = true
-        capsule.provenance.redaction = redactor.policy.words
+        capsule.provenance.redaction = redactor.policy.summary
         capsule.provenance.namesRemote = false
         // Who wrote it did not know that it would be handed on.
         capsule.provenance.note = ""

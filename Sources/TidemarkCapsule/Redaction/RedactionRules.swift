@@ -1,7 +1,8 @@
 // RedactionRules.swift — what the models of a capsule say of its values: which are times, which are
 // computed, and which names and constants are no secrets.
 
-import TidemarkEvents
+package import TidemarkEvents
+import TidemarkSync
 import TidemarkViews
 
 extension Capsule {
@@ -17,6 +18,13 @@ extension Capsule {
             }
         }
         return models
+    }
+
+    /// The server of the last model that it knows; nil where there is none.
+    package func remote() throws -> Remote? {
+        let model = try registeredModels().last
+        let known = model.flatMap { try? ModelRegistration(parsing: $0, isLogged: true) }
+        return known?.remote
     }
 }
 
@@ -40,11 +48,15 @@ struct RedactionRules {
     private(set) var constants: Set<String> = []
     /// The collections of the models.
     private var collections: [String] = []
+    /// Names of members that are ours, or the server's.
+    let ownNames: Set<String>
     /// Names that stay as names of members only.
     private let names: Set<String>?
 
     init(_ policy: Redaction, _ models: [[UInt8]]) throws {
-        names = policy.names.map { $0.union(Self.protocolNames) }
+        let ownNames = Set(["document", "set", "unset"]).union(policy.words.members.keys)
+        self.ownNames = ownNames
+        names = policy.names.map { $0.union(ownNames) }
         for bytes in models {
             guard let value = try? JSONValue(parsing: bytes) else { continue }
             read(value, isConstant: false)
@@ -125,12 +137,4 @@ struct RedactionRules {
         case .null, .bool: break
         }
     }
-
-    /// How members are called by servers and by us, in what goes to and fro.
-    static let protocolNames: Set<String> = [
-        "body", "bucket", "code", "collection", "collections", "data", "dataBase64", "defaults",
-        "deleted", "description", "details", "document", "errno", "error", "existing", "field",
-        "headers", "id", "info", "issues", "last_modified", "location", "message", "method", "name",
-        "path", "permissions", "requests", "responses", "schema", "set", "status", "unset", "value",
-    ]
 }

@@ -2,6 +2,7 @@
 // that a model mentions; of all the rest only null, true and false do.
 
 import TidemarkEvents
+import TidemarkSync
 
 /// What a piece of JSON is part of.
 struct RedactionContext {
@@ -13,9 +14,9 @@ struct RedactionContext {
     var isAnswer = false
 
     /// What a member of it is part of.
-    func inside(_ name: String) -> RedactionContext {
+    func inside(_ member: ServerWords.Member?) -> RedactionContext {
         var inner = self
-        if ["data", "details", "existing"].contains(name) { inner.isAnswer = false }
+        if member == .content { inner.isAnswer = false }
         return inner
     }
 }
@@ -97,31 +98,32 @@ extension Redactor {
         var new = JSONObject()
         for (key, value) in object {
             let inner = role == .kept ? .kept : rules.role(key, context.collection)
-            switch (key, value) {
-            case ("path", .string(let path)) where context.isExchange && role != .kept:
+            let member = server.members[key]
+            switch (member, value) {
+            case (.path, .string(let path)) where context.isExchange && role != .kept:
                 new[key] = .string(url(path))
-            case ("status", .number), ("code", .number), ("errno", .number):
+            case (.number, .number):
                 new[key] = context.isAnswer ? value : self.value(value, inner, context)
-            case ("dataBase64", .string(let encoded)) where role != .kept:
+            case (.base64, .string(let encoded)) where role != .kept:
                 new[key] = .string(base64(encoded))
             default:
                 if role == .kept { keep(key) }
                 new[role == .kept ? key : name(key)] = self.value(
-                    value, inner, context.inside(key))
+                    value, inner, context.inside(member))
             }
         }
         return new
     }
 
     private func plain(_ text: String) -> String {
-        isCalendar(text) ? calendar(text) : self.text(text)
+        lines(text) ?? self.text(text)
     }
 
     /// Bytes that are written as text.
     func base64(_ encoded: String) -> String {
         guard let bytes = Base64.decode(encoded) else { return text(encoded) }
-        if let text = String(validating: bytes, as: UTF8.self), isCalendar(text) {
-            return Base64.encode(Array(calendar(text).utf8))
+        if let lines = String(validating: bytes, as: UTF8.self).flatMap(self.lines) {
+            return Base64.encode(Array(lines.utf8))
         }
         return Base64.encode(text(bytes))
     }

@@ -3,6 +3,7 @@
 
 import TidemarkEvents
 import TidemarkLog
+import TidemarkSync
 
 extension Redactor {
     /// The payload of an event of a kind.
@@ -56,7 +57,13 @@ extension Redactor {
         for (name, value) in object {
             switch shapes.member(name) {
             case nil: new[self.name(name)] = body(value, of: collection)
-            case let shape? where shape.isPrefix:
+            case let shape? where shape.content == .headerField:
+                if let content = server.meaning(ofMember: name)?.content {
+                    new[name] = member(content, value, collection)
+                } else {
+                    new[self.name(name)] = body(value, of: collection)
+                }
+            case let shape? where shape.extent == .prefix:
                 let rest = text(String(name.dropFirst(shape.name.count)))
                 new[shape.name + rest] = member(shape.content, value, collection)
             case let shape? where shape.content == .body:
@@ -153,8 +160,8 @@ extension Redactor {
             case ("credentialsVariable", _):
                 new[name] = .string(Remote.usualCredentialsVariable)
             case ("origin", .string(let text)): new[name] = .string(url(text))
-            // The user's own bucket is everybody's by that name.
-            case ("bucket", "default"): new[name] = value
+            case (_, .string(let text)) where server.constants[name]?.contains(text) == true:
+                new[name] = value
             case (_, .string(let text)):
                 new[name] = .string(text.contains("/") ? url(text) : self.text(text))
             default: new[name] = body(value, of: nil)
@@ -189,5 +196,16 @@ extension Redactor {
         case .json: event.payload = try payload(old.kind, old.payload, of: collection)
         }
         return event
+    }
+}
+
+extension ServerWords.Field.Meaning {
+    /// What stands in the member that holds it.
+    fileprivate var content: PayloadContent {
+        switch self {
+        case .notice: .text
+        case .rest: .plain
+        case .nextPage: .address
+        }
     }
 }

@@ -1,7 +1,8 @@
-// Redactor+Texts.swift — texts of which something must stay readable: addresses, and the items of
-// calendars and address books.
+// Redactor+Texts.swift — texts of which something must stay readable: addresses, and texts of
+// lines, such as those of calendars.
 
 import TidemarkEvents
+import TidemarkSync
 
 extension Redactor {
     // MARK: Addresses
@@ -16,10 +17,11 @@ extension Redactor {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let segments = (parts.first ?? "").split(
             separator: "/", omittingEmptySubsequences: false)
-        // The user's own bucket; elsewhere it is an id like any other.
+        // Where it follows on something else it is an id like any other.
         let path = segments.indices.map { index in
-            let isOwn = index > 0 && segments[index - 1] == "buckets"
-            return isOwn && segments[index] == "default" ? "default" : segment(segments[index])
+            let constants = index > 0 ? server.constants[String(segments[index - 1])] : nil
+            let segment = String(segments[index])
+            return constants?.contains(segment) == true ? segment : self.segment(segments[index])
         }.joined(separator: "/")
         guard parts.count == 2 else { return path }
         let query = parts[1].split(separator: "&", omittingEmptySubsequences: false)
@@ -30,32 +32,40 @@ extension Redactor {
     private func segment(_ segment: Substring) -> String {
         escaped(segment) { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
-            if RedactionWords.paths.contains(text) { return bytes }
-            for suffix in [".ics", ".vcf"] where text.hasSuffix(suffix) {
-                return self.text(Array(bytes.dropLast(4))) + Array(suffix.utf8)
+            if server.segments.contains(text) || RedactionWords.segments.contains(text) {
+                return bytes
+            }
+            for suffix in server.suffixes where text.hasSuffix(suffix) {
+                return self.text(Array(bytes.dropLast(suffix.utf8.count))) + Array(suffix.utf8)
             }
             return self.text(bytes)
         }
     }
 
-    private func parameter(_ parameter: Substring) -> String {
-        let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    private func parameter(_ text: Substring) -> String {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
-        guard parts.count == 2 else { return escaped(parameter) { self.text($0) } }
-        if RedactionWords.counts.contains(name), Int64(parts[1]) != nil { return String(parameter) }
-        if name == "deleted", parts[1] == "true" { return String(parameter) }
-        let isKnown =
-            RedactionWords.paths.contains(name) || RedactionWords.queries.contains(name)
-        let newName = isKnown ? name : escaped(parts[0]) { self.text($0) }
+        guard parts.count == 2 else { return escaped(text) { self.text($0) } }
+        let parameter = server.parameters[name]
+        if parameter == .count, Int64(parts[1]) != nil { return String(text) }
+        if parameter == .flag, parts[1] == "true" { return String(text) }
+        let newName = parameter == nil ? escaped(parts[0]) { self.text($0) } : name
         return newName + "="
             + escaped(parts[1]) { bytes in
-                if name == "since", let seconds = Int64(String(decoding: bytes, as: UTF8.self)) {
-                    let (sum, overflow) = seconds.addingReportingOverflow(self.shift / 1_000_000)
-                    return Array(String(overflow ? seconds : sum).utf8)
+                switch parameter {
+                case .seconds: seconds(bytes) ?? token(bytes)
+                case .ids: ids(bytes)
+                case .version, .count, .flag: token(bytes)
+                case nil: self.text(bytes)
                 }
-                if name == "in_id" { return self.ids(bytes) }
-                return isKnown ? self.token(bytes) : self.text(bytes)
             }
+    }
+
+    /// Seconds since 1970 at another time; nil for what is no number.
+    private func seconds(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let seconds = Int64(String(decoding: bytes, as: UTF8.self)) else { return nil }
+        let (sum, overflow) = seconds.addingReportingOverflow(shift / 1_000_000)
+        return Array(String(overflow ? seconds : sum).utf8)
     }
 
     /// Several ids with commas between them, each in quotes.
@@ -104,24 +114,24 @@ extension Redactor {
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
-    // MARK: Calendars and address books
+    // MARK: Texts of lines
 
-    func isCalendar(_ text: String) -> Bool {
-        text.hasPrefix("BEGIN:VCALENDAR") || text.hasPrefix("BEGIN:VCARD")
-    }
-
-    /// An item of RFC 5545 or RFC 6350: the names of its properties stay, and times by the policy.
-    func calendar(_ text: String) -> String {
+    /// A text of lines: the names of its lines stay, and times by the policy; nil for any other.
+    func lines(_ text: String) -> String? {
+        let form = server.lines.first { form in
+            form.beginnings.contains(where: text.hasPrefix)
+        }
+        guard let form else { return nil }
         // "\r\n" is one Character; lines are taken apart as bytes.
-        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { line in
                 let hasReturn = line.last == UInt8(ascii: "\r")
                 let line = String(decoding: hasReturn ? line.dropLast() : line, as: UTF8.self)
-                return self.line(line) + (hasReturn ? "\r" : "")
+                return self.line(line, form) + (hasReturn ? "\r" : "")
             }.joined(separator: "\n")
     }
 
-    private func line(_ line: String) -> String {
+    private func line(_ line: String, _ form: ServerWords.Lines) -> String {
         // The rest of a long line.
         if line.hasPrefix(" ") || line.hasPrefix("\t") {
             return String(line.prefix(1)) + text(String(line.dropFirst()))
@@ -130,20 +140,19 @@ extension Redactor {
         let head = line[..<colon].split(separator: ";", maxSplits: 1)
         let name = String(head.first ?? "")
         let value = String(line[line.index(after: colon)...])
-        let isKnown = RedactionWords.properties.contains(name)
-        var new = isKnown ? name : text(name)
+        let isStructure = form.structure.contains(name)
+        let isTime = form.times.contains(name)
+        var new = isStructure || isTime || form.names.contains(name) ? name : text(name)
         if head.count == 2 { new += ";" + text(String(head[1])) }
         new += ":"
-        if RedactionWords.structure.contains(name) { return new + word(value) }
-        if RedactionWords.timeProperties.contains(name) {
-            let times = value.split(separator: ",", omittingEmptySubsequences: false)
-            return new + times.map { calendarTime(String($0)) }.joined(separator: ",")
-        }
-        return new + text(value)
+        if isStructure { return new + word(value) }
+        guard isTime else { return new + text(value) }
+        let times = value.split(separator: ",", omittingEmptySubsequences: false)
+        return new + times.map { basicTime(String($0)) }.joined(separator: ",")
     }
 
     /// `20261121T120544Z` or a part of it; any other text is one.
-    private func calendarTime(_ text: String) -> String {
+    private func basicTime(_ text: String) -> String {
         let digits = text.utf8.prefix(8)
         let rest = String(text.dropFirst(8))
         let isTime = rest.isEmpty || (rest.hasPrefix("T") && [7, 8].contains(rest.utf8.count))

@@ -4,6 +4,7 @@
 import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
+import TidemarkSync
 import TidemarkViews
 
 /// Replaces values by others, the same by the same.
@@ -11,6 +12,8 @@ import TidemarkViews
 /// Everything comes by ``text(_:)`` in the end: ids, words, tokens, digits.
 final class Redactor {
     let policy: Redaction
+    /// The words of the server.
+    let server: ServerWords
     let rules: RedactionRules
     private let key: [UInt8]
     private var texts: RedactionTexts?
@@ -27,6 +30,7 @@ final class Redactor {
 
     init(_ policy: Redaction, models: [[UInt8]], key: [UInt8]) throws {
         self.policy = policy
+        server = policy.words
         self.key = key
         rules = try RedactionRules(policy, models)
         words = rules.words
@@ -44,7 +48,7 @@ final class Redactor {
     /// The first round: whatever `body` has replaced stays as it is, and is noted.
     func collect(_ body: () throws -> Void) rethrows {
         try body()
-        let taken = words.union(RedactionRules.protocolNames.map { Array($0.utf8) })
+        let taken = words.union(rules.ownNames.map { Array($0.utf8) })
             .union(rules.constants.map { Array($0.utf8) })
         texts = RedactionTexts(found.subtracting(words), avoiding: taken, key: key)
         found = []
@@ -72,9 +76,10 @@ final class Redactor {
         String(decoding: self.text(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// A word of ours stays, any other text does not.
+    /// A word of ours or of the server stays, any other text does not.
     func word(_ text: String) -> String {
-        RedactionWords.all.contains(text) ? text : self.text(text)
+        let isKnown = RedactionWords.own.contains(text) || server.others.contains(text)
+        return isKnown ? text : self.text(text)
     }
 
     /// The name of a member.
@@ -102,15 +107,22 @@ final class Redactor {
     /// A version, a cursor, an epoch: times in them are times, everything else is text.
     func token(_ bytes: [UInt8]) -> [UInt8] {
         guard let string = String(validating: bytes, as: UTF8.self) else { return text(bytes) }
-        let parts = string.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        if parts.count == 2, isTime(String(parts[0])) || parts[0] == "-" {
-            return Array((timeText(String(parts[0])) + "@" + text(String(parts[1]))).utf8)
-        }
+        if let made = madeVersion(string) { return Array(made.utf8) }
         if isTime(string) { return Array(timeText(string).utf8) }
         let quoted = string.hasPrefix("\"") && string.hasSuffix("\"") && string.utf8.count > 2
         guard quoted else { return text(bytes) }
         return [UInt8(ascii: "\"")] + token(Array(bytes.dropFirst().dropLast()))
             + [UInt8(ascii: "\"")]
+    }
+
+    /// A version that an adapter made of a time and something else; nil for any other.
+    private func madeVersion(_ text: String) -> String? {
+        guard let form = server.versions else { return nil }
+        let parts = text.split(
+            separator: form.separator, maxSplits: 1, omittingEmptySubsequences: false
+        ).map(String.init)
+        guard parts.count == 2, isTime(parts[0]) || parts[0] == form.unknown else { return nil }
+        return timeText(parts[0]) + String(form.separator) + self.text(parts[1])
     }
 
     func token(_ text: String) -> String {

@@ -3,7 +3,7 @@
 
 /// A configured server: where it is, what it speaks, where the credentials come from.
 public struct Remote: Sendable, Hashable {
-    /// Scheme, host and port: `https://kinto.example.org`, optionally with a base path; never a
+    /// Scheme, host and port: `https://sync.example.org`, optionally with a base path; never a
     /// user, a query or a fragment.
     public var origin: String
     /// The name of the server adapter.
@@ -13,7 +13,7 @@ public struct Remote: Sendable, Hashable {
     /// Where the tool takes the credentials from: the name of an environment variable, of letters
     /// and digits of ASCII and `_`, and never a credential itself.
     public var credentialsVariable: String
-    /// What the adapter needs to know, for Kinto `bucket`; never a secret.
+    /// What the adapter needs to know, such as where in the server the data lies; never a secret.
     public var parameters: [String: String]
 
     /// The environment variable that the tool reads unless the model names another.

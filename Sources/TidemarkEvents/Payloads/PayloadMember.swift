@@ -29,6 +29,8 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case path
     /// A path, or a whole address, of what comes next.
     case address
+    /// A header field of an answer: what it means the server's adapter says.
+    case headerField
     /// Where a list goes on: a version, or an address.
     case cursor
     /// What was sent or answered, as JSON.
@@ -47,10 +49,20 @@ package indirect enum PayloadContent: Sendable, Hashable {
 
 /// A member without its type: what tools need to know of it.
 package struct PayloadMemberShape: Sendable, Hashable {
-    /// The name, or what it begins with.
+    /// Which members it is.
+    package enum Extent: Sendable, Hashable {
+        /// The one of the name.
+        case one
+        /// All that begin with the name, and end with what they are about.
+        case prefix
+        /// All that begin with a capital letter, and are no others.
+        case headerFields
+    }
+
+    /// The name, or a pattern of what it begins with.
     package var name: String
-    /// Whether names only begin with it, and end with what they are about.
-    package var isPrefix = false
+    /// Which members it is.
+    package var extent = Extent.one
     /// What stands in it.
     package var content: PayloadContent
 }
@@ -58,7 +70,20 @@ package struct PayloadMemberShape: Sendable, Hashable {
 extension [PayloadMemberShape] {
     /// The member of that name; nil for one of another version.
     package func member(_ name: String) -> PayloadMemberShape? {
-        first { $0.isPrefix ? name.hasPrefix($0.name) : ExactString($0.name) == ExactString(name) }
+        first { shape in
+            switch shape.extent {
+            case .one: ExactString(shape.name) == ExactString(name)
+            case .prefix: name.hasPrefix(shape.name)
+            case .headerFields: name.beginsWithCapital
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether it begins as the names of header fields do, and no member of ours does.
+    package var beginsWithCapital: Bool {
+        utf8.first.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? false
     }
 }
 
@@ -118,7 +143,7 @@ extension PayloadMember {
         prefix: String, _ path: any WritableKeyPath<Payload, [Named<Value>]> & Sendable,
         _ codec: PayloadCodec<Value>, _ content: PayloadContent
     ) {
-        shapes = [PayloadMemberShape(name: prefix, isPrefix: true, content: content)]
+        shapes = [PayloadMemberShape(name: prefix, extent: .prefix, content: content)]
         reader = { (document, payload) throws(PayloadProblem) in
             for name in document.keys where name.hasPrefix(prefix) {
                 guard let value = try codec.value(of: name, in: document) else { continue }
@@ -129,6 +154,32 @@ extension PayloadMember {
         writer = { payload, output in
             for named in payload[keyPath: path] {
                 output.add(prefix + named.name) { codec.append(named.value, &$0) }
+            }
+        }
+    }
+
+    /// Header fields of an answer, each a text under its name, which begins with a capital letter;
+    /// written in their order.
+    ///
+    /// - Parameter others: those that have members of their own.
+    package init(
+        fields path: any WritableKeyPath<Payload, [Named<String>]> & Sendable,
+        besides others: Set<String>
+    ) {
+        shapes = [
+            PayloadMemberShape(name: "[A-Z]", extent: .headerFields, content: .headerField)
+        ]
+        reader = { (document, payload) throws(PayloadProblem) in
+            for name in document.keys where name.beginsWithCapital && !others.contains(name) {
+                guard let value = try PayloadCodec<String>.text.value(of: name, in: document) else {
+                    continue
+                }
+                payload[keyPath: path].append(Named(name, value))
+            }
+        }
+        writer = { payload, output in
+            for field in payload[keyPath: path] {
+                output.add(field.name) { PayloadCodec<String>.text.append(field.value, &$0) }
             }
         }
     }

@@ -19,12 +19,12 @@ package struct RequestAnswered: MemberPayload {
     package var mayHaveArrived = false
     /// What it proves of a write, where that is not what its status usually proves.
     package var proves: WriteEffect?
-    /// The header fields Date, ETag, Alert, Backoff and Next-Page, as they came.
+    /// The header fields Date and ETag, as they came.
     package var date: String?
     package var tag: String?
-    package var alert: String?
-    package var backoff: String?
-    package var nextPage: String?
+    /// Those that the server's adapter has kept beside them, as they came and in its order; what
+    /// they mean it says.
+    package var fields: [Named<String>] = []
     /// Microseconds since the device's boot, when the answer came.
     package var uptime: Int64?
     /// Nil where the call did not fail.
@@ -47,9 +47,7 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember("proves", \.proves, .word, .plain),
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("ETag", \.tag, .text, .token),
-        PayloadMember("Alert", \.alert, .text, .text),
-        PayloadMember("Backoff", \.backoff, .text, .plain),
-        PayloadMember("Next-Page", \.nextPage, .text, .address),
+        PayloadMember(fields: \.fields, besides: ["Date", "ETag"]),
         PayloadMember("uptime", \.uptime, .integer, .plain),
         PayloadMember("failure", \.failure, .word, .plain),
         PayloadMember("retryAfter", \.retryAfter, .integer, .plain),
@@ -67,8 +65,11 @@ package struct RequestAnswered: MemberPayload {
     /// The server's clock, where it is one to go by: not that of whoever answered in its place.
     package var serverTime: Timestamp? { failure == nil ? date.flatMap(HTTPDate.parse) : nil }
 
-    /// For how many seconds the server asked for no call that is not needed.
-    package var backoffSeconds: Int64? { backoff.flatMap(BackoffField.seconds) }
+    /// For how many seconds the server asked for no call that is not needed, as it wrote it.
+    package var backoff: String? { fields.first { $0.name == AskedRest.member }?.value }
+
+    /// The same as a number.
+    package var backoffSeconds: Int64? { backoff.flatMap(AskedRest.seconds) }
 
     /// Whether the server says that there is nothing of what was asked after.
     package var isGone: Bool { status == 404 || status == 410 }

@@ -33,7 +33,7 @@ package struct SyncFinished: MemberPayload {
     package var answerUptime: Int64?
     /// When requests were sent that are not logged by themselves.
     package var requestTimes: [Timestamp] = []
-    /// What the server asked by its header field Backoff.
+    /// For how many seconds the server asked for no call that is not needed, as it wrote it.
     package var backoff: String?
     /// Microseconds since the boot, at the end.
     package var uptime: Int64?
@@ -60,7 +60,7 @@ package struct SyncFinished: MemberPayload {
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("answerUptime", \.answerUptime, .integer, .plain),
         PayloadMember("requestTimes", \.requestTimes, .list(of: .time), .time) { $0.isEmpty },
-        PayloadMember("Backoff", \.backoff, .text, .plain),
+        PayloadMember(AskedRest.member, \.backoff, .text, .plain),
         PayloadMember("endUptime", \.uptime, .integer, .plain),
     ]
 
@@ -70,7 +70,7 @@ package struct SyncFinished: MemberPayload {
     package var serverTime: Timestamp? { date.flatMap(HTTPDate.parse) }
 
     /// For how many seconds the server asked for no call that is not needed.
-    package var backoffSeconds: Int64? { backoff.flatMap(BackoffField.seconds) }
+    package var backoffSeconds: Int64? { backoff.flatMap(AskedRest.seconds) }
 }
 
 /// How a run ended.
@@ -105,19 +105,5 @@ extension PayloadCodec<RunOutcome> {
                 }
             },
             append: { JSON.appendString($0.word, to: &$1) })
-    }
-}
-
-/// A server's header field Backoff: for how many seconds it asks for no call that is not needed.
-package enum BackoffField {
-    /// The longest time that is honoured.
-    package static let secondsMax: Int64 = 24 * 60 * 60
-
-    /// The seconds, from 0 to ``secondsMax``; nil when the text means nothing.
-    package static func seconds(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int64(text).map { min($0, secondsMax) } ?? secondsMax
     }
 }

@@ -63,16 +63,22 @@ enum TogglType: String {
 /// What stands for a version where the server has none: `AT@WORKSPACE`, each part only where the
 /// document has it.
 enum TogglRevision {
+    /// What stands between the two.
+    static let separator: Character = "@"
+    /// What stands for a time that the document has not.
+    static let unknownTime = "-"
+
     /// The version of a document.
     static func of(_ document: JSONDocument) -> Revision {
-        let time = document.value("at")?.stringValue ?? "-"
+        let time = document.value("at")?.stringValue ?? unknownTime
         let workspace = document.value("workspace_id")?.idText
-        return Revision(time + (workspace.map { "@" + $0 } ?? ""))
+        return Revision(time + (workspace.map { "\(separator)\($0)" } ?? ""))
     }
 
     /// The workspace that a version names.
     static func workspace(of revision: Revision) -> String? {
-        let parts = revision.description.split(separator: "@", omittingEmptySubsequences: false)
+        let parts = revision.description.split(
+            separator: separator, omittingEmptySubsequences: false)
         return parts.count == 2 ? String(parts[1]) : nil
     }
 }

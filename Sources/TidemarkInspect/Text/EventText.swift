@@ -5,7 +5,7 @@ package import TidemarkEvents
 
 /// Events and bytes as one line of text.
 package enum EventText {
-    /// Kind, subject and gist: `request.sent tasks/1 PUT /v1/buckets/b/…`.
+    /// Kind, subject and gist: `request.sent tasks/1 PUT /tasks/1`.
     ///
     /// - Parameter payloadMax: how many characters of a payload or an address are shown at most.
     package static func line(_ event: Event, payloadMax: Int = 60) -> String {

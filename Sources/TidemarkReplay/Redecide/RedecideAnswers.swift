@@ -15,12 +15,12 @@ extension RedecideHost {
     func answer(
         to question: SyncQuestion, _ read: RecordedRead
     ) throws -> (ServerAnswer, AnswerRecord) {
-        let head = AnswerHead(read.answered, bodies)
+        let head = AnswerHead(read.answered, bodies, adapter)
         if let error = head.error { return (ServerAnswer(error, to: question.call), head.record) }
         let note = head.event.answerNote
         if let answer = note.kind.flatMap(ServerAnswer.init(word:)) { return (answer, head.record) }
         // What is kept of it says it all, unless it brought something.
-        let kept = head.answer(to: question.call, by: adapter)
+        let kept = head.answer(to: question.call)
         switch kept {
         case .unchanged, .cursorExpired: return (kept, head.record)
         default: if head.isFailure { return (kept, head.record) }
@@ -45,7 +45,7 @@ extension RedecideHost {
     func quiet(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
         var answered = RequestAnswered(status: 200)
         answered.date = run.ending?.date
-        answered.backoff = run.ending?.backoff
+        answered.fields = run.ending?.backoff.map { [Named(AskedRest.member, $0)] } ?? []
         var record = AnswerRecord(answered)
         record.uptime = run.ending?.answerUptime
         let answer: ServerAnswer = try journal.read { views in
@@ -76,12 +76,12 @@ extension RedecideHost {
         to question: SyncQuestion, _ answered: Capsule.Entry, _ news: [Capsule.Entry],
         _ call: Position
     ) throws -> (ServerAnswer, AnswerRecord) {
-        let head = AnswerHead(answered, bodies)
+        let head = AnswerHead(answered, bodies, adapter)
         if let error = head.error { return (ServerAnswer(error, to: question.call), head.record) }
         guard case .push(let items) = question.step, items.count == 1,
             let accepted = news.first(where: { $0.event.kind == .pushAccepted })
         else {
-            var answer = head.answer(to: question.call, by: adapter)
+            var answer = head.answer(to: question.call)
             let isGone = news.contains { $0.event.kind == .serverDeleted }
             if case .failure = answer, !head.isFailure, isGone { answer = .absent }
             return (answer, head.record)
@@ -100,11 +100,15 @@ struct AnswerHead {
     let event: Event
     let record: AnswerRecord
     private let body: [UInt8]
+    private let adapter: any ServerAdapter
 
-    init(_ entry: Capsule.Entry, _ bodies: [BodyReference: [UInt8]]) {
+    init(
+        _ entry: Capsule.Entry, _ bodies: [BodyReference: [UInt8]], _ adapter: any ServerAdapter
+    ) {
         event = entry.event
+        self.adapter = adapter
         let named = event.namedBody.flatMap { bodies[$0] }
-        record = AnswerRecord(logged: event, bodies: named.map { [$0] } ?? [])
+        record = AnswerRecord(logged: event, bodies: named.map { [$0] } ?? [], words: adapter.words)
         body = named ?? record.answered?.body.bytes ?? []
     }
 
@@ -118,11 +122,12 @@ struct AnswerHead {
     /// Whether the call failed.
     var isFailure: Bool { record.answered?.failure != nil }
 
-    /// What an adapter makes of what is kept.
-    func answer(to call: ServerCall, by adapter: any ServerAdapter) -> ServerAnswer {
+    /// What the adapter makes of what is kept.
+    func answer(to call: ServerCall) -> ServerAnswer {
         let status = HTTPResponse.Status(code: record.status ?? 0)
         let head = HTTPResponse(
-            status: status, headerFields: record.answered?.headerFields ?? [:])
+            status: status,
+            headerFields: record.answered.map(adapter.words.headerFields) ?? [:])
         let answer = adapter.answer(to: call, head, body: body).about(call)
         if case .failure = answer { return answer }
         // What the adapter understands, and was no answer all the same.

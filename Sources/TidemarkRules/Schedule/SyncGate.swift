@@ -3,7 +3,7 @@
 //
 //   server    the server said when it may be called again (Retry-After): holds every run
 //   backoff   runs that failed one after another: holds automatic runs, longer each time
-//   busy      the server asked for no call that is not needed (Backoff): holds automatic runs
+//   busy      the server asked for no call that is not needed: holds automatic runs
 //   frozen    credentials or API are refused: holds automatic runs until somebody does something
 
 package import TidemarkEvents

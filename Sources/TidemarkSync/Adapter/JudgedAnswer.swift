@@ -44,7 +44,7 @@ struct JudgedAnswer: Sendable {
         guard isHeadMasked || mask.holds(response.body) else { return }
         isExposing = documents.contains { mask.holds($0) }
         if case .failure = answer { return }
-        let named = answer.names + response.names
+        let named = answer.names + response.names(adapter.words)
         guard named.contains(where: { mask.holds($0) }) || answer.documents != documents else {
             return
         }
@@ -73,10 +73,8 @@ extension TransportResponse {
     }
 
     /// What the head names: a version, and the next page.
-    fileprivate var names: [String] {
-        [.eTag, HTTPField.Name("Next-Page")].compactMap { name in
-            name.flatMap { response.headerFields[$0] }
-        }
+    fileprivate func names(_ words: ServerWords) -> [String] {
+        ([.eTag] + words.nextPageFields).compactMap { response.headerFields[$0] }
     }
 
     /// Where documents lie in the body, one after another.

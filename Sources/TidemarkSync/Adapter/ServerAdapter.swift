@@ -41,6 +41,9 @@ public protocol ServerAdapter: Sendable {
     /// What it can do.
     var traits: ServerTraits { get }
 
+    /// Which header fields of its answers are kept, and which of its words are no secrets.
+    var words: ServerWords { get }
+
     /// The request for a call.
     ///
     /// - Throws: ``SyncFailure`` when no such request can be made, as for a page of another origin.
@@ -73,6 +76,9 @@ public protocol ServerAdapter: Sendable {
 extension ServerAdapter {
     /// It can do none of what not every server can.
     public var traits: ServerTraits { ServerTraits() }
+
+    /// None: only Date and ETag are kept, and no word of it is known.
+    public var words: ServerWords { ServerWords() }
 
     /// What its status usually proves, unless the answer says that it was done.
     public func effect(

@@ -1,7 +1,7 @@
 // AnswerRecord.swift — what the log keeps of an answer: the status, the header fields that decide
 // anything, and the body of every failure.
 
-package import HTTPTypes
+import HTTPTypes
 package import TidemarkEvents
 import TidemarkLog
 package import TidemarkRules
@@ -18,6 +18,10 @@ package struct AnswerRecord: Sendable {
     package var content: Content
     /// What the content names by hash.
     package var bodies: [[UInt8]] = []
+    /// What the server has to say to whoever runs the app.
+    package private(set) var alert: String?
+    /// The next page, where a header field names it.
+    package private(set) var nextPage: String?
     /// Whether a document that came holds the credentials.
     var isExposing = false
     /// What the answer is, where its head alone does not say so.
@@ -31,17 +35,24 @@ package struct AnswerRecord: Sendable {
 
     package init(_ answered: RequestAnswered) { content = .answered(answered) }
 
+    private init(_ answered: RequestAnswered, _ words: ServerWords) {
+        self.init(answered)
+        alert = words.text(.notice, of: answered)
+        nextPage = words.text(.nextPage, of: answered).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     private init(_ failed: RequestFailed) { content = .failed(failed) }
 }
 
 extension AnswerRecord {
     /// - Parameters:
     ///   - effect: what it proves of a write; nil of a read.
+    ///   - words: what the server's header fields mean.
     ///   - uptime: microseconds since the device's boot, when the answer came.
     ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
     init(
         _ response: TransportResponse, _ answer: ServerAnswer, _ effect: WriteEffect?,
-        uptime: Int64, isRepeatable: Bool = false
+        _ words: ServerWords, uptime: Int64, isRepeatable: Bool = false
     ) {
         let head = response.response
         let status = head.status.code
@@ -50,7 +61,9 @@ extension AnswerRecord {
         // Who turns away what comes too often does so before looking at it: that answers the
         // second of two, and says nothing of the first.
         answered.mayHaveArrived = isRepeatable && status == 429
-        answered.keep(head.headerFields)
+        answered.date = head.headerFields[.date]
+        answered.tag = head.headerFields[.eTag]
+        answered.fields = words.kept(of: head.headerFields)
         var asksToWait = answered.backoff != nil
         if case .failure(let failure) = answer {
             asksToWait = true
@@ -61,7 +74,7 @@ extension AnswerRecord {
         // sets.
         let isTimed = answered.date != nil || asksToWait
         answered.uptime = isTimed ? uptime : nil
-        self.init(answered)
+        self.init(answered, words)
         self.uptime = uptime
         if answer.keepsBody { keep(response.body) }
         kind = answer.word(for: head.status)
@@ -92,14 +105,16 @@ extension AnswerRecord {
     }
 
     /// What was logged of an answer, with what it names by hash.
-    package init(logged event: Event, bodies: [[UInt8]]) {
+    ///
+    /// - Parameter words: what the server's header fields mean.
+    package init(logged event: Event, bodies: [[UInt8]], words: ServerWords) {
         if event.kind == .requestFailed {
             let failed = RequestFailed(stored: event.payload)
             self.init(failed)
             uptime = failed.uptime
         } else {
             let answered = RequestAnswered(stored: event.payload)
-            self.init(answered)
+            self.init(answered, words)
             uptime = answered.uptime
         }
         self.bodies = bodies
@@ -149,14 +164,6 @@ extension AnswerRecord {
     /// For how many seconds the server asked not to be called without need.
     var backoff: String? { answered?.backoff }
 
-    /// What the server has to say to whoever runs the app.
-    package var alert: String? { answered?.alert }
-
-    /// The next page, where a header field names it.
-    package var nextPage: String? {
-        answered?.nextPage.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
     /// The version, where a header field names it.
     package var tag: String? { answered?.tag }
 
@@ -188,34 +195,5 @@ extension RequestAnswered {
     /// Keeps what the answer proves of a write, where the status alone does not say so.
     fileprivate mutating func prove(_ effect: WriteEffect?) {
         proves = effect == WriteEffect(status: status) ? nil : effect
-    }
-
-    /// The header fields that decide anything.
-    private static let alertField = HTTPField.Name("Alert")
-    private static let backoffField = HTTPField.Name("Backoff")
-    private static let nextPageField = HTTPField.Name("Next-Page")
-
-    /// Keeps the header fields that decide anything.
-    fileprivate mutating func keep(_ fields: HTTPFields) {
-        func field(_ name: HTTPField.Name?) -> String? { name.flatMap { fields[$0] } }
-        date = fields[.date]
-        tag = fields[.eTag]
-        alert = field(Self.alertField)
-        backoff = field(Self.backoffField)
-        nextPage = field(Self.nextPageField)
-    }
-
-    /// The header fields that are kept of the answer.
-    package var headerFields: HTTPFields {
-        var fields: HTTPFields = [:]
-        fields[.date] = date
-        fields[.eTag] = tag
-        fields[.retryAfter] = retryAfter.map(String.init)
-        for (name, value) in [
-            (Self.alertField, alert), (Self.backoffField, backoff), (Self.nextPageField, nextPage),
-        ] {
-            if let name { fields[name] = value }
-        }
-        return fields
     }
 }

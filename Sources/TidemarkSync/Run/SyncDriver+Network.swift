@@ -42,7 +42,7 @@ struct LiveHost: SyncHost {
             let judged = JudgedAnswer(response, to: call, by: adapter, proof.mask)
             let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
             var record = AnswerRecord(
-                judged.response, judged.answer, judged.effect, uptime: uptime,
+                judged.response, judged.answer, judged.effect, adapter.words, uptime: uptime,
                 isRepeatable: isRepeatable)
             record.isExposing = judged.isExposing
             return (judged.answer, record)

@@ -18,8 +18,8 @@ public struct SyncOutcome: Sendable, Hashable {
     public var restarted: Set<CollectionName> = []
     /// What the server has to say to whoever runs the app, as it wrote it.
     ///
-    /// But for credentials in it, which are masked. The header field Alert of Kinto's protocol
-    /// announces the end of an API before it comes.
+    /// But for credentials in it, which are masked. It may announce the end of an API before that
+    /// comes; which header field says it is in the adapter's ``ServerWords``.
     public var alert: String?
     /// Collections of which the server sent a document that holds the credentials of the run.
     ///

@@ -16,7 +16,7 @@ import TidemarkViews
     func `are decided as before`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
             do {
-                let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+                let redacted = try capsule.redactedByTool()
                 #expect(redacted.provenance.isRedacted)
                 #expect(redacted.commits.count == capsule.commits.count)
                 #expect(try redacted.refolded() == redacted)
@@ -29,7 +29,7 @@ import TidemarkViews
         try await RedactionSupport.capsules(file) { name, capsule in
             do {
                 let policy = Redaction(times: .shifted(days: -1461))
-                let redacted = try capsule.redacted(policy, key: RedactionSupport.key)
+                let redacted = try capsule.redactedByTool(policy)
                 #expect(redacted.events.first?.recordedAt != capsule.events.first?.recordedAt)
             } catch { Issue.record("\(name): \(error)") }
         }
@@ -41,11 +41,11 @@ import TidemarkViews
         try await RedactionSupport.capsules(RedactionSupport.onlyKept) { name, capsule in
             let kept = Redaction(keep: ["tasks.mail"])
             #expect(throws: Never.self, "\(name)") {
-                try capsule.redacted(kept, key: RedactionSupport.key)
+                try capsule.redactedByTool(kept)
             }
             guard capsule.base.rows.isEmpty else { return }
             let error = #expect(throws: RedactionError.self, "\(name)") {
-                try capsule.redacted(Redaction(), key: RedactionSupport.key)
+                try capsule.redactedByTool()
             }
             #expect(error?.description.hasSuffix("keep tasks.mail") == true)
         }

@@ -4,7 +4,9 @@
 import Testing
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkLog
+import TidemarkSync
 import TidemarkViews
 
 @testable import CapsuleSupport
@@ -23,8 +25,12 @@ import TidemarkViews
         #expect(RedactionSecret(SecretCapsule.secret("escaped")).found(in: bytes) == "JSON escapes")
     }
 
-    @Test(arguments: [Redaction(), Redaction(times: .shifted(days: 700)), Redaction(names: nil)])
-    func `are nowhere in it afterwards`(policy: Redaction) throws {
+    @Test(
+        arguments: [Redaction(), Redaction(times: .shifted(days: 700)), Redaction(names: nil)],
+        ["kinto", "caldav", "toggl", "of nobody"])
+    func `are nowhere in it afterwards`(policy: Redaction, adapter: String) throws {
+        var policy = policy
+        policy.words = Remote(origin: "https://x.test", adapter: adapter).words
         let redacted = try SecretCapsule.make().redacted(policy, key: RedactionSupport.key)
         let bytes = redacted.everything
         for place in SecretCapsule.places {
@@ -37,7 +43,7 @@ import TidemarkViews
     }
 
     @Test func `are nowhere in the hashes that it holds`() throws {
-        let redacted = try SecretCapsule.make().redacted(Redaction(), key: RedactionSupport.key)
+        let redacted = try SecretCapsule.make().redactedByTool()
         let bytes = redacted.everything
         let old = BodyReference(to: SecretCapsule.longBody)
         let new = BodyReference(to: try #require(redacted.bodies.first))
@@ -48,7 +54,7 @@ import TidemarkViews
 
     @Test func `what refers to one another still does`() throws {
         let before = SecretCapsule.make()
-        let after = try before.redacted(Redaction(), key: RedactionSupport.key)
+        let after = try before.redactedByTool()
         let created = try #require(after.events.first { $0.kind == .localCreated }?.entity)
 
         #expect(created != SecretCapsule.secret("id"))

@@ -6,6 +6,7 @@ import Testing
 import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkLog
 import TidemarkTesting
 import TidemarkViews
@@ -54,7 +55,7 @@ import TidemarkViews
         }
         let old = capsule(tasks, events)
         let policy = Redaction(names: ["title", "rank", "done", "due"])
-        let new = try documents(try old.redacted(policy, key: RedactionSupport.key))
+        let new = try documents(try old.redactedByTool(policy))
 
         for one in new.indices {
             #expect(new[one]["done"] == true && new[one]["due"] == .null)
@@ -82,7 +83,7 @@ import TidemarkViews
                 (.serverUpserted, #"{"state":"closed","size":42}"#, "lists/two"),
             ])
         let policy = Redaction(keep: ["tasks.state", "tasks.size"])
-        let new = try documents(try old.redacted(policy, key: RedactionSupport.key))
+        let new = try documents(try old.redactedByTool(policy))
 
         #expect(new[0]["state"] == "open" && new[0]["size"] == 3)
         #expect(new[0]["title"] == nil)
@@ -93,7 +94,7 @@ import TidemarkViews
     @Test(arguments: ["tasks", ".x", "tasks.", ""])
     func `a field to keep has a collection and a name`(text: String) {
         let error = #expect(throws: RedactionError.self) {
-            try capsule(tasks, []).redacted(Redaction(keep: [text]), key: RedactionSupport.key)
+            try capsule(tasks, []).redactedByTool(Redaction(keep: [text]))
         }
         #expect(error?.code == .policy)
         #expect(error?.description.contains("COLLECTION.FIELD") == true)
@@ -101,8 +102,7 @@ import TidemarkViews
 
     @Test func `a field to keep is of a collection that there is`() {
         let error = #expect(throws: RedactionError.self) {
-            try capsule(tasks, []).redacted(
-                Redaction(keep: ["task.done"]), key: RedactionSupport.key)
+            try capsule(tasks, []).redactedByTool(Redaction(keep: ["task.done"]))
         }
         #expect(error?.description == "task.done: there is no such collection, but tasks")
     }
@@ -119,7 +119,8 @@ import TidemarkViews
                 (.requestSent, #"{"method":"GET","path":"\#(records)/default"}"#, "tasks/default"),
             ])
 
-        let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+        let words = Remote.kinto(origin: "https://kinto.test", bucket: "default").words
+        let new = try old.redactedByTool(Redaction(words: words))
 
         let sent = new.events.filter { $0.kind == .requestSent }
         let paths = try sent.map { try JSONValue(parsing: $0.payload)["path"]?.stringValue ?? "" }
@@ -144,7 +145,7 @@ import TidemarkViews
             ])
         old.commits[4].entries[0].event.cause = Position(4)
         old.commits[3].entries += old.commits.remove(at: 4).entries
-        let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+        let new = try old.redactedByTool()
         var fold = CapsuleFold(new.base)
         for commit in new.commits.prefix(3) { try fold.fold(commit.entries) }
         var asked: String?
@@ -166,7 +167,7 @@ import TidemarkViews
     @Test func `a redacted capsule is a store that can be read`() async throws {
         var world = RedactionWorld(seed: 77)
         try await RedactionSupport.capsules(of: world.scenario(40), "world") { _, old in
-            let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+            let new = try old.redactedByTool()
             let counts = try [old, new].map { capsule in
                 let journal = try capsule.unpacked(in: RedactionSupport.scratch())
                 var statuses: [EntityStatus] = []
@@ -186,14 +187,14 @@ import TidemarkViews
     @Test func `with another key nothing is the same`() throws {
         let old = capsule(
             tasks, (0..<30).map { (.serverUpserted, #"{"a":"word\#($0)"}"#, "tasks/entity-\($0)") })
-        let one = try old.redacted(Redaction(), key: RedactionSupport.key)
+        let one = try old.redactedByTool()
         let other = try old.redacted(Redaction(), key: [UInt8](repeating: 8, count: 32))
         let ids = [old, one, other].map { Set($0.events.compactMap(\.entity)) }
 
         #expect(ids.allSatisfy { $0.count == 30 })
         #expect(ids[0].isDisjoint(with: ids[1]))
         #expect(ids[1].isDisjoint(with: ids[2]))
-        #expect(try old.redacted(Redaction(), key: RedactionSupport.key) == one)
+        #expect(try old.redactedByTool() == one)
     }
 
     @Test func `chance is asked for a key of 32 bytes, and times move by whole days`() throws {
@@ -230,9 +231,9 @@ import TidemarkViews
     }
 
     @Test func `a decision that would be another one is refused by its position`() throws {
-        _ = try monthly.redacted(Redaction(), key: RedactionSupport.key)
+        _ = try monthly.redactedByTool()
         let error = #expect(throws: RedactionError.self) {
-            try monthly.redacted(Redaction(times: .shifted(days: 2)), key: RedactionSupport.key)
+            try monthly.redactedByTool(Redaction(times: .shifted(days: 2)))
         }
 
         #expect(error?.code == .decision)
@@ -246,7 +247,7 @@ import TidemarkViews
         old.commits[1].entries[0].event = Event(
             EventKind(rawValue: 200), recordedAt: Timestamp(rawValue: 5))
         let error = #expect(throws: RedactionError.self) {
-            try old.redacted(Redaction(), key: RedactionSupport.key)
+            try old.redactedByTool()
         }
         #expect(error?.code == .unknown)
         #expect(error?.description.contains("@2: ") == true)
@@ -256,7 +257,7 @@ import TidemarkViews
             .serverUpserted, recordedAt: Timestamp(rawValue: 5), json: Array("{}".utf8))
         old.commits[1].entries[0].event.schemaVersion = 1
         #expect(throws: RedactionError.self) {
-            try old.redacted(Redaction(), key: RedactionSupport.key)
+            try old.redactedByTool()
         }
     }
 
@@ -266,24 +267,24 @@ import TidemarkViews
             position: Position(9),
             rows: [SnapshotRow(key: RowKey(.ledger, Array("Zebra".utf8)), value: [1])])
         let error = #expect(throws: RedactionError.self) {
-            try old.redacted(Redaction(), key: RedactionSupport.key)
+            try old.redactedByTool()
         }
         #expect(error?.code == .unknown)
         #expect(error?.description.contains("Zebra") == true)
 
         old.base.fingerprints = [1, 2, 3]
         let other = #expect(throws: RedactionError.self) {
-            try old.redacted(Redaction(), key: RedactionSupport.key)
+            try old.redactedByTool()
         }
         #expect(other?.code == .otherRules)
     }
 
     @Test func `rows that were recorded otherwise are not papered over`() throws {
         var old = try capsule(tasks, [(.serverUpserted, "{}", "tasks/t")]).refolded()
-        _ = try old.redacted(Redaction(), key: RedactionSupport.key)
+        _ = try old.redactedByTool()
         old.commits[1].views[0].digest[0] ^= 1
         let error = #expect(throws: RedactionError.self) {
-            try old.redacted(Redaction(), key: RedactionSupport.key)
+            try old.redactedByTool()
         }
 
         #expect(error?.code == .otherRules)
@@ -297,14 +298,14 @@ import TidemarkViews
         var world = RedactionWorld(seed: seed)
         try await RedactionSupport.capsules(of: world.scenario(60), "world \(seed)") { name, old in
             do {
-                let new = try old.redacted(Redaction(), key: RedactionSupport.key)
+                let new = try old.redactedByTool()
                 let bytes = new.everything
                 for id in Set(old.events.compactMap(\.entity)) where id.utf8.count > 5 {
                     #expect(RedactionSecret(id).found(in: bytes) == nil, "\(id) of \(name)")
                 }
                 let moved = Redaction(times: .shifted(days: 14))
                 #expect(throws: Never.self) {
-                    try old.redacted(moved, key: RedactionSupport.key)
+                    try old.redactedByTool(moved)
                 }
             } catch { Issue.record("\(name): \(error)") }
         }

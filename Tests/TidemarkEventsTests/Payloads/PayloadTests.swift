@@ -25,6 +25,19 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(text(RequestAnswered(status: 200)) == #"{"status":200}"#)
     }
 
+    @Test func `keeps header fields under the names that they came with, in their order`() throws {
+        let json =
+            #"{"status":200,"Date":"d","ETag":"e","Alert":"a","Backoff":"30","Next-Page":"/n","#
+            + #""X-Other":"o","uptime":1}"#
+        let answer = try RequestAnswered(reading: bytes(json))
+
+        #expect(text(answer) == json)
+        #expect(answer.date == "d" && answer.tag == "e")
+        #expect(answer.fields.map(\.name) == ["Alert", "Backoff", "Next-Page", "X-Other"])
+        #expect(answer.backoffSeconds == 30)
+        #expect(try RequestAnswered(reading: bytes(#"{"Backoff":null}"#)) == RequestAnswered())
+    }
+
     @Test func `keeps a body as JSON, as text or as Base64`() {
         func body(_ bytes: [UInt8]) -> String {
             var request = RequestSent()
@@ -68,6 +81,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         (#"{"status":"503"}"#, "payload.status is not an integer"),
         (#"{"retryAfter":1.5}"#, "payload.retryAfter is not an integer"),
         (#"{"Date":12}"#, "payload.Date is not a text"),
+        (#"{"Backoff":12}"#, "payload.Backoff is not a text"),
         (#"{"mayHaveArrived":1}"#, "payload.mayHaveArrived is not true or false"),
         (#"{"concerns":7}"#, "payload.concerns is not a word of ours"),
         (#"{"answer":[]}"#, "payload.answer is not an object"),

@@ -23,6 +23,8 @@ private struct NamingAdapter: ServerAdapter {
         return traits
     }
 
+    var words: ServerWords { base.words }
+
     private func known(_ call: ServerCall) -> ServerCall {
         guard case .fetch(let collection, let ids) = call, let id = ids.first else { return call }
         return .read(collection, id: id)

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkCapsule
+import TidemarkHTTP
 import TidemarkReplay
 import TidemarkTesting
 
@@ -19,8 +20,10 @@ import TidemarkTesting
                 _ = try tx.create(EntityKey("notes", "n1"), Array(#"{"text":"my secret"}"#.utf8))
             }
             let report = "it was not there"
+            let remote = Remote.kinto(origin: "https://kinto.example.org", bucket: "todo")
 
-            try replica.writeCapsule(to: path, last: 10_000, note: report, redaction: Redaction())
+            let redaction = Redaction(words: remote.words)
+            try replica.writeCapsule(to: path, last: 10_000, note: report, redaction: redaction)
         }
         let capsule = try Capsule(file: path)
         try await Replay(.file(path)).run()

@@ -21,7 +21,7 @@ import TidemarkViews
         arguments: RedactionSupport.scenarios.filter { $0.hasPrefix("kinto/") })
     func `are decided once more as they were`(file: String) async throws {
         try await RedactionSupport.capsules(file) { name, capsule in
-            let redacted = try capsule.redacted(Redaction(), key: RedactionSupport.key)
+            let redacted = try capsule.redactedByTool()
             guard let adapter = try redacted.adapter() else { return }
             let report = try await decided(redacted, adapter: adapter)
             if let found = report.divergence { Issue.record("\(name): \(found.text)") }
@@ -29,7 +29,7 @@ import TidemarkViews
     }
 
     @Test func `are files like any other`() throws {
-        let redacted = try SecretCapsule.make().redacted(Redaction(), key: RedactionSupport.key)
+        let redacted = try SecretCapsule.make().redactedByTool()
         let read = try Capsule(parsing: redacted.encoded)
 
         #expect(read == redacted)
@@ -68,6 +68,21 @@ extension Capsule {
         }
     }
 
+    @Test(arguments: ["harbour", "kinto"])
+    func `without the words of a server that it does not know, and says so`(
+        adapter: String
+    ) async throws {
+        let remote = Remote(origin: "https://x.test", adapter: adapter)
+        try await RedactTool.inStore(remote) { store, folder in
+            let made = try BuiltTool.run(
+                "capsule", store, "-o", "a.capsule", "--redact", in: folder)
+
+            #expect(made.code == 0, "\(made.complaints)")
+            let isTold = made.complaints.contains("the adapter \"harbour\" is not known here")
+            #expect(isTold == (adapter == "harbour"))
+        }
+    }
+
     @Test func `not without being told so, and no field that is none`() async throws {
         try await RedactTool.inStore { store, folder in
             let alone = try BuiltTool.run(
@@ -86,11 +101,13 @@ extension Capsule {
 }
 
 private enum RedactTool {
-    static func inStore(_ body: (String, String) throws -> Void) async throws {
+    static func inStore(
+        _ remote: Remote? = nil, _ body: (String, String) throws -> Void
+    ) async throws {
         let folder = RedactionSupport.scratch()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let model = SyncModel(name: "m", collections: [CollectionModel("tasks")])
-        try await Replica.withTemporary(model: model) { replica in
+        try await Replica.withTemporary(model: model, remote: remote) { replica in
             try replica.write { tx in
                 try tx.create(
                     EntityKey("tasks", "quagga"),

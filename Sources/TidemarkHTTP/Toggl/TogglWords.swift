@@ -1,0 +1,21 @@
+// TogglWords.swift — which words of Toggl's API are no secrets.
+
+public import TidemarkSync
+
+extension TogglAdapter {
+    /// No header field is kept; a version that is made of a time and a workspace keeps its form.
+    public var words: ServerWords { Self.words }
+
+    static let words = ServerWords(
+        segments: [
+            "api", "v9", "me", "workspaces", "workspace", "features", "preferences", "tags",
+            "clients", "projects", "tasks", "reports", "v3", "search",
+        ],
+        parameters: ["since": .seconds, "start_date": .version, "end_date": .version],
+        members: Dictionary(
+            uniqueKeysWithValues: ["description", "id", "name", "permissions"].map {
+                ($0, .anything)
+            }),
+        versions: .init(
+            separator: TogglRevision.separator, unknown: TogglRevision.unknownTime))
+}

@@ -1,0 +1,56 @@
+// ServerWords+Fields.swift — header fields of answers as the log keeps them, and what they mean.
+
+package import HTTPTypes
+package import TidemarkEvents
+
+extension ServerWords.Field {
+    static func isUsable(_ name: String, _ meaning: Meaning) -> Bool {
+        let isTaken = ["Date", "ETag"].contains(name) || name == AskedRest.member
+        return name.beginsWithCapital && HTTPField.Name(name) != nil
+            && (!isTaken || meaning == .rest && name == AskedRest.member)
+    }
+
+    /// The member of `request.answered` that holds it.
+    var member: String { meaning == .rest ? AskedRest.member : name }
+}
+
+extension ServerWords {
+    /// The names of the fields that say where the next page is.
+    var nextPageFields: [HTTPField.Name] {
+        fields.filter { $0.meaning == .nextPage }.compactMap { HTTPField.Name($0.name) }
+    }
+
+    /// What is kept of an answer's header fields, by their members.
+    func kept(of headerFields: HTTPFields) -> [Named<String>] {
+        var kept: [Named<String>] = []
+        for field in fields where !kept.contains(where: { $0.name == field.member }) {
+            let value = HTTPField.Name(field.name).flatMap { headerFields[$0] }
+            if let value { kept.append(Named(field.member, value)) }
+        }
+        return kept
+    }
+
+    /// What a member of `request.answered` means; nil for one of none of these fields.
+    package func meaning(ofMember member: String) -> Field.Meaning? {
+        if member == AskedRest.member { return .rest }
+        return fields.first { $0.member == member }?.meaning
+    }
+
+    /// What an answer says by a field of some meaning; nil where it has none such.
+    func text(_ meaning: Field.Meaning, of answered: RequestAnswered) -> String? {
+        answered.fields.first { self.meaning(ofMember: $0.name) == meaning }?.value
+    }
+
+    /// The header fields that are kept of an answer, as the server called them.
+    package func headerFields(of answered: RequestAnswered) -> HTTPFields {
+        var result: HTTPFields = [:]
+        result[.date] = answered.date
+        result[.eTag] = answered.tag
+        result[.retryAfter] = answered.retryAfter.map(String.init)
+        for kept in answered.fields {
+            let name = fields.first { $0.member == kept.name }?.name ?? kept.name
+            if let name = HTTPField.Name(name) { result[name] = kept.value }
+        }
+        return result
+    }
+}

@@ -1,0 +1,16 @@
+// ServerNames.swift — names of servers and words of theirs, which are their adapters' to know.
+
+/// The words of servers in the text of a file of the core.
+func serverWords(in text: String, of path: String) -> [String] {
+    let names = text.matches(
+        of: /(?i)\btoggl(?!e)\w*|\bkinto\w*|\b(cal|card)dav\w*|\bradicale|\bnextcloud/)
+    let words = text.matches(
+        of: /(?i)time_?entries|\bworkspaces?\b|\bbuckets\b|\blast_modified|\bnext-page\b/)
+    let items = text.matches(of: /\bV(CALENDAR|EVENT|CARD)\b|\bDTSTART\b/)
+    // Of a header field the name; the member of the log stands in one file.
+    let fields = text.matches(of: /"(Alert|Backoff)"|\b[Ff]ields? (Alert|Backoff)\b/)
+    let isOwnMember = path == "Sources/TidemarkEvents/Payloads/AskedRest.swift"
+    let found = names.map(\.range) + words.map(\.range) + items.map(\.range)
+    return (found + fields.map(\.range)).map { String(text[$0]) }
+        .filter { !isOwnMember || $0 != "\"Backoff\"" }
+}
