@@ -90,7 +90,8 @@ let package = Package(
         module(
             "TidemarkInspect",
             [
-                "Tidemark", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
+                "Tidemark", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
+                "TidemarkStore",
                 "TidemarkEvents",
             ]),
         module(

@@ -2,6 +2,7 @@
 //
 // Who writes an adapter or a transport imports TidemarkSync, which brings all of it.
 
+@_exported public import struct TidemarkCapsule.Redaction
 @_exported public import struct TidemarkEvents.CollectionModel
 @_exported public import struct TidemarkEvents.CollectionName
 @_exported public import enum TidemarkEvents.ConflictAnswer

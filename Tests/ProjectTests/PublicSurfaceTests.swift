@@ -4,9 +4,12 @@ import Foundation
 import Testing
 
 @Suite struct `import Tidemark` {
+    private typealias Match = (Substring, Substring)
+
     /// The public types that the facade declares outside of others.
     private func declared() throws -> [String] {
-        let pattern = /^public (?:final |indirect )?(?:struct|enum|class|protocol|actor|typealias) (\w+)/
+        let kinds = "struct|enum|class|protocol|actor|typealias"
+        let pattern = try Regex("^public (?:final |indirect )?(?:\(kinds)) (\\w+)", as: Match.self)
             .anchorsMatchLineEndings()
         return try Project.swiftFiles().filter { $0.hasPrefix("Sources/Tidemark/") }.flatMap {
             try Project.text($0).matches(of: pattern).map { String($0.output.1) }
