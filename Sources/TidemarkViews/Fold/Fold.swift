@@ -24,8 +24,9 @@ package final class Fold {
     private var knownCollection: CollectionModel?
     /// The entity on which nothing is pending that the event in hand changed where it lies.
     private var unpended: RowKey?
-    /// What later events are asked about again and again; see FoldRules.swift.
-    var standing = FoldStanding()
+    private var knownRules: ModelRules?
+    /// What rules remember, by its type.
+    private var memories: [ObjectIdentifier: any FoldMemory] = [:]
     /// The model that the event in hand took the place of.
     var replacedModel: SyncModel?
     /// Whether any entity is hidden for itself, once that was asked for.
@@ -92,10 +93,9 @@ package final class Fold {
             entities.note(entry)
         }
         for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
-        for (key, value) in written {
-            changes.updateValue(value, forKey: key)
-            if key.view == .rivals { standing.note(key, value) }
-        }
+        for (key, value) in written { changes.updateValue(value, forKey: key) }
+        guard !memories.isEmpty, !written.isEmpty, let rules = knownRules else { return }
+        for rule in rules.meeting { rule.note(written, self) }
     }
 
     /// Forgets what the event in hand wrote.
@@ -150,8 +150,8 @@ package final class Fold {
     package func put(_ key: RowKey, _ value: [UInt8]?) {
         if key.view == .bindings { hasBindings = true }
         if key.view == .store {
-            (knownModel, knownCollection) = (nil, nil)
-            standing.forgetModel()
+            (knownModel, knownCollection, knownRules) = (nil, nil, nil)
+            memories = [:]
         }
         if key.view == .access { knownHidden = nil }
         if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
@@ -254,6 +254,23 @@ package final class Fold {
         let model = models.model(try StoreFactRow(parsing: bytes))
         knownModel = model
         return model
+    }
+
+    /// The rules that the registered model has.
+    func rules() throws -> ModelRules {
+        if let knownRules { return knownRules }
+        let rules = try fact("model").map { models.rules($0) } ?? .none
+        knownRules = rules
+        return rules
+    }
+
+    /// What a rule remembers in this fold, as long as the model stays.
+    func memory<Memory: FoldMemory>(_ type: Memory.Type) -> Memory {
+        let name = ObjectIdentifier(type)
+        if let known = memories[name] as? Memory { return known }
+        let memory = Memory()
+        memories[name] = memory
+        return memory
     }
 
     /// A collection's part of the model, or nil.

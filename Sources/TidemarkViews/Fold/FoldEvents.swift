@@ -39,9 +39,7 @@ extension Fold {
             try listed(page, of: name, event, position)
             try seen(page, of: name)
             try namedAgain(page, of: name)
-            try paged(page, of: name, event)
-            try named(page, of: name, position)
-            try follow(page, of: name, event, position)
+            try take(page, of: name, event, position)
         case .pullCompleted(let list):
             try pulled(event, list, position)
             if try !isTimeInDoubt() { try settleUnanswered(event, position) }

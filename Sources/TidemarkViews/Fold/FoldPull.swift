@@ -6,13 +6,21 @@ import TidemarkRules
 extension Fold {
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
         guard let collection = event.collection else { return }
-        try lose(payload.hidden, of: collection, position)
+        let rules = try rules()
+        let model = try knownCollection(collection)
+        if let model {
+            for rule in rules.ending where rule.isRule(of: model) {
+                try rule.end(payload, model, position, self)
+            }
+        }
         for name in payload.gone { put(.unreadable(collection, name), nil) }
         let isSettled = try isTimeSettled(for: event)
         if payload.isFull, isSettled, try isOwed(collection) { put(.owed(collection), nil) }
-        let isByDate = try knownCollection(collection)?.since != nil
-        // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate, isSettled else { return try endList(collection) }
+        let marking = model.map { model in rules.marking.filter { $0.isRule(of: model) } } ?? []
+        // Without a cursor there is nothing to go on from, unless a rule has something.
+        guard event.revision != nil || !marking.isEmpty, isSettled else {
+            return try endList(collection)
+        }
         let place = RowKey.watermark(collection, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
@@ -22,7 +30,11 @@ extension Fold {
             try payload.isFull
             ? believed(event.serverTime, of: event) ?? before?.fullAt
             : before?.fullAt
-        if isByDate { try promote(&row, before, event, payload, collection) }
+        if let model {
+            for rule in marking {
+                try rule.mark(&row, after: before, payload, model, event, self)
+            }
+        }
         put(place, row.encoded)
         try endList(collection)
         try hold(payload, collection, position)
@@ -41,17 +53,6 @@ extension Fold {
     /// A time that an event of a run says, where it was believed.
     func believed(_ time: Timestamp?, of event: Event) throws -> Timestamp? {
         try time.flatMap { try believes($0, of: event) ? $0 : nil }
-    }
-
-    /// What follows from the entities of a page, all of which were taken in before.
-    func follow(
-        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
-    ) throws {
-        guard let collection = try knownCollection(name),
-            collection.makesPlaceholders || collection.placeholder != nil
-        else { return }
-        try noteTried(page, collection, event)
-        try makePlaceholders(page, collection, event, position)
     }
 
     func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) {

@@ -9,6 +9,7 @@ package final class ModelCache: Sendable {
         let payload: [UInt8]
         let model: SyncModel
         let plan: IndexPlan
+        let rules: ModelRules
     }
     private let known = Lock<Known?>(nil)
 
@@ -20,12 +21,17 @@ package final class ModelCache: Sendable {
     /// The indexes that the model of a registration asks for.
     func plan(_ fact: StoreFactRow) -> IndexPlan { known(fact).plan }
 
+    /// The rules that the model of a registration has.
+    func rules(_ fact: StoreFactRow) -> ModelRules { known(fact).rules }
+
     private func known(_ fact: StoreFactRow) -> Known {
         known.withLock { known in
             if let known, known.payload == fact.payload { return known }
             let parsed = try? ModelRegistration(parsing: fact.payload, isLogged: true)
             let model = parsed?.model ?? SyncModel(name: "", collections: [])
-            let made = Known(payload: fact.payload, model: model, plan: IndexPlan(model))
+            let made = Known(
+                payload: fact.payload, model: model, plan: IndexPlan(model),
+                rules: ModelRules(model))
             known = made
             return made
         }

@@ -1,12 +1,155 @@
-// FoldRivals.swift — entities that may not hold a state together: who holds it, who goes on, and
-// what follows for the others.
+// FoldRivals.swift — the rule `rivals`: entities of which only one may hold a state, as a time entry
+// that is running. Who holds it (meet), who keeps it, and when the others stopped (follow).
 //
-// Judged without what follows from the rule itself: what the server says and what the user did. A
-// loser stays one while whoever overtook it is there and it is not taken up again: that the winner
-// has come to its end in the meantime does not set it going.
+// Judged is what the server said and the user did, without what this rule made of it. A loser stays
+// one until the winner is gone or the loser is changed after it; a winner that has stopped does not
+// start the loser again.
 
 import TidemarkEvents
 import TidemarkRules
+
+/// Lets one entity of a group hold a state.
+struct FoldRivals: FoldRule {
+    let name = RivalRule.name
+    let moments: FoldMoments = [.meet, .follow]
+
+    func isRule(of collection: CollectionModel) -> Bool { collection.rivals != nil }
+
+    /// Notes whether the entity holds the state.
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let (row, collection) = (entity.row, entity.collection)
+        guard let rule = collection.rivals else { return }
+        // Most have ended, which the server's document says without being taken apart.
+        let isOver =
+            row.pending.isEmpty && collection.migrations.isEmpty && !rule.isHeld(in: row.base)
+        try fold.noteRunner(
+            row, entity.key, collection, isOver ? nil : entity.own(), event, position)
+    }
+
+    func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold) {
+        for (key, value) in rows where key.view == .rivals {
+            fold.memory(Runners.self).note(key, value)
+        }
+    }
+
+    func isAsked(
+        by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
+    ) throws -> Bool {
+        // The stop of a loser is a time.
+        guard let rule = collection.rivals, try !fold.isTimeInDoubt() else { return false }
+        switch event.kind {
+        case .modelRegistered, .syncFinished: return true
+        case .pullPage, .pullCompleted:
+            // An entity is hidden and shown with its owner, so that a list of owners counts too.
+            let owner = collection.ownerReference?.collection
+            return event.collection == collection.name || event.collection == owner
+        case _ where event.collection != collection.name: return false
+        case .pushAccepted, .pushRejected:
+            return try event.key.map { try fold.runners(collection.name)[$0] != nil } ?? false
+        case .localUpdated:
+            // An edit of other fields, of an entity without the state, changes nothing for those
+            // that have it; but where the stop depends on when others were changed.
+            guard rule.stop != .nextStartNotOlder, let key = event.key,
+                try fold.runners(collection.name)[key] == nil,
+                let fields = try? Patch(parsing: event.payload).fieldNames
+            else { return true }
+            return fields.contains {
+                $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
+            }
+        case .storeOpened, .localCreated, .localDeleted, .localDiscarded, .localRetried,
+            .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .unknown:
+            return true
+        }
+    }
+
+    func follow(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {
+        guard let rule = collection.rivals else { return }
+        try fold.judgeRivals(collection, rule, event, position)
+    }
+
+    func derives(_ fields: [String], _ collection: CollectionModel) -> Bool {
+        fields == collection.rivals.map { [$0.whileNull] }
+    }
+
+    /// Notes anew who holds the state, where the rule or what it reads changed.
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let model = try fold.model()
+        for (place, _) in try fold.ledgerRows(Ledger.rivals) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst()),
+                model[key.collection]?.rivals == nil
+            else { continue }
+            fold.put(place, nil)
+        }
+        for collection in model.collections where collection.rivals != nil {
+            let known = before[collection.name]
+            if known?.rivals == collection.rivals, known?.migrations == collection.migrations,
+                known?.lastChangeField == collection.lastChangeField
+            {
+                continue
+            }
+            try fold.forEachEncoded(in: collection.name) { key, value in
+                let row = try EntityRow(parsing: value)
+                let own = try? row.ownDocument(in: collection)
+                try fold.noteRunner(row, key, collection, own, event, position, isAnew: true)
+                return true
+            }
+        }
+    }
+
+    /// Has rivals judged again that were stopped at the wrong time.
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws {
+        for collection in try fold.model().collections where collection.rivals != nil {
+            for (key, row) in try fold.runners(collection.name) {
+                guard let loss = row.loss, loss.stop.kind == .now, loss.decided >= correction.since
+                else { continue }
+                var row = row
+                row.loss = nil
+                fold.put(.rival(key), row.encoded)
+            }
+        }
+    }
+}
+
+extension RivalRule {
+    /// What decisions and mutations that follow from such a rule are called.
+    package static let name = "rivals"
+
+    /// Whether a document that was checked before holds the state.
+    fileprivate func isHeld(in document: [UInt8]) -> Bool {
+        guard let value = JSON.members([Array(whileNull.utf8)], of: document[...])[0] else {
+            return false
+        }
+        return value.elementsEqual("null".utf8)
+    }
+}
+
+/// The entities that hold the state, of the collections that were asked for.
+private final class Runners: FoldMemory {
+    private var rows: [CollectionName: [EntityKey: RivalRow]] = [:]
+
+    subscript(_ collection: CollectionName) -> [EntityKey: RivalRow]? {
+        get { rows[collection] }
+        set { rows[collection] = newValue }
+    }
+
+    /// Takes note of a row under ``RowKey/rival(_:)``.
+    func note(_ place: RowKey, _ value: [UInt8]?) {
+        guard let key = EntityKey(bytes: place.bytes.dropFirst()), rows[key.collection] != nil
+        else { return }
+        rows[key.collection]?[key] = value.flatMap { try? RivalRow(parsing: $0) }
+    }
+}
 
 /// One that holds the state.
 private struct Rival {
@@ -33,15 +176,16 @@ private struct Contest {
 
 extension Fold {
     /// The entities of a collection that hold the state.
-    func runners(_ collection: CollectionName) throws -> [EntityKey: RivalRow] {
-        if let known = standing.runners[collection] { return known }
+    fileprivate func runners(_ collection: CollectionName) throws -> [EntityKey: RivalRow] {
+        let runners = memory(Runners.self)
+        if let known = runners[collection] { return known }
         var rows: [EntityKey: RivalRow] = [:]
         let prefix = Ledger.rivals + EntityKey.prefix(of: collection)
         for (place, value) in try ledgerRows(prefix) {
             guard let key = EntityKey(bytes: place.bytes.dropFirst()) else { continue }
             rows[key] = try RivalRow(parsing: value)
         }
-        standing.set(rows, of: collection)
+        runners[collection] = rows
         return rows
     }
 
@@ -50,7 +194,7 @@ extension Fold {
     /// - Parameters:
     ///   - own: the entity without what follows from rules.
     ///   - isAnew: whether nothing that was noted before holds.
-    func noteRunner(
+    fileprivate func noteRunner(
         _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ own: JSONDocument?,
         _ event: Event, _ position: Position, isAnew: Bool = false
     ) throws {
@@ -100,8 +244,8 @@ extension Fold {
         return at
     }
 
-    /// Decides who goes on among the rivals of a collection, and what follows for the others.
-    func judgeRivals(
+    /// Decides who keeps the state among the rivals of a collection, and when the others lost it.
+    fileprivate func judgeRivals(
         _ collection: CollectionModel, _ rule: RivalRule, _ event: Event, _ position: Position
     ) throws {
         let standings = try runners(collection.name)
