@@ -81,7 +81,7 @@ protocol FoldRule: Sendable {
     /// Whether a field is left without a value by a document, so that one may follow.
     func isOpen(_ field: String, in document: JSONDocument, _ collection: CollectionModel) -> Bool
 
-    // MARK: What it was decided by changes
+    // MARK: The model, or the time, was another one
 
     /// Takes in another model; asked of every rule, whether the model has it or had it.
     func adopt(
@@ -133,8 +133,6 @@ final class ModelRules: Sendable {
     let marking: [any FoldRule]
     let meeting: [any FoldRule]
     let following: [any FoldRule]
-
-    static let none = ModelRules(SyncModel(name: "", collections: []))
 
     init(_ model: SyncModel) {
         let rules = FoldRules.all.filter { model.collections.contains(where: $0.isRule) }
