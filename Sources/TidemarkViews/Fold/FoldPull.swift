@@ -4,24 +4,27 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
+    /// Takes in that a list is complete, and how far that is.
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
-        guard let collection = event.collection else { return }
+        guard let name = event.collection else { return }
         let rules = try rules()
-        let model = try knownCollection(collection)
-        if let model {
-            for rule in rules.ending where rule.isRule(of: model) {
-                try rule.end(payload, model, position, self)
+        let collection = try knownCollection(name)
+        if let collection {
+            for rule in rules.ending where rule.isRule(of: collection) {
+                try rule.end(payload, collection, position, self)
             }
         }
-        for name in payload.gone { put(.unreadable(collection, name), nil) }
+        for record in payload.gone { put(.unreadable(name, record), nil) }
         let isSettled = try isTimeSettled(for: event)
-        if payload.isFull, isSettled, try isOwed(collection) { put(.owed(collection), nil) }
-        let marking = model.map { model in rules.marking.filter { $0.isRule(of: model) } } ?? []
-        // Without a cursor there is nothing to go on from, unless a rule has something.
-        guard event.revision != nil || !marking.isEmpty, isSettled else {
-            return try endList(collection)
+        if payload.isFull, isSettled, try isOwed(name) { put(.owed(name), nil) }
+        let marking = collection.map { collection in
+            rules.marking.filter { $0.isRule(of: collection) }
         }
-        let place = RowKey.watermark(collection, scope: payload.scope)
+        // Without a cursor there is nothing to go on from, unless a rule has something.
+        guard event.revision != nil || marking?.isEmpty == false, isSettled else {
+            return try endList(name)
+        }
+        let place = RowKey.watermark(name, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
@@ -30,18 +33,18 @@ extension Fold {
             try payload.isFull
             ? believed(event.serverTime, of: event) ?? before?.fullAt
             : before?.fullAt
-        if let model {
+        if let collection, let marking {
             for rule in marking {
-                try rule.mark(&row, after: before, payload, model, event, self)
+                try rule.mark(&row, after: before, payload, collection, event, self)
             }
         }
         put(place, row.encoded)
-        try endList(collection)
-        try hold(payload, collection, position)
+        try endList(name)
+        try hold(payload, name, position)
     }
 
-    /// Whether a list that ended moves a mark: not one that began or ended in doubt about the
-    /// server's time, nor one that was asked for by a time that proved wrong.
+    /// Whether a complete list moves the watermark: not if it began or ended while the server's
+    /// time was in doubt, nor if it was asked for by a time that proved wrong.
     private func isTimeSettled(for event: Event) throws -> Bool {
         guard let clock = try serverClock() else { return true }
         // Versions that believed each answer asked by the latest time ever seen.
@@ -90,7 +93,7 @@ extension Fold {
     }
 }
 
-/// What a server sent as an entity, and is none.
+/// A record of the server that can't be read as an entity.
 package struct UnreadableRow: Sendable, Hashable {
     /// The `server.unreadable` with the server's bytes.
     package var position: Position

@@ -3,7 +3,7 @@
 //   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
 //            that belongs to it, what is here and what comes
 //   found    the server names it again: it is seen again, and so is what belongs to it
-//   gained   an entity that was not here, or hidden, and has every other list begin anew
+//   gained   an entity is accessible that was not: every other collection is listed from the start
 
 package import TidemarkEvents
 import TidemarkRules
@@ -17,7 +17,7 @@ struct FoldAccess: FoldRule {
         collection.access.hidesAbsent || collection.access.relistsOnGain
     }
 
-    /// Shows an entity again that was hidden for itself, and has the others listed anew.
+    /// Shows an entity again that was hidden for itself, and has other collections listed again.
     func hear(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
         _ fold: Fold
@@ -121,11 +121,10 @@ extension Fold {
 
     // MARK: Gained
 
-    /// Whether with the server's word an entity can be reached that has every other list begin
-    /// anew.
+    /// Whether an event of the server makes an entity accessible that was not, and its collection
+    /// has all others listed again for that.
     ///
-    /// Nothing is gained before the collection itself was listed, whatever else was: then all that
-    /// is in reach is new.
+    /// Nothing is gained before the collection itself was listed: until then every entity is new.
     ///
     /// - Parameter position: where the event will stand, at the earliest.
     package func isGain(_ event: Event, at position: Position) throws -> Bool {

@@ -1,8 +1,8 @@
 // FoldDerived.swift — derived mutations: changes that follow from a rule and not from an event of
 // their own.
 //
-// One is known by its rule, its entity and the event that it followed from. It gives values to fields
-// that have none without it, and is pending like any other: pushed, accepted, refused. It is
+// One is known by its rule, its entity and the event that it followed from. It gives values to
+// fields that have none without it, and is pending like any other: pushed, accepted, refused. It is
 // withdrawn when the field has a value without it, or when its rule decides otherwise.
 
 import TidemarkEvents
@@ -54,7 +54,7 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Writes down a decision that the event in hand brought about.
+    /// Writes down a decision of the current event.
     func note(_ decision: DecisionRow, _ position: Position) throws {
         put(.decision(position, try freeDecision(at: position)), decision.encoded)
     }
@@ -66,8 +66,8 @@ extension Fold {
         return index
     }
 
-    /// Settles the derived changes of an entity that have arrived, or have lost their ground, with
-    /// the event in hand.
+    /// Settles the derived changes of an entity that the server has by now, and withdraws those
+    /// whose field has a value without them.
     func settleDerived(
         _ entity: inout MetEntity, _ event: Event, _ position: Position
     ) throws {

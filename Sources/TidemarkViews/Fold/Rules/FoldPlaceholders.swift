@@ -95,7 +95,7 @@ extension Fold {
 
     // MARK: What becomes of them
 
-    /// Takes note that the server was asked for placeholders, and has nothing to say of them.
+    /// Notes when the server was asked for placeholders that it does not have.
     fileprivate func noteTried(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event
     ) throws {

@@ -1,9 +1,9 @@
 // FoldRules.swift — when an event meets the rules of the model (FoldRule.swift).
 //
-// Each entity that the event wrote meets them by itself: a derived change that has arrived, or lost
-// its ground, is settled, and who holds a state is noted. Where the event ends something, what
-// follows for other entities is decided after that, on all rows as they are now; so the result does
-// not depend on the order of the entities within a page.
+// Each entity that the event wrote meets them by itself: derived changes are settled or withdrawn,
+// and rules note what they have to know of it. Where the event ends an edit, a page, a push or a
+// run, what follows for other entities is decided after that, on all rows; so the result does not
+// depend on the order of the entities within a page.
 
 import TidemarkEvents
 import TidemarkRules
@@ -30,7 +30,7 @@ extension Fold {
         }
     }
 
-    /// Lets the entities that the event in hand wrote meet the rules, each by itself.
+    /// Lets the entities that the current event wrote meet the rules, each by itself.
     func meetRules(_ event: Event, _ position: Position) throws {
         if let before = replacedModel { try adoptRules(before, event, position) }
         let rules = try rules().meeting

@@ -28,7 +28,7 @@ struct FoldSince: FoldRule {
         }
         guard let latest else { return }
         var row = try fold.listed(collection.name) ?? ListedRow(sync: event.sync)
-        // Another run has begun the list anew, unless it goes on with it.
+        // Another run began the list again, unless it goes on with it.
         if row.state == nil, row.sync != event.sync { row = ListedRow(sync: event.sync) }
         row.latest = max(latest, row.latest ?? latest)
         fold.put(.listed(collection.name), row.encoded)
