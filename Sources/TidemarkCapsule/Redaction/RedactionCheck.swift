@@ -113,16 +113,16 @@ private struct RedactedRow {
 
     /// The first row that is another one, decisions before what follows from them.
     static func difference(_ expected: [RedactedRow], _ made: RowChanges) -> RedactedRow? {
-        let values = Dictionary(
-            made.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
-        var differing: [RedactedRow] = []
-        for var row in expected {
-            row.made = values[row.key]
-            if row.made.map({ !row.isSame($0) }) ?? true { differing.append(row) }
-        }
-        let known = Set(expected.map(\.key))
-        for (key, value) in made where !known.contains(key) {
-            differing.append(RedactedRow(old: (key, nil), key: key, value: nil, made: .some(value)))
+        let pairs = paired(expected, by: { $0.key }, with: made, by: { $0.key })
+        let differing = pairs.compactMap { expected, made -> RedactedRow? in
+            guard var row = expected else {
+                return made.map {
+                    RedactedRow(old: ($0.key, nil), key: $0.key, value: nil, made: .some($0.value))
+                }
+            }
+            guard let made else { return row }
+            row.made = .some(made.value)
+            return row.isSame(made.value) ? nil : row
         }
         return differing.first { $0.key.view == .decisions } ?? differing.first
     }

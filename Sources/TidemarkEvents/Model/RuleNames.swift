@@ -1,5 +1,5 @@
-// RuleNames.swift — short names for what a model's rules are called inside; an app names them by the
-// type that they are a part of.
+// RuleNames.swift — short names of a model's rules, for inside; an app names them by the type that
+// they are a part of.
 
 package typealias AccessRule = CollectionModel.AccessRule
 package typealias SinceRule = CollectionModel.SinceRule

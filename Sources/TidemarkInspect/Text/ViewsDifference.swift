@@ -72,21 +72,14 @@ package struct ViewsDifference: Sendable, Hashable {
     }
 
     private mutating func compareRows(_ before: ViewReader, _ after: ViewReader) throws {
-        for tree in Tree.allCases {
-            try before.walk(tree) { bytes, value in
-                let key = RowKey(tree, bytes)
-                let other = try after.get(key) ?? after.counterpart(of: key, in: before)
-                if other != value { try note(key, value, other) }
-                return true
+        try before.forEachDifference(from: after) { key, old, new in
+            if let old {
+                let new = try new ?? after.counterpart(of: key, in: before)
+                if new != old { try note(key, old, new) }
+            } else if try before.counterpart(of: key, in: after) == nil {
+                try note(key, nil, new)
             }
-            try after.walk(tree) { bytes, value in
-                let key = RowKey(tree, bytes)
-                let isThere = try before.get(key) != nil
-                if !isThere, try before.counterpart(of: key, in: after) == nil {
-                    try note(key, nil, value)
-                }
-                return true
-            }
+            return true
         }
     }
 

@@ -34,7 +34,7 @@ package struct FoldReplay: Sendable {
     ) throws {
         fold = CapsuleFold(capsule.base)
         let injections = try Self.byCommit(inject, capsule)
-        var comparison = DigestComparison(capsule, ignoring: ignoring)
+        var comparison = CapsuleDigests(capsule, ignoring: ignoring)
         let isCompared = compares && inject.isEmpty
         for (index, commit) in capsule.commits.enumerated() {
             if let through, commit.last > through { break }
@@ -95,13 +95,13 @@ package struct FoldReplay: Sendable {
 
     /// The divergence at a commit whose digests are others.
     private func divergence(
-        _ difference: DigestDifference, at index: Int, _ capsule: Capsule,
+        _ difference: (row: DigestDifference, others: Int), at index: Int, _ capsule: Capsule,
         _ apply: (Fold, Event, Position) throws -> Void
     ) throws -> Divergence {
         let commit = capsule.commits[index]
         var before = CapsuleFold(capsule.base)
         try before.fold(capsule.commits[..<index].flatMap(\.entries), apply: apply)
-        let row = NamedRow(difference, commit, before: before.rows, after: fold.rows)
+        let row = NamedRow(difference.row, commit, before: before.rows, after: fold.rows)
         let events = capsule.eventsByPosition
         let causes = CauseChain.of(row.event(in: commit, fold.rows)) { events[$0] }
         return Divergence(

@@ -11,7 +11,7 @@ package final class Fold {
     private var changes: [RowKey: [UInt8]?] = [:]
     private var entities = FoldedEntities()
     private var mutations = FoldedMutations()
-    /// What the event in hand wrote so far: few rows, searched from the last one.
+    /// What the current event wrote so far: few rows, searched from the last one.
     private var written: [(key: RowKey, value: [UInt8]?)] = []
     private var writtenEntities: [(entry: FoldedEntities.Entry, row: EntityRow)] = []
     private var writtenMutations: [(position: Position, row: MutationRow)] = []
@@ -20,13 +20,13 @@ package final class Fold {
     /// The rows that were there before.
     private let rows: RowSource
     private let models: ModelCache
-    private var knownModel: SyncModel?
+    private var knownModel: RegisteredModel?
     private var knownCollection: CollectionModel?
-    /// The entity on which nothing is pending that the event in hand changed where it lies.
+    /// The entity without pending changes that the current event changed in its place.
     private var unpended: RowKey?
-    /// What later events are asked about again and again; see FoldRules.swift.
-    var standing = FoldStanding()
-    /// The model that the event in hand took the place of.
+    /// What rules remember, by its type.
+    private var memories: [ObjectIdentifier: any FoldMemory] = [:]
+    /// The model that the current event replaced.
     var replacedModel: SyncModel?
     /// Whether any entity is hidden for itself, once that was asked for.
     var knownHidden: Bool?
@@ -36,7 +36,7 @@ package final class Fold {
     var knownClock: ServerClock??
     /// Whether there may be anything that could not be read, once that was asked for.
     private var knownUnreadable: Bool?
-    /// Whether with the event in hand the server's time is in doubt no more.
+    /// Whether the current event ended a doubt about the server's time.
     var isDoubtOver = false
     /// What the run said at its start that was asked for last.
     var knownRun: (start: Position, payload: SyncStarted)?
@@ -63,19 +63,19 @@ package final class Fold {
             forget()
             (knownHidden, knownFailing, knownClock) = (nil, nil, nil)
         }
-        // Which write it belongs to is known of any event, also of one that nobody understands.
+        // An idempotency key counts even where the payload can't be read.
         if event.idempotencyKey != nil { try noteKey(event, position) }
         try meetRules(event, position)
         try settleFailing(position)
         take(position)
-        // What follows from it for others is decided with all of it in place.
+        // What follows for other entities is decided on rows that have all of the event.
         guard try isToBeFollowed(event) else { return }
         forget()
         do { try follow(event, position) } catch is JSONError { forget() }
         take(position)
     }
 
-    /// The entities that the event in hand wrote so far.
+    /// The entities that the current event wrote so far.
     var writtenPlaces: [RowKey] {
         writtenEntities.map(\.entry.key) + (unpended.map { [$0] } ?? [])
     }
@@ -85,20 +85,19 @@ package final class Fold {
         writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
     }
 
-    /// Takes over what the event in hand wrote.
+    /// Makes what the current event wrote count.
     private func take(_ position: Position) {
         for (entry, row) in writtenEntities {
             entry.row = row
             entities.note(entry)
         }
         for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
-        for (key, value) in written {
-            changes.updateValue(value, forKey: key)
-            if key.view == .rivals { standing.note(key, value) }
-        }
+        for (key, value) in written { changes.updateValue(value, forKey: key) }
+        guard !memories.isEmpty, !written.isEmpty, let rules = knownModel?.rules else { return }
+        for rule in rules.meeting { rule.note(written, self) }
     }
 
-    /// Forgets what the event in hand wrote.
+    /// Drops what the current event wrote.
     private func forget() {
         unpended = nil
         if !written.isEmpty { written.removeAll(keepingCapacity: true) }
@@ -151,7 +150,7 @@ package final class Fold {
         if key.view == .bindings { hasBindings = true }
         if key.view == .store {
             (knownModel, knownCollection) = (nil, nil)
-            standing.forgetModel()
+            memories = [:]
         }
         if key.view == .access { knownHidden = nil }
         if value != nil, key.tree == .ledger, key.bytes.starts(with: Ledger.unreadable) {
@@ -168,10 +167,10 @@ package final class Fold {
         return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
     }
 
-    /// Changes an entity on which nothing is pending where it lies, when that is all an event does.
+    /// Changes an entity without pending changes in its place, when that is all that an event does.
     ///
-    /// - Parameter change: cannot fail; answers whether it changed anything.
-    /// - Returns: false, and nothing was done, when something is pending on it.
+    /// - Parameter change: cannot fail; returns whether it changed anything.
+    /// - Returns: false, and nothing was done, when the entity has pending changes.
     func changeUnpending(_ place: RowKey, _ change: (inout EntityRow) -> Bool) throws -> Bool {
         let entry = try entry(place)
         guard entry.row.pending.isEmpty else { return false }
@@ -246,14 +245,25 @@ package final class Fold {
         }
     }
 
-    package func model() throws -> SyncModel {
+    package func model() throws -> SyncModel { try registered().model }
+
+    /// The rules that the registered model has.
+    func rules() throws -> ModelRules { try registered().rules }
+
+    private func registered() throws -> RegisteredModel {
         if let knownModel { return knownModel }
-        guard let bytes = try get(.store("model")) else {
-            return SyncModel(name: "", collections: [])
-        }
-        let model = models.model(try StoreFactRow(parsing: bytes))
+        let model = try fact("model").map { models.registered($0) } ?? .none
         knownModel = model
         return model
+    }
+
+    /// What a rule remembers in this fold, as long as the model stays.
+    func memory<Memory: FoldMemory>(_ type: Memory.Type) -> Memory {
+        let name = ObjectIdentifier(type)
+        if let known = memories[name] as? Memory { return known }
+        let memory = Memory()
+        memories[name] = memory
+        return memory
     }
 
     /// A collection's part of the model, or nil.
@@ -272,7 +282,7 @@ package final class Fold {
 
 // MARK: Walks
 
-// What the event in hand wrote is not seen by any of them.
+// None of them sees what the current event wrote.
 extension Fold: RowReading {
     package func walk(
         _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool

@@ -1,4 +1,4 @@
-// FoldClock.swift — the server's clock: seen in each answer, asked for by whoever needs its time.
+// FoldClock.swift — the server's clock, as the answers of the server showed it.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -26,8 +26,8 @@ extension ClockSighting {
 }
 
 extension RowReading {
-    /// Whether the server's time is in doubt, so that whoever prunes, concludes absence or writes a
-    /// time has to wait.
+    /// Whether the server's time is in doubt: until it is not, nothing is pruned, taken for absent
+    /// or stamped with a time.
     package func isTimeInDoubt() throws -> Bool { try serverClock()?.isInDoubt ?? false }
 
     /// What the server's clock shows; nil before it was ever seen.

@@ -21,21 +21,9 @@ extension Fold {
     func takeBack(
         _ correction: ServerClock.Correction, _ clock: ServerClock, _ position: Position
     ) throws {
-        if correction.wasBelieved {
-            try forgetMarks(since: correction.since, position)
-            try voidPrunings(since: correction.since, position)
-        }
-        try forgetTries()
+        if correction.wasBelieved { try forgetMarks(since: correction.since, position) }
+        for rule in FoldRules.all { try rule.takeBack(correction, position, self) }
         try moveEdits(correction)
-        for collection in try model().collections where collection.rivals != nil {
-            for (key, row) in try runners(collection.name) {
-                guard let loss = row.loss, loss.stop.kind == .now, loss.decided >= correction.since
-                else { continue }
-                var row = row
-                row.loss = nil
-                put(.rival(key), row.encoded)
-            }
-        }
     }
 
     private func forgetMarks(since: Position, _ position: Position) throws {
@@ -50,44 +38,7 @@ extension Fold {
             marks.append((key.collection, row.position))
         }
         for collection in try model().collections { try endList(collection.name) }
-        try decide("voided", marks.map { (EntityKey($0.name, ""), [$0.mark, position]) }, position)
-    }
-
-    private func voidPrunings(since: Position, _ position: Position) throws {
-        var pruned: [(key: EntityKey, row: EntityRow)] = []
-        for collection in try model().collections where collection.retention != nil {
-            try forEachEntity(in: collection.name) { key, row in
-                if !row.prunedDigest.isEmpty, let at = row.prunedAt, at >= since {
-                    pruned.append((key, row))
-                }
-                return true
-            }
-        }
-        // The mark may be older than the time that was wrong.
-        for name in Set(pruned.map(\.key.collection)).sorted() {
-            put(.owed(name), position.bigEndianBytes)
-        }
-        for (key, var row) in pruned {
-            (row.prunedDigest, row.prunedAt) = ([], nil)
-            try put(row, key)
-        }
-        try decide(
-            "voided", pruned.map { ($0.key, [$0.row.prunedAt, position].compactMap(\.self)) },
-            position)
-    }
-
-    private func forgetTries() throws {
-        for (place, value) in try ledgerRows(Ledger.placeholders) {
-            var note = try PlaceholderRow(parsing: value)
-            guard note.triedAt != nil,
-                let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))
-            else { continue }
-            note.triedAt = nil
-            put(place, note.encoded)
-            var row = try entity(key)
-            row.triedAt = nil
-            try put(row, key)
-        }
+        try void(marks.map { (EntityKey($0.name, ""), [$0.mark, position]) }, position)
     }
 
     private func moveEdits(_ correction: ServerClock.Correction) throws {
@@ -114,6 +65,13 @@ extension Fold {
         }
         try decide("kept", decisions, position)
     }
+
+    /// Says of what was decided by a wrong time that it is void.
+    ///
+    /// - Parameter decisions: what each is about, and the events that it was decided by.
+    func void(
+        _ decisions: [(key: EntityKey, inputs: [Position])], _ position: Position
+    ) throws { try decide("voided", decisions, position) }
 
     private func decide(
         _ result: String, _ decisions: [(key: EntityKey, inputs: [Position])],

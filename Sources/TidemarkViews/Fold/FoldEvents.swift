@@ -8,7 +8,7 @@ extension Fold {
     ///
     /// - Throws: ``JSONError`` for a payload that can't be read.
     func understand(_ event: Event, _ position: Position) throws {
-        // What can't be read is kept and shown, and read by whoever knows it.
+        // A payload of another shape is kept, for a version that can read it.
         switch Payload(event) {
         case .storeOpened: try keep("opened", event, position)
         case .modelRegistered: try register(event, position)
@@ -39,9 +39,7 @@ extension Fold {
             try listed(page, of: name, event, position)
             try seen(page, of: name)
             try namedAgain(page, of: name)
-            try paged(page, of: name, event)
-            try named(page, of: name, position)
-            try follow(page, of: name, event, position)
+            try take(page, of: name, event, position)
         case .pullCompleted(let list):
             try pulled(event, list, position)
             if try !isTimeInDoubt() { try settleUnanswered(event, position) }
@@ -59,7 +57,7 @@ extension Fold {
 
     private func finish(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
-            // A run with nothing to say has no start of its own.
+            // Of a run without news only the end is logged.
             var row = SyncRunRow(startedAt: event.recordedAt, started: [])
             row.finished = position
             row.finishedAt = event.recordedAt

@@ -88,8 +88,8 @@ extension Fold {
         try set(row, key)
     }
 
-    /// Forgets what fails of entities that the event in hand changed, where nothing is left to ask:
-    /// nothing waits for the server any more, or it said how they stand.
+    /// Forgets the failing calls of entities that the current event changed, where there is nothing
+    /// left to ask: no mutation is open, or the server said how the entity is.
     func settleFailing(_ position: Position) throws {
         guard try !failing().isEmpty else { return }
         for place in writtenPlaces {

@@ -4,16 +4,27 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
+    /// Takes in that a list is complete, and how far that is.
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
-        guard let collection = event.collection else { return }
-        try lose(payload.hidden, of: collection, position)
-        for name in payload.gone { put(.unreadable(collection, name), nil) }
+        guard let name = event.collection else { return }
+        let rules = try rules()
+        let collection = try knownCollection(name)
+        if let collection {
+            for rule in rules.ending where rule.isRule(of: collection) {
+                try rule.end(payload, collection, position, self)
+            }
+        }
+        for record in payload.gone { put(.unreadable(name, record), nil) }
         let isSettled = try isTimeSettled(for: event)
-        if payload.isFull, isSettled, try isOwed(collection) { put(.owed(collection), nil) }
-        let isByDate = try knownCollection(collection)?.since != nil
-        // Without a cursor there is nothing to go on from, but for a date.
-        guard event.revision != nil || isByDate, isSettled else { return try endList(collection) }
-        let place = RowKey.watermark(collection, scope: payload.scope)
+        if payload.isFull, isSettled, try isOwed(name) { put(.owed(name), nil) }
+        let marking = collection.map { collection in
+            rules.marking.filter { $0.isRule(of: collection) }
+        }
+        // Without a cursor there is nothing to go on from, unless a rule has something.
+        guard event.revision != nil || marking?.isEmpty == false, isSettled else {
+            return try endList(name)
+        }
+        let place = RowKey.watermark(name, scope: payload.scope)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
@@ -22,14 +33,18 @@ extension Fold {
             try payload.isFull
             ? believed(event.serverTime, of: event) ?? before?.fullAt
             : before?.fullAt
-        if isByDate { try promote(&row, before, event, payload, collection) }
+        if let collection, let marking {
+            for rule in marking {
+                try rule.mark(&row, after: before, payload, collection, event, self)
+            }
+        }
         put(place, row.encoded)
-        try endList(collection)
-        try hold(payload, collection, position)
+        try endList(name)
+        try hold(payload, name, position)
     }
 
-    /// Whether a list that ended moves a mark: not one that began or ended in doubt about the
-    /// server's time, nor one that was asked for by a time that proved wrong.
+    /// Whether a complete list moves the watermark: not if it began or ended while the server's
+    /// time was in doubt, nor if it was asked for by a time that proved wrong.
     private func isTimeSettled(for event: Event) throws -> Bool {
         guard let clock = try serverClock() else { return true }
         // Versions that believed each answer asked by the latest time ever seen.
@@ -41,17 +56,6 @@ extension Fold {
     /// A time that an event of a run says, where it was believed.
     func believed(_ time: Timestamp?, of event: Event) throws -> Timestamp? {
         try time.flatMap { try believes($0, of: event) ? $0 : nil }
-    }
-
-    /// What follows from the entities of a page, all of which were taken in before.
-    func follow(
-        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
-    ) throws {
-        guard let collection = try knownCollection(name),
-            collection.makesPlaceholders || collection.placeholder != nil
-        else { return }
-        try noteTried(page, collection, event)
-        try makePlaceholders(page, collection, event, position)
     }
 
     func unreadable(_ event: Event, _ record: ServerUnreadable, _ position: Position) {
@@ -89,7 +93,7 @@ extension Fold {
     }
 }
 
-/// What a server sent as an entity, and is none.
+/// A record of the server that can't be read as an entity.
 package struct UnreadableRow: Sendable, Hashable {
     /// The `server.unreadable` with the server's bytes.
     package var position: Position

@@ -141,8 +141,8 @@ extension Fold {
         var row = try entity(key)
         endAttempt(&row, key)
         try forgetAnswered(key, row)
-        // Who edited meanwhile has mended it, perhaps: all of it goes again.
-        // And what was given up meanwhile is not refused any more.
+        // A later edit may have mended what was refused, so all of it is sent again; and what was
+        // discarded since is not refused any more.
         guard row.pending.contains(where: { $0.position <= covers }),
             !row.pending.contains(where: { $0.position > covers })
         else {

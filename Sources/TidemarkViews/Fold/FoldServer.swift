@@ -12,7 +12,7 @@ extension Fold {
         if !isDeletion, try claim(key, event, position) { return }
         let place = RowKey.entity(key)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
-        let isGain = try isGain(event, at: position)
+        let effects = try hear(event, of: key, position)
         var wasPlaceholder = false
         if try !hidesAny(),
             try changeUnpending(
@@ -23,7 +23,7 @@ extension Fold {
                 })
         {
             if wasPlaceholder { put(.placeholder(key), nil) }
-            if isGain { try gain(key, position) }
+            for effect in effects { try effect() }
             return
         }
         var row = try entity(at: place)
@@ -36,12 +36,8 @@ extension Fold {
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
         try refresh(&row, key)
-        if row.isHidden, !isDeletion, try collection(key.collection).access.hidesAbsent {
-            try find(key, row, position)
-        } else {
-            try put(row, at: place)
-        }
-        if isGain { try gain(key, position) }
+        try put(row, at: place)
+        for effect in effects { try effect() }
     }
 
     /// The conflict that an event of the server would bring about, for a collection whose conflicts

@@ -120,12 +120,12 @@ extension RowReading {
         try entity(at: .entity(key)).isPlaceholder
     }
 
-    /// Whether there is an entity of a collection in reach.
+    /// Whether a collection has an accessible entity.
     package func hasInReach(_ collection: CollectionName) throws -> Bool {
         try countInReach(collection, upTo: 1) > 0
     }
 
-    /// How many entities of a collection are in reach; counts so many at most.
+    /// How many accessible entities a collection has; counts so many at most.
     package func countInReach(_ collection: CollectionName, upTo limit: Int) throws -> Int {
         var count = 0
         try forEachEntity(in: collection) { _, row in
@@ -146,7 +146,7 @@ extension EntityRow {
     /// Whether it is seen, also where it is made up.
     package var isListed: Bool { baseState == .live && !isHidden }
 
-    /// Whether it is one that the server has, and seen.
+    /// Whether it is accessible: the server has it, and it is not hidden.
     package var isInReach: Bool { baseState == .live && !isHidden && !isPlaceholder }
 
     /// What is known of its fields, seen or not: with what is pending, and without.

@@ -11,7 +11,7 @@ package import TidemarkStore
 package final class ViewReader {
     /// The last position of the log.
     package let last: Position
-    private let rows: RowSource
+    let rows: RowSource
     private let loadEvent: (Position) throws -> Event?
     private let models: ModelCache
     private var knownModel: SyncModel?

@@ -134,8 +134,7 @@ private final class Refold {
         var difference: CommitDifference?
         /// What is wrong with the snapshots so far.
         var snapshots: [LogError] = []
-        /// By which rules each view was made when a commit last wrote to it, by the view's number.
-        var fingerprints: [UInt32: [UInt8]] = [:]
+        var digests = DigestComparison()
     }
 
     private let journal: Journal
@@ -170,7 +169,13 @@ private final class Refold {
                 let changes = try self.fold(record, transaction, target)
                 try self.views.write(changes, self.generation, target)
                 if state.difference == nil {
-                    state.difference = Self.difference(record, changes, &state.fingerprints)
+                    let other = state.digests.compare(record.views, changes)
+                        .first { $0.isDifferent }
+                    state.difference = other.map { view in
+                        CommitDifference(
+                            position: record.last, view: view.view,
+                            key: view.differences(changes).first?.row)
+                    }
                 }
                 state.done = record.last
                 if let stop, state.done >= stop { return false }
@@ -229,56 +234,21 @@ private final class Refold {
         }
     }
 
-    /// How a commit's record differs from what a new fold made of it.
-    ///
-    /// Rows that other rules made can't be told right from wrong; nor can rows of a view in which
-    /// the commit recorded none, unless today's rules made those before.
-    private static func difference(
-        _ record: CommitRecord, _ changes: RowChanges, _ fingerprints: inout [UInt32: [UInt8]]
-    ) -> CommitDifference? {
-        let made = ViewDigest.of(changes)
-        for view in View.allCases {
-            let recorded = record.views.first { $0.view == view.rawValue }
-            let today = made.first { $0.view == view.rawValue }
-            if let recorded { fingerprints[view.rawValue] = recorded.fingerprint }
-            guard recorded != today, fingerprints[view.rawValue] == view.fingerprint else {
-                continue
-            }
-            let known = Set(recorded?.shortHashes ?? [])
-            let new = zip(changes.filter { $0.key.view == view }, today?.shortHashes ?? [])
-            let key = new.first { !known.contains($0.1) }?.0.key
-            return CommitDifference(position: record.last, view: view, key: key)
-        }
-        return nil
-    }
-
     func compare(
         _ differencesMax: Int, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> RebuildComparison {
         let live = (try journal.views.state(transaction) ?? ViewTables.State()).generation
         var rows: [RowDifference] = []
-        func add(_ key: RowKey, live: [UInt8]?, rebuilt: [UInt8]?) -> Bool {
-            rows.append(
-                RowDifference(
-                    commit: state.difference?.position, view: key.view, tree: key.tree,
-                    key: key.bytes,
-                    live: live, rebuilt: rebuilt))
-            return rows.count < differencesMax
-        }
-        try scratch.read { target in
-            for tree in Tree.allCases where rows.count < differencesMax {
-                let table = views.table(tree, generation)
-                try journal.views.scan(tree, live, transaction) { bytes, value in
-                    let other = try target.get(table, bytes)
-                    return other == value
-                        || add(RowKey(tree, bytes), live: value, rebuilt: other)
-                }
-            }
-            for tree in Tree.allCases where rows.count < differencesMax {
-                let table = journal.views.table(tree, live)
-                try views.scan(tree, generation, target) { bytes, value in
-                    let isThere = try transaction.withValue(table, bytes) { _ in true } ?? false
-                    return isThere || add(RowKey(tree, bytes), live: nil, rebuilt: value)
+        try journal.views.withRows(live, transaction) { live in
+            try scratch.read { target in
+                try views.withRows(generation, target) { rebuilt in
+                    try live.forEachDifference(from: rebuilt) { key, live, rebuilt in
+                        rows.append(
+                            RowDifference(
+                                commit: state.difference?.position, view: key.view, tree: key.tree,
+                                key: key.bytes, live: live, rebuilt: rebuilt))
+                        return rows.count < differencesMax
+                    }
                 }
             }
         }
@@ -311,34 +281,5 @@ private final class Refold {
             return true
         }
         for index in rows.indices { rows[index].commit = writers[names[index]] }
-    }
-}
-
-/// What a commit recorded about one row.
-package struct RowHash: Hashable, Sendable {
-    /// CRC32C of the row's key.
-    package var key: UInt32
-    /// CRC32C of its value; that of nothing, 0, for a row removed.
-    package var value: UInt32
-}
-
-extension ViewDigest {
-    /// The rows that the commit wrote in this view, in key order.
-    package var shortHashes: [RowHash] {
-        var hashes: [RowHash] = []
-        hashes.reserveCapacity(rows.count / 8)
-        forEachShortHash { hashes.append($0) }
-        return hashes
-    }
-
-    /// Walks over ``shortHashes`` without making them all.
-    package func forEachShortHash(_ body: (RowHash) -> Void) {
-        func number(_ start: Int) -> UInt32 {
-            UInt32(rows[start]) | UInt32(rows[start + 1]) << 8 | UInt32(rows[start + 2]) << 16
-                | UInt32(rows[start + 3]) << 24
-        }
-        for start in stride(from: 0, to: rows.count - rows.count % 8, by: 8) {
-            body(RowHash(key: number(start), value: number(start + 4)))
-        }
     }
 }

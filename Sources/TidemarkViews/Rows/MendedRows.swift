@@ -71,10 +71,10 @@ final class MendedRows {
         }
     }
 
-    /// Walks over rows where they are stored; when damage is found, what the log makes is to be
-    /// read instead, after the last row that was handed over: those up to there are right.
+    /// Walks over stored rows, up to the first damaged one.
     ///
-    /// - Returns: nil where nothing is left to be read.
+    /// - Returns: the rows to go on with, and the last key that was handed over, which is right
+    ///   with all before it; nil when the walk came to its end.
     private func rest(
         after visit: RowSource.Visit, _ walk: @escaping (RowSource.Visit) throws -> Void
     ) throws -> (rows: MemoryRows, done: [UInt8]?)? {

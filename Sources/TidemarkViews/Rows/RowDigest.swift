@@ -67,3 +67,32 @@ extension ViewDigest {
         }
     }
 }
+
+/// What a commit recorded about one row.
+package struct RowHash: Hashable, Sendable {
+    /// CRC32C of the row's key.
+    package var key: UInt32
+    /// CRC32C of its value; that of nothing, 0, for a row removed.
+    package var value: UInt32
+}
+
+extension ViewDigest {
+    /// The rows that the commit wrote in this view, in key order.
+    package var shortHashes: [RowHash] {
+        var hashes: [RowHash] = []
+        hashes.reserveCapacity(rows.count / 8)
+        forEachShortHash { hashes.append($0) }
+        return hashes
+    }
+
+    /// Walks over ``shortHashes`` without making them all.
+    package func forEachShortHash(_ body: (RowHash) -> Void) {
+        func number(_ start: Int) -> UInt32 {
+            UInt32(rows[start]) | UInt32(rows[start + 1]) << 8 | UInt32(rows[start + 2]) << 16
+                | UInt32(rows[start + 3]) << 24
+        }
+        for start in stride(from: 0, to: rows.count - rows.count % 8, by: 8) {
+            body(RowHash(key: number(start), value: number(start + 4)))
+        }
+    }
+}

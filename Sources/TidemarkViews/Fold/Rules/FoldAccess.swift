@@ -1,12 +1,60 @@
-// FoldAccess.swift — what is out of reach, and what comes into reach.
+// FoldAccess.swift — the rule `access`: which entities can be reached, and which no more.
 //
 //   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
 //            that belongs to it, what is here and what comes
 //   found    the server names it again: it is seen again, and so is what belongs to it
-//   gained   an entity that was not here, or not in reach, and has everything listed anew
+//   gained   an entity is accessible that was not: every other collection is listed from the start
 
 package import TidemarkEvents
 import TidemarkRules
+
+/// Hides what can't be reached.
+struct FoldAccess: FoldRule {
+    let name = PruneDecision.Rule.access.rawValue
+    let moments: FoldMoments = [.hear, .take, .end]
+
+    func isRule(of collection: CollectionModel) -> Bool {
+        collection.access.hidesAbsent || collection.access.relistsOnGain
+    }
+
+    /// Shows an entity again that was hidden for itself, and has other collections listed again.
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect] {
+        var effects: [FoldEffect] = []
+        let before = try fold.entity(key)
+        if before.isHidden, event.kind != .serverDeleted, collection.access.hidesAbsent,
+            try fold.hidesAny()
+        {
+            effects.append { try fold.show(key, base: before.basePosition, position) }
+        }
+        if try fold.isGain(event, at: position) { effects.append { try fold.gain(key, position) } }
+        return effects
+    }
+
+    /// Shows the hidden entities again that a page names.
+    func take(
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {
+        guard collection.access.hidesAbsent, try fold.hidesAny() else { return }
+        for id in page.same {
+            let key = try fold.resolve(EntityKey(collection.name, id))
+            let row = try fold.entity(key)
+            guard row.isHidden, row.baseState == .live else { continue }
+            try fold.show(key, base: row.basePosition, position)
+        }
+    }
+
+    /// Hides the entities that a list of everything did not name, and what belongs to them.
+    func end(
+        _ list: PullCompleted, _ collection: CollectionModel, _ position: Position, _ fold: Fold
+    ) throws {
+        guard collection.access.hidesAbsent else { return }
+        try fold.lose(list.hidden, of: collection.name, position)
+    }
+}
 
 extension Fold {
     /// Whether any entity is hidden for itself, and so perhaps others with it.
@@ -24,11 +72,10 @@ extension Fold {
         put(.hiddenCount, after == 0 ? nil : Position(after).bigEndianBytes)
     }
 
-    // MARK: Lost
+    // MARK: Lost and found
 
-    /// Hides entities that a list of everything did not name, and what belongs to them.
-    func lose(_ ids: [String], of name: CollectionName, _ position: Position) throws {
-        guard !ids.isEmpty, try collection(name).access.hidesAbsent else { return }
+    fileprivate func lose(_ ids: [String], of name: CollectionName, _ position: Position) throws {
+        guard !ids.isEmpty else { return }
         var lost: [EntityKey] = []
         for id in ids {
             let key = try resolve(EntityKey(name, id))
@@ -40,9 +87,9 @@ extension Fold {
         var index = try freeDecision(at: position)
         try countHidden(lost.count)
         for key in lost {
-            try decide(key, "hidden", position, index)
-            index += 1
             var row = try entity(key)
+            try decide(key, "hidden", base: row.basePosition, position, index)
+            index += 1
             row.isHidden = true
             try put(row, key)
         }
@@ -58,18 +105,13 @@ extension Fold {
         }
     }
 
-    // MARK: Found
-
     /// Shows an entity again that was hidden for itself, and what belongs to it.
     ///
-    /// - Parameter row: what the entity's row is to be.
-    func find(_ key: EntityKey, _ row: EntityRow, _ position: Position) throws {
+    /// - Parameter base: the event that said its base when it was hidden.
+    fileprivate func show(_ key: EntityKey, base: Position?, _ position: Position) throws {
         let owned = try owned(by: [key])
-        try decide(key, "shown", position, try freeDecision(at: position))
-        var row = row
-        row.isHidden = false
-        try put(row, key)
-        for key in owned {
+        try decide(key, "shown", base: base, position, try freeDecision(at: position))
+        for key in [key] + owned {
             var row = try entity(key)
             row.isHidden = false
             try put(row, key)
@@ -77,23 +119,12 @@ extension Fold {
         try countHidden(-1)
     }
 
-    /// Takes note of what a page of a list names.
-    func named(_ page: PullPage, of name: CollectionName, _ position: Position) throws {
-        guard try hidesAny(), try collection(name).access.hidesAbsent else { return }
-        for id in page.same {
-            let key = try resolve(EntityKey(name, id))
-            let row = try entity(key)
-            guard row.isHidden, row.baseState == .live else { continue }
-            try find(key, row, position)
-        }
-    }
-
     // MARK: Gained
 
-    /// Whether with the server's word an entity comes into reach that has everything listed anew.
+    /// Whether an event of the server makes an entity accessible that was not, and its collection
+    /// has all others listed again for that.
     ///
-    /// Nothing is gained before the collection itself was listed, whatever else was: then all that
-    /// is in reach is new.
+    /// Nothing is gained before the collection itself was listed: until then every entity is new.
     ///
     /// - Parameter position: where the event will stand, at the earliest.
     package func isGain(_ event: Event, at position: Position) throws -> Bool {
@@ -129,13 +160,15 @@ extension Fold {
     }
 
     /// Forgets how far the other collections were listed.
-    func gain(_ key: EntityKey, _ position: Position) throws {
+    fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
             let mark = RowKey.watermark(other.name, scope: "")
             if try get(mark) != nil { put(mark, nil) }
             try endList(other.name)
         }
-        try decide(key, "gained", position, try freeDecision(at: position))
+        try decide(
+            key, "gained", base: entity(key).basePosition, position,
+            try freeDecision(at: position))
     }
 
     // MARK: What belongs to what
@@ -181,12 +214,12 @@ extension Fold {
     }
 
     private func decide(
-        _ key: EntityKey, _ result: String, _ position: Position, _ index: Int
+        _ key: EntityKey, _ result: String, base: Position?, _ position: Position, _ index: Int
     ) throws {
         let decision = DecisionRow(
             key: key, rule: PruneDecision.Rule.access.rawValue,
             ruleVersion: PruneDecision.version, result: result, inputs: [position], fields: [],
-            base: try entity(key).basePosition)
+            base: base)
         put(.decision(position, index), decision.encoded)
     }
 }

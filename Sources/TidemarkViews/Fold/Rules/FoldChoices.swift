@@ -1,15 +1,89 @@
-// FoldChoices.swift — fields that must name one of the entities of a collection: where they name
-// none and there is just one, it is that one.
+// FoldChoices.swift — the rule `choices`: fields that must name one of the entities of a
+// collection. Where they name none and there is just one, it is that one.
 
 import TidemarkEvents
 import TidemarkRules
 
-extension Fold {
-    private static let version: UInt64 = 1
+/// Names the only entity that can be chosen.
+struct FoldChoices: FoldRule {
+    let name = ChoiceRule.name
+    let moments: FoldMoments = [.meet, .follow]
 
+    func isRule(of collection: CollectionModel) -> Bool { !collection.choices.isEmpty }
+
+    /// Notes whether a choice of the entity is open.
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let open = fold.memory(OpenChoices.self)
+        let name = entity.collection.name
+        guard open.keys[name] != nil else { return }
+        let collection = entity.collection
+        if entity.own().map({ collection.hasOpenChoice(in: $0) }) ?? false {
+            open.keys[name]?.insert(entity.key)
+        } else {
+            open.keys[name]?.remove(entity.key)
+        }
+    }
+
+    func isAsked(
+        by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
+    ) -> Bool {
+        switch event.kind {
+        case .modelRegistered, .syncFinished: true
+        case .pullPage, .pullCompleted:
+            event.collection == collection.name || event.collection == model.collections.last?.name
+                || collection.choices.contains { $0.collection == event.collection }
+        case .storeOpened, .localCreated, .localUpdated, .localDeleted, .localDiscarded,
+            .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .pushAccepted, .pushRejected, .unknown:
+            false
+        }
+    }
+
+    func follow(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws { try fold.choose(collection, model, event, position) }
+
+    func derives(_ fields: [String], _ collection: CollectionModel) -> Bool {
+        fields.allSatisfy { field in collection.choices.contains { $0.field == field } }
+    }
+
+    func isOpen(
+        _ field: String, in document: JSONDocument, _ collection: CollectionModel
+    ) -> Bool {
+        collection.choices.first { $0.field == field }?.isOpen(in: document) ?? false
+    }
+}
+
+/// The entities with a choice that is open, of the collections that were asked for.
+private final class OpenChoices: FoldMemory {
+    var keys: [CollectionName: Set<EntityKey>] = [:]
+}
+
+extension ChoiceRule {
+    package static let name = "choice"
+    fileprivate static let version: UInt64 = 1
+
+    /// Whether a document names none of the entities.
+    fileprivate func isOpen(in document: JSONDocument) -> Bool {
+        guard let value = document.rawValue(field) else { return true }
+        return value.elementsEqual("null".utf8)
+    }
+}
+
+extension CollectionModel {
+    fileprivate func hasOpenChoice(in document: JSONDocument) -> Bool {
+        choices.contains { $0.isOpen(in: document) }
+    }
+}
+
+extension Fold {
     /// Makes the choices of a collection's entities that are open, and takes back those that are
     /// none any more.
-    func choose(
+    fileprivate func choose(
         _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position
     ) throws {
         let keys = try undecided(collection).sorted()
@@ -36,7 +110,7 @@ extension Fold {
                 !row.pending.contains(where: { $0.isDerived && $0.position == position })
             else { continue }
             let decision = DecisionRow(
-                key: key, rule: ChoiceRule.name, ruleVersion: Self.version, result: "chosen",
+                key: key, rule: ChoiceRule.name, ruleVersion: ChoiceRule.version, result: "chosen",
                 inputs: inputs, fields: patch.fieldNames, base: row.basePosition)
             try note(decision, position)
             try derive(ChoiceRule.name, patch, on: &row, key, event, position, now: now)
@@ -45,14 +119,15 @@ extension Fold {
 
     /// The entities of a collection with a choice that is open.
     private func undecided(_ collection: CollectionModel) throws -> Set<EntityKey> {
-        if let known = standing.undecided[collection.name] { return known }
+        let open = memory(OpenChoices.self)
+        if let known = open.keys[collection.name] { return known }
         var keys: Set<EntityKey> = []
         try forEachEncoded(in: collection.name) { key, value in
             let own = try? EntityRow(parsing: value).ownDocument(in: collection)
             if let own, collection.hasOpenChoice(in: own) { keys.insert(key) }
             return true
         }
-        standing.undecided[collection.name] = keys
+        open.keys[collection.name] = keys
         return keys
     }
 

@@ -1,8 +1,9 @@
-// FoldDerived.swift — mutations that follow from a rule and not from an event of their own.
+// FoldDerived.swift — derived mutations: changes that follow from a rule and not from an event of
+// their own.
 //
-// One is known by its rule, its entity and the event that made it follow. It gives values to fields
-// that are null without it, and is pending like any other: pushed, accepted, refused. Its ground is
-// gone when a field is not null any more without it, or when its rule says something else.
+// One is known by its rule, its entity and the event that it followed from. It gives values to
+// fields that have none without it, and is pending like any other: pushed, accepted, refused. It is
+// withdrawn when the field has a value without it, or when its rule decides otherwise.
 
 import TidemarkEvents
 import TidemarkRules
@@ -53,7 +54,7 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Writes down a decision that the event in hand brought about.
+    /// Writes down a decision of the current event.
     func note(_ decision: DecisionRow, _ position: Position) throws {
         put(.decision(position, try freeDecision(at: position)), decision.encoded)
     }
@@ -65,14 +66,15 @@ extension Fold {
         return index
     }
 
-    /// Settles what follows from rules and has arrived, or has lost its ground, with the event in
-    /// hand.
-    ///
-    /// - Parameter own: the entity without what follows from rules.
+    /// Settles the derived changes of an entity that the server has by now, and withdraws those
+    /// whose field has a value without them.
     func settleDerived(
-        _ row: inout EntityRow, _ key: EntityKey, _ collection: CollectionModel,
-        _ own: JSONDocument?, _ event: Event, _ position: Position
+        _ entity: inout MetEntity, _ event: Event, _ position: Position
     ) throws {
+        let (key, collection) = (entity.key, entity.collection)
+        let own = entity.own()
+        var row = entity.row
+        defer { entity.row = row }
         let base = try? row.baseValue(in: collection).document
         for item in row.pending where item.isDerived {
             let patch = (try? Patch(parsing: item.payload)) ?? Patch()
@@ -97,33 +99,45 @@ extension Fold {
             }
             if row.isCarried(item) { continue }
             let hasGround =
-                own.map { collection.derives(item) && collection.leavesOpen(patch, in: $0) }
+                own.map { collection.derives(item) && collection.leavesOpen(item, patch, in: $0) }
                 ?? false
             if !hasGround { try withdraw(item, from: &row, key, proof: position) }
+        }
+    }
+
+    /// Takes back the derived changes whose rule another model does not have, unless they are under
+    /// way.
+    func withdrawGroundless(after before: SyncModel, _ position: Position) throws {
+        let model = try model()
+        guard try !ModelRules(before).meeting.isEmpty || !rules().meeting.isEmpty else { return }
+        for (place, _) in try ledgerRows(Ledger.openDerived) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst(9)) else { continue }
+            var row = try entity(key)
+            for item in row.pending
+            where item.isDerived && !row.isCarried(item)
+                && !(model[key.collection]?.derives(item) ?? false)
+            {
+                try withdraw(item, from: &row, key, proof: position)
+            }
         }
     }
 }
 
 extension CollectionModel {
     /// Whether a derived change follows from a rule that there is still.
-    func derives(_ item: EntityRow.Pending) -> Bool {
-        guard let fields = try? Patch(parsing: item.payload).fieldNames else { return false }
-        return switch item.rule {
-        case RivalRule.name: fields == rivals.map { [$0.whileNull] }
-        case ChoiceRule.name:
-            fields.allSatisfy { field in choices.contains { $0.field == field } }
-        default: false
-        }
+    fileprivate func derives(_ item: EntityRow.Pending) -> Bool {
+        guard let rule = FoldRules.named(item.rule), rule.isRule(of: self),
+            let fields = try? Patch(parsing: item.payload).fieldNames
+        else { return false }
+        return rule.derives(fields, self)
     }
 
-    /// Whether the fields of a derived change are without a value in a document.
-    fileprivate func leavesOpen(_ patch: Patch, in document: JSONDocument) -> Bool {
-        patch.set.allSatisfy { field in
-            if let choice = choices.first(where: { $0.field == field.name }) {
-                return choice.isOpen(in: document)
-            }
-            return document.value(field.name) == .null
-        }
+    /// Whether a document leaves the fields of a derived change without a value.
+    fileprivate func leavesOpen(
+        _ item: EntityRow.Pending, _ patch: Patch, in document: JSONDocument
+    ) -> Bool {
+        guard let rule = FoldRules.named(item.rule) else { return false }
+        return patch.set.allSatisfy { rule.isOpen($0.name, in: document, self) }
     }
 }
 

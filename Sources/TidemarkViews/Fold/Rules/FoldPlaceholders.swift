@@ -1,14 +1,36 @@
-// FoldPlaceholders.swift — rows that are made up, because something refers to an entity that is not
-// here, until the server says what it is.
+// FoldPlaceholders.swift — the rule `placeholder`: rows that are made up, because something refers
+// to an entity that is not here, until the server says what it is.
 
 package import TidemarkEvents
 import TidemarkRules
+
+/// Makes up what is referred to.
+struct FoldPlaceholders: FoldRule {
+    let name = "placeholder"
+    let moments: FoldMoments = .take
+
+    func isRule(of collection: CollectionModel) -> Bool {
+        collection.makesPlaceholders || collection.placeholder != nil
+    }
+
+    func take(
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {
+        try fold.noteTried(page, collection, event)
+        try fold.makePlaceholders(page, collection, event, position)
+    }
+
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws { try fold.forgetTries() }
+}
 
 extension Fold {
     /// Makes a placeholder for each entity that those of a page refer to and that is not here.
     ///
     /// In the order of the model's references, so that what others belong to comes first.
-    func makePlaceholders(
+    fileprivate func makePlaceholders(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position
     ) throws {
         guard collection.makesPlaceholders else { return }
@@ -73,8 +95,8 @@ extension Fold {
 
     // MARK: What becomes of them
 
-    /// Takes note that the server was asked for placeholders, and has nothing to say of them.
-    func noteTried(
+    /// Notes when the server was asked for placeholders that it does not have.
+    fileprivate func noteTried(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event
     ) throws {
         guard page.scope == PullPage.refetchScope, !page.absent.isEmpty else { return }
@@ -88,6 +110,21 @@ extension Fold {
             var note = try PlaceholderRow(parsing: bytes)
             note.triedAt = time
             put(.placeholder(key), note.encoded)
+        }
+    }
+
+    /// Has placeholders asked for again that were asked for in vain.
+    fileprivate func forgetTries() throws {
+        for (place, value) in try ledgerRows(Ledger.placeholders) {
+            var note = try PlaceholderRow(parsing: value)
+            guard note.triedAt != nil,
+                let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))
+            else { continue }
+            note.triedAt = nil
+            put(place, note.encoded)
+            var row = try entity(key)
+            row.triedAt = nil
+            try put(row, key)
         }
     }
 

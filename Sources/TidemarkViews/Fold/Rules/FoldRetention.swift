@@ -1,10 +1,25 @@
-// FoldRetention.swift — clean-ups: what is pruned leaves a stub, by which it is known again.
+// FoldRetention.swift — the rule `retention`, and clean-ups: what is pruned leaves a stub, by which
+// it is known again.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkStore
 
+/// Prunes what lies back too long.
+struct FoldRetention: FoldRule {
+    let name = PruneDecision.Rule.retention.rawValue
+
+    func isRule(of collection: CollectionModel) -> Bool { collection.retention != nil }
+
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws {
+        if correction.wasBelieved { try fold.voidPrunings(since: correction.since, position) }
+    }
+}
+
 extension Fold {
+    /// Cleans up, unless the time to do it by is in doubt.
     func fired(_ event: Event, _ payload: TimerFired, _ position: Position) throws {
         guard payload.timer == .cleanUp else { return }
         if event.bootID != nil { try noteGiven(event, nil) }
@@ -31,6 +46,29 @@ extension Fold {
         if row.isHidden, try collection(key.collection).access.hidesAbsent { try countHidden(-1) }
         row.prune(at: position)
         try put(row, key)
+    }
+
+    /// Voids the prunings since a position: the next list brings the entities again.
+    fileprivate func voidPrunings(since: Position, _ position: Position) throws {
+        var pruned: [(key: EntityKey, row: EntityRow)] = []
+        for collection in try model().collections where collection.retention != nil {
+            try forEachEntity(in: collection.name) { key, row in
+                if !row.prunedDigest.isEmpty, let at = row.prunedAt, at >= since {
+                    pruned.append((key, row))
+                }
+                return true
+            }
+        }
+        // The mark may be older than the time that was wrong.
+        for name in Set(pruned.map(\.key.collection)).sorted() {
+            put(.owed(name), position.bigEndianBytes)
+        }
+        for (key, var row) in pruned {
+            (row.prunedDigest, row.prunedAt) = ([], nil)
+            try put(row, key)
+        }
+        try void(
+            pruned.map { ($0.key, [$0.row.prunedAt, position].compactMap(\.self)) }, position)
     }
 }
 

@@ -1,24 +1,167 @@
-// FoldRivals.swift — entities that may not hold a state together: who holds it, who goes on, and
-// what follows for the others.
+// FoldRivals.swift — the rule `rivals`: entities of which only one may hold a state, as a time
+// entry that is running. Who holds it (meet), who keeps it, and when the others stopped (follow).
 //
-// Judged without what follows from the rule itself: what the server says and what the user did. A
-// loser stays one while whoever overtook it is there and it is not taken up again: that the winner
-// has come to its end in the meantime does not set it going.
+// Judged is what the server said and the user did, without what this rule made of it. A loser stays
+// one until the winner is gone or the loser is changed after it; a winner that has stopped does not
+// start the loser again.
 
 import TidemarkEvents
 import TidemarkRules
 
-/// One that holds the state.
+/// Lets one entity of a group hold a state.
+struct FoldRivals: FoldRule {
+    let name = RivalRule.name
+    let moments: FoldMoments = [.meet, .follow]
+
+    func isRule(of collection: CollectionModel) -> Bool { collection.rivals != nil }
+
+    /// Notes whether the entity holds the state.
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let (row, collection) = (entity.row, entity.collection)
+        guard let rule = collection.rivals else { return }
+        // Most have ended, which the server's document says without being taken apart.
+        let isOver =
+            row.pending.isEmpty && collection.migrations.isEmpty && !rule.isHeld(in: row.base)
+        try fold.noteRunner(
+            row, entity.key, collection, isOver ? nil : entity.own(), event, position)
+    }
+
+    func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold) {
+        for (key, value) in rows where key.view == .rivals {
+            fold.memory(Runners.self).note(key, value)
+        }
+    }
+
+    func isAsked(
+        by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
+    ) throws -> Bool {
+        // The stop of a loser is a time.
+        guard let rule = collection.rivals, try !fold.isTimeInDoubt() else { return false }
+        switch event.kind {
+        case .modelRegistered, .syncFinished: return true
+        case .pullPage, .pullCompleted:
+            // An entity is hidden and shown with its owner, so that a list of owners counts too.
+            let owner = collection.ownerReference?.collection
+            return event.collection == collection.name || event.collection == owner
+        case _ where event.collection != collection.name: return false
+        case .pushAccepted, .pushRejected:
+            return try event.key.map { try fold.runners(collection.name)[$0] != nil } ?? false
+        case .localUpdated:
+            // An edit of other fields, of an entity without the state, changes nothing for those
+            // that have it; but where the stop depends on when others were changed.
+            guard rule.stop != .nextStartNotOlder, let key = event.key,
+                try fold.runners(collection.name)[key] == nil,
+                let fields = try? Patch(parsing: event.payload).fieldNames
+            else { return true }
+            return fields.contains {
+                $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
+            }
+        case .storeOpened, .localCreated, .localDeleted, .localDiscarded, .localRetried,
+            .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
+            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
+            .serverUnreadable, .unknown:
+            return true
+        }
+    }
+
+    func follow(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {
+        guard let rule = collection.rivals else { return }
+        try fold.judgeRivals(collection, rule, event, position)
+    }
+
+    func derives(_ fields: [String], _ collection: CollectionModel) -> Bool {
+        fields == collection.rivals.map { [$0.whileNull] }
+    }
+
+    /// Notes again who holds the state, where the rule or what it reads changed.
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let model = try fold.model()
+        for (place, _) in try fold.ledgerRows(Ledger.rivals) {
+            guard let key = EntityKey(bytes: place.bytes.dropFirst()),
+                model[key.collection]?.rivals == nil
+            else { continue }
+            fold.put(place, nil)
+        }
+        for collection in model.collections where collection.rivals != nil {
+            let known = before[collection.name]
+            if known?.rivals == collection.rivals, known?.migrations == collection.migrations,
+                known?.lastChangeField == collection.lastChangeField
+            {
+                continue
+            }
+            try fold.forEachEncoded(in: collection.name) { key, value in
+                let row = try EntityRow(parsing: value)
+                let own = try? row.ownDocument(in: collection)
+                try fold.noteRunner(row, key, collection, own, event, position, isAnew: true)
+                return true
+            }
+        }
+    }
+
+    /// Has rivals judged again that were stopped at the wrong time.
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws {
+        for collection in try fold.model().collections where collection.rivals != nil {
+            for (key, row) in try fold.runners(collection.name) {
+                guard let loss = row.loss, loss.stop.kind == .now, loss.decided >= correction.since
+                else { continue }
+                var row = row
+                row.loss = nil
+                fold.put(.rival(key), row.encoded)
+            }
+        }
+    }
+}
+
+extension RivalRule {
+    /// What decisions and mutations that follow from such a rule are called.
+    package static let name = "rivals"
+
+    /// Whether a document that was checked before holds the state.
+    fileprivate func isHeld(in document: [UInt8]) -> Bool {
+        guard let value = JSON.members([Array(whileNull.utf8)], of: document[...])[0] else {
+            return false
+        }
+        return value.elementsEqual("null".utf8)
+    }
+}
+
+/// The entities that hold the state, of the collections that were asked for.
+private final class Runners: FoldMemory {
+    private var rows: [CollectionName: [EntityKey: RivalRow]] = [:]
+
+    subscript(_ collection: CollectionName) -> [EntityKey: RivalRow]? {
+        get { rows[collection] }
+        set { rows[collection] = newValue }
+    }
+
+    /// Takes note of a row under ``RowKey/rival(_:)``.
+    func note(_ place: RowKey, _ value: [UInt8]?) {
+        guard let key = EntityKey(bytes: place.bytes.dropFirst()), rows[key.collection] != nil
+        else { return }
+        rows[key.collection]?[key] = value.flatMap { try? RivalRow(parsing: $0) }
+    }
+}
+
+/// An entity that holds the state.
 private struct Rival {
     var key: EntityKey
     var row: EntityRow
     var standing: RivalRow
     var runner: RivalRunner
-    /// The values of the fields that are equal among rivals.
+    /// The values of the fields that rivals have in common.
     var group: [JSONValue?]
 }
 
-/// What is needed to judge a group.
+/// A group of rivals, and what they are judged by.
 private struct Contest {
     var collection: CollectionModel
     var rule: RivalRule
@@ -33,15 +176,16 @@ private struct Contest {
 
 extension Fold {
     /// The entities of a collection that hold the state.
-    func runners(_ collection: CollectionName) throws -> [EntityKey: RivalRow] {
-        if let known = standing.runners[collection] { return known }
+    fileprivate func runners(_ collection: CollectionName) throws -> [EntityKey: RivalRow] {
+        let runners = memory(Runners.self)
+        if let known = runners[collection] { return known }
         var rows: [EntityKey: RivalRow] = [:]
         let prefix = Ledger.rivals + EntityKey.prefix(of: collection)
         for (place, value) in try ledgerRows(prefix) {
             guard let key = EntityKey(bytes: place.bytes.dropFirst()) else { continue }
             rows[key] = try RivalRow(parsing: value)
         }
-        standing.set(rows, of: collection)
+        runners[collection] = rows
         return rows
     }
 
@@ -49,8 +193,8 @@ extension Fold {
     ///
     /// - Parameters:
     ///   - own: the entity without what follows from rules.
-    ///   - isAnew: whether nothing that was noted before holds.
-    func noteRunner(
+    ///   - isAnew: whether to forget what was noted of it before.
+    fileprivate func noteRunner(
         _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ own: JSONDocument?,
         _ event: Event, _ position: Position, isAnew: Bool = false
     ) throws {
@@ -70,8 +214,8 @@ extension Fold {
                 && (try? item.touches(rule.whileNull)) != true
         }.map(\.position)
         let at = try changedAt(row, collection, rule, now.ignored, event, position)
-        // What the server took, and has not said yet how it is, is as new as what was sent; and a
-        // word from a list makes nothing older.
+        // An accepted push is as new as what was sent, until the server says the entity; and a list
+        // makes nothing older.
         let isOlder = row.isAssumed || (event.kind == .serverUpserted && event.mutation == nil)
         now.at = isOlder ? max(at, now.at) : at
         if now != before { put(.rival(key), now.encoded) }
@@ -100,8 +244,8 @@ extension Fold {
         return at
     }
 
-    /// Decides who goes on among the rivals of a collection, and what follows for the others.
-    func judgeRivals(
+    /// Decides who keeps the state among the rivals of a collection, and when the others lost it.
+    fileprivate func judgeRivals(
         _ collection: CollectionModel, _ rule: RivalRule, _ event: Event, _ position: Position
     ) throws {
         let standings = try runners(collection.name)
@@ -146,13 +290,13 @@ extension Fold {
         for rival in contest.rivals {
             let before = rival.standing.loss
             var loss = try before.flatMap { try holds($0, rival, contest) ? $0 : nil }
-            // Whoever overtook a loser is replaced by who is ahead of all, as long as that goes on;
-            // but not where it was overtaken by a start made here.
+            // The first of all is the winner over every loser, as long as it holds the state; but
+            // one that lost to a start made here keeps its winner.
             if rival.key != first.key, loss == nil || goesOn, loss?.stop.kind != .startedHere {
                 let isStart = contest.isStart(of: first.key) && before?.winner != first.key
                 loss = contest.loss(of: rival, to: first, isStart ? .startedHere : .now)
             }
-            // What a start made here has to be measured by stays as the user left it.
+            // In a sync run the time of a start made here stays what the user's edit made it.
             if let winner = loss.flatMap({ contest.runs($0.winner) }),
                 loss?.stop.kind != .startedHere || contest.event.sync == nil
             {
@@ -170,8 +314,8 @@ extension Fold {
         }
     }
 
-    /// Whether one that lost is to stay so, whoever else there is: who overtook it is ahead of it
-    /// still, or has come to its end and is there, and this one was not changed after it.
+    /// Whether a loss still stands by its winner alone: the winner holds the state and outranks the
+    /// loser; or it has stopped, is still there, and the loser was not changed after it.
     private func holds(
         _ loss: RivalRow.Loss, _ rival: Rival, _ contest: Contest
     ) throws -> Bool {
@@ -180,14 +324,14 @@ extension Fold {
         }
         let winner = try entity(loss.winner)
         guard rival.runner.at <= loss.winnerAt, winner.document != nil else { return false }
-        // Who was ahead only because its end was not listed yet in this run never was.
+        // The winner may have been ahead only because its stop was listed later in the same run.
         guard loss.stop.kind != .startedHere, let run = contest.event.sync, loss.decided > run
         else { return true }
         return try winner.pending.contains { try $0.touches(contest.rule.whileNull) }
     }
 
-    /// When the entities of a collection started that are seen and of the same group, as far as
-    /// that is later than the first of the rivals.
+    /// The starts of visible entities of the group, rivals or not, that are later than the start of
+    /// the first rival.
     private func starts(_ contest: Contest) throws -> [RivalStart] {
         let (rule, collection) = (contest.rule, contest.collection)
         guard rule.stop != .now, let first = contest.rivals.map(\.runner.start).min(),
@@ -216,13 +360,13 @@ extension Fold {
         return starts
     }
 
-    /// Makes the rows say what was decided of one rival.
+    /// Writes what was decided of one rival: its loss, the derived change, the decision.
     private func settle(
         _ rival: Rival, _ loss: RivalRow.Loss?, _ first: Rival, _ contest: Contest
     ) throws {
         var row = rival.row
         let derived = row.pending.last { $0.rule == RivalRule.name }
-        // What is under way is judged by its answer first.
+        // A change that was sent waits for its answer.
         if let derived, row.isCarried(derived) { return }
         if loss != rival.standing.loss {
             var standing = rival.standing
@@ -234,7 +378,7 @@ extension Fold {
                 contest.rule.end, since: rival.runner.start, dates: contest.collection.dates)
             return Patch(set: [Patch.Field(contest.rule.whileNull, value)])
         }
-        // The same again is what there is, unless the user has said something else since.
+        // The derived change is there already, unless the user changed the field after it.
         let isOverwritten = try row.pending.contains { item in
             try derived.map { try $0.precedes(item) && item.touches(contest.rule.whileNull) }
                 ?? false
@@ -258,7 +402,7 @@ extension Fold {
 }
 
 extension Contest {
-    /// Whether the event is the edit by which that one has come to be ahead.
+    /// Whether the event is a local edit of that entity, which may have put it ahead.
     fileprivate func isStart(of key: EntityKey) -> Bool {
         (event.kind == .localCreated || event.kind == .localUpdated) && event.key == key
     }
@@ -273,11 +417,11 @@ extension Contest {
                 ?? position)
     }
 
-    /// The time to stop at where nothing else says when: the same as before as long as the same one
-    /// is ahead.
+    /// The time to stop at where nothing else says when: the time of before, while the winner is
+    /// the same.
     ///
-    /// With a page of a list only where the server has said nothing of either in this run, so that
-    /// the result does not depend on the order of pages.
+    /// In a list it is kept only if the run has brought neither of both, so that the result does
+    /// not depend on the order of pages.
     fileprivate func now(of rival: Rival, _ loss: RivalRow.Loss) -> Timestamp {
         guard let before = rival.standing.loss, before.stop.kind == .now,
             before.winner == loss.winner
@@ -292,7 +436,7 @@ extension Contest {
 }
 
 extension EntityRow.Pending {
-    /// Whether it says what a field is.
+    /// Whether it sets or removes a field.
     fileprivate func touches(_ field: String) throws(JSONError) -> Bool {
         guard kind == .update else { return true }
         let exact = ExactString(field)

@@ -2,7 +2,7 @@
 //
 //   retention      entities whose time lies back too long
 //   unreferenced   placeholders that nothing refers to any more
-//   access         what is out of reach, what refers first, if nothing that stays refers to it
+//   access         hidden entities that no entity which stays refers to, those that refer first
 //
 // What is not synced stays, and so does what it refers to.
 
@@ -84,7 +84,7 @@ extension CollectionModel {
     }
 }
 
-/// How often what may be pruned is referred to by what stays.
+/// How many references there are to each entity that may be pruned.
 private struct ReferenceGraph {
     /// By collection, in the order of ids.
     private(set) var placeholders: [CollectionName: [EntityKey]] = [:]
@@ -146,7 +146,8 @@ private struct ReferenceGraph {
         if candidates.contains(key) { targets[key] = named }
     }
 
-    /// Those of some candidates that nothing refers to, once the others of them are gone.
+    /// Takes out the candidates that nothing refers to, and so on with those that then nothing
+    /// refers to any more.
     mutating func release(_ keys: [EntityKey]) -> [EntityKey] {
         var released: [EntityKey] = []
         var left = keys
@@ -163,7 +164,7 @@ private struct ReferenceGraph {
 }
 
 extension EntityRow {
-    /// Whether it is let go of when it is out of reach.
+    /// Whether it is pruned while it is hidden.
     fileprivate func mayGo(from collection: CollectionModel) -> Bool {
         if isInSync { return true }
         // What hides others and was deleted hides them until they are gone.

@@ -1,0 +1,224 @@
+// FoldRule.swift — a rule of a collection's model as the fold takes it: which collections have it,
+// what it does when an event meets it, and what follows for other entities.
+//
+//   an event says             rules are asked
+//   how an entity is          hear, before it is taken; what they answer is done after it
+//   a page of a list          take, after all that the page says
+//   that a list is complete   end, before its mark is set; mark, when it is
+//   anything of an entity     meet, after the event, once for each entity that it wrote
+//   the end of something      follow, after all of that: of an edit, a page, a push, a sync run
+//   another model             adopt
+//   that the time was wrong   takeBack
+//
+// The decision itself is a pure function in TidemarkRules.
+
+import TidemarkEvents
+import TidemarkRules
+
+/// A rule of collections.
+///
+/// One value of it is shared by all folds and remembers nothing; what it would read from the rows
+/// again and again is kept in a ``FoldMemory``.
+protocol FoldRule: Sendable {
+    /// What decisions and mutations that follow from it are called.
+    var name: String { get }
+
+    /// When it is asked, beyond ``adopt(_:_:_:_:)`` and ``takeBack(_:_:_:)``.
+    var moments: FoldMoments { get }
+
+    /// Whether a collection has the rule, by its members in the model; of others it is not asked.
+    func isRule(of collection: CollectionModel) -> Bool
+
+    // MARK: An event meets it
+
+    /// What it does once the server's word of an entity was taken; asked before that.
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect]
+
+    /// Takes in a page of a collection's list, all of whose entities were taken in before.
+    func take(
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws
+
+    /// Takes in that a list is complete.
+    func end(
+        _ list: PullCompleted, _ collection: CollectionModel, _ position: Position, _ fold: Fold
+    ) throws
+
+    /// Completes the mark of a list that is complete.
+    func mark(
+        _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
+        _ collection: CollectionModel, _ event: Event, _ fold: Fold
+    ) throws
+
+    /// Looks at an entity that the event wrote, by itself.
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws
+
+    /// Takes note of rows of the ledger that an event wrote, once they count.
+    func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold)
+
+    // MARK: What follows
+
+    /// Whether with an event something may follow for entities of a collection.
+    func isAsked(
+        by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
+    ) throws -> Bool
+
+    /// Decides what follows for the entities of a collection, on the rows as they are now.
+    func follow(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws
+
+    /// Whether a change of some fields could follow from a collection's rule.
+    func derives(_ fields: [String], _ collection: CollectionModel) -> Bool
+
+    /// Whether a field is left without a value by a document, so that one may follow.
+    func isOpen(_ field: String, in document: JSONDocument, _ collection: CollectionModel) -> Bool
+
+    // MARK: The model, or the time, was another one
+
+    /// Takes in another model; asked of every rule, whether the model has it or had it.
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws
+
+    /// Takes back what was decided by a time that proves wrong; asked of every rule.
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws
+}
+
+/// The rules that there are.
+enum FoldRules {
+    /// In the order in which they are asked.
+    static let all: [any FoldRule] = [
+        FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRivals(), FoldChoices(),
+    ]
+
+    /// The rule that goes by a name.
+    static func named(_ name: String) -> (any FoldRule)? { all.first { $0.name == name } }
+}
+
+/// When in an event a rule is asked.
+struct FoldMoments: OptionSet, Sendable {
+    let rawValue: Int
+
+    static let hear = FoldMoments(rawValue: 1)
+    static let take = FoldMoments(rawValue: 2)
+    static let end = FoldMoments(rawValue: 4)
+    static let mark = FoldMoments(rawValue: 8)
+    static let meet = FoldMoments(rawValue: 16)
+    static let follow = FoldMoments(rawValue: 32)
+}
+
+/// What a rule does once the event was taken in.
+typealias FoldEffect = () throws -> Void
+
+/// What a rule remembers of rows for one fold and one model, so that it need not read them again.
+protocol FoldMemory: AnyObject {
+    init()
+}
+
+/// The rules that a model has, by when they are asked; made once for each model.
+final class ModelRules: Sendable {
+    let heard: [any FoldRule]
+    let taking: [any FoldRule]
+    let ending: [any FoldRule]
+    let marking: [any FoldRule]
+    let meeting: [any FoldRule]
+    let following: [any FoldRule]
+
+    init(_ model: SyncModel) {
+        let rules = FoldRules.all.filter { model.collections.contains(where: $0.isRule) }
+        func asked(_ moment: FoldMoments) -> [any FoldRule] {
+            rules.filter { $0.moments.contains(moment) }
+        }
+        heard = asked(.hear)
+        taking = asked(.take)
+        ending = asked(.end)
+        marking = asked(.mark)
+        meeting = asked(.meet)
+        following = asked(.follow)
+    }
+}
+
+/// An entity that an event wrote, as rules meet it.
+struct MetEntity {
+    let key: EntityKey
+    let collection: CollectionModel
+    var row: EntityRow
+    private var knownOwn: JSONDocument??
+
+    init(_ key: EntityKey, _ collection: CollectionModel, _ row: EntityRow) {
+        self.key = key
+        self.collection = collection
+        self.row = row
+    }
+
+    /// The entity without what follows from rules; nil where it is not there, not seen, or made up.
+    mutating func own() -> JSONDocument? {
+        if let knownOwn { return knownOwn }
+        let own = try? row.ownDocument(in: collection)
+        knownOwn = .some(own)
+        return own
+    }
+}
+
+// What a rule does not take part in.
+extension FoldRule {
+    var moments: FoldMoments { [] }
+
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect] { [] }
+
+    func take(
+        _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {}
+
+    func end(
+        _ list: PullCompleted, _ collection: CollectionModel, _ position: Position, _ fold: Fold
+    ) throws {}
+
+    func mark(
+        _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
+        _ collection: CollectionModel, _ event: Event, _ fold: Fold
+    ) throws {}
+
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {}
+
+    func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold) {}
+
+    func isAsked(
+        by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
+    ) throws -> Bool { false }
+
+    func follow(
+        _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
+        _ fold: Fold
+    ) throws {}
+
+    func derives(_ fields: [String], _ collection: CollectionModel) -> Bool { false }
+
+    func isOpen(
+        _ field: String, in document: JSONDocument, _ collection: CollectionModel
+    ) -> Bool { document.value(field) == .null }
+
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {}
+
+    func takeBack(
+        _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
+    ) throws {}
+}
