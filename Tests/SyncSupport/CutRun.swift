@@ -84,12 +84,12 @@ extension SyncDevice {
                 return true
             }
             for name in model.collections.map(\.name) {
-                let mark = try views.watermark(name)
+                let mark = try views.watermark(PullTarget(name))
                 known["mark \(name)"] =
                     "\(mark?.cursor?.description ?? "-") \(mark?.epoch?.description ?? "-") "
                     + "\(mark?.since.map { "\($0)" } ?? "-")"
-                known["held \(name)"] = "\(try views.held(name)?.ids ?? [])"
-                known["listing \(name)"] = "\(try views.listing(name)?.page ?? 0)"
+                known["held \(name)"] = "\(try views.held(PullTarget(name))?.ids ?? [])"
+                known["listing \(name)"] = "\(try views.listing(PullTarget(name))?.page ?? 0)"
                 known["owed \(name)"] = "\(try views.isOwed(name))"
             }
         }

@@ -106,7 +106,7 @@ extension Device {
     }
 
     func mark(_ collection: CollectionName) throws -> WatermarkRow? {
-        try replica.journal.read { try $0.watermark(collection) }
+        try replica.journal.read { try $0.watermark(PullTarget(collection)) }
     }
 
     func cursor(_ collection: CollectionName) throws -> String? {

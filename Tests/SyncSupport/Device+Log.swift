@@ -98,7 +98,8 @@ extension Device {
                 return true
             }
             for collection in model.collections {
-                rows["watermark \(collection.name)"] = try views.watermark(collection.name)?.encoded
+                rows["watermark \(collection.name)"] = try views.watermark(
+                    PullTarget(collection.name))?.encoded
             }
             for name in ["opened", "model"] {
                 rows["fact \(name)"] = try views.fact(name)?.encoded

@@ -54,12 +54,12 @@ struct StoreSummary {
                 }
                 return true
             }
-            let mark = try views.watermark(collection.name)
+            let mark = try views.watermark(PullTarget(collection.name))
             let cursor = mark?.cursor?.description ?? mark?.since?.description
             collections.append(
                 Entry(
                     name: collection.name, counts: counts, cursor: cursor,
-                    pages: try views.listing(collection.name)?.page,
+                    pages: try views.listing(PullTarget(collection.name))?.page,
                     isOwed: try views.isOwed(collection.name)))
         }
         waiting = try OutboxCounts(views)

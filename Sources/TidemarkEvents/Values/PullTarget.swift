@@ -31,6 +31,11 @@ package struct PullTarget: Sendable, Hashable {
     }
 }
 
+extension PullTarget: ExpressibleByStringLiteral {
+    /// All of a collection.
+    package init(stringLiteral collection: String) { self.init(CollectionName(collection)) }
+}
+
 extension PullTarget: CustomStringConvertible {
     /// `tasks`, or `tasks/scope`.
     package var description: String {

@@ -195,7 +195,9 @@ extension RowKey {
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
-            keys += [.watermark(name, scope: ""), .held(name), .listed(name), .owed(name)]
+            let scope = event.read(PullCompleted.self)?.scope ?? ""
+            let target = PullTarget(name, scope: scope)
+            keys += [.watermark(target), .held(target), .listed(target), .owed(name)]
             keys.append(.failing(.list(of: name)))
         }
         if let name = event.collection, let record = event.read(ServerUnreadable.self) {
@@ -204,7 +206,7 @@ extension RowKey {
         if let page = event.read(PullPage.self) {
             keys += page.named.indices.map { .decision(position, $0) }
             if let name = event.collection, let state = page.list?.state {
-                keys.append(.listedPage(name, state.page))
+                keys.append(.listedPage(PullTarget(name), state.page))
             }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }

@@ -114,10 +114,12 @@ struct NamedRow {
                 ]
             }
             if let collection = entry.event.collection {
-                keys += [.watermark(collection, scope: ""), .listed(collection), .held(collection)]
+                let scope = entry.event.read(PullCompleted.self)?.scope ?? ""
+                let target = PullTarget(collection, scope: scope)
+                keys += [.watermark(target), .listed(target), .held(target)]
                 keys += [.owed(collection), .failing(.list(of: collection))]
                 let list = entry.event.read(PullPage.self)?.list?.state
-                if let list { keys.append(.listedPage(collection, list.page)) }
+                if let list { keys.append(.listedPage(target, list.page)) }
             }
             if let key = keys.first(where: isIt) { return key }
         }

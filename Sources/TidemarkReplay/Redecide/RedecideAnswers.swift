@@ -247,12 +247,12 @@ struct KnownRecords {
 
     /// Where the collection's next list goes on.
     func cursor() throws -> Revision? {
-        try collection.flatMap { try views.watermark($0.name) }?.cursor
+        try collection.flatMap { try views.watermark(PullTarget($0.name)) }?.cursor
     }
 
     /// The entities of the collection that are held.
     func held() throws -> [String] {
-        try collection.flatMap { try views.held($0.name) }?.ids ?? []
+        try collection.flatMap { try views.held(PullTarget($0.name)) }?.ids ?? []
     }
 
     private func key(_ id: String) throws -> ExactString {
@@ -315,7 +315,7 @@ struct KnownRecords {
         }
         return try collections.compactMap { collection in
             guard !note.missing.contains(collection.name.rawValue),
-                let epoch = try views.watermark(collection.name)?.epoch
+                let epoch = try views.watermark(PullTarget(collection.name))?.epoch
             else { return nil }
             return CollectionDescription(name: collection.name, epoch: epoch)
         }

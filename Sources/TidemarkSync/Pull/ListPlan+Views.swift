@@ -10,12 +10,12 @@ extension ViewReader {
     ) throws -> ListStanding {
         let name = target.collection
         var standing = ListStanding(last: last)
-        if let state = try listing(name) {
-            standing.cut = CutListing(state: state, pages: try listedPages(name))
+        if let state = try listing(target) {
+            standing.cut = CutListing(state: state, pages: try listedPages(target))
         }
-        standing.mark = try watermark(name, scope: target.scope)
+        standing.mark = try watermark(target)
         standing.isOwed = try isOwed(name)
-        standing.isHeld = try held(name) != nil
+        standing.isHeld = try held(target) != nil
         standing.hasUnanswered = try hasUnanswered(in: name)
         if collection.window != nil {
             standing.unansweredMoments = try unansweredMoments(in: collection)

@@ -15,7 +15,7 @@ extension SyncRecorder {
         let isKept = news.failure == nil && (page.next != nil || list.pages > 1)
         guard isKept, let state = list.state else {
             // What was kept of an earlier one is of no use any more.
-            return try draft.fold.listed(list.collection.name)?.state == nil
+            return try draft.fold.listed(list.target)?.state == nil
                 ? nil : ListProgress(nil)
         }
         var payload = ListProgress(state)
@@ -31,7 +31,7 @@ extension SyncRecorder {
     func endsSomething(_ list: Listing, _ draft: Draft) throws -> Bool {
         guard list.isWhole else { return false }
         let name = list.collection.name
-        return try draft.fold.isOwed(name) || draft.fold.listed(name)?.state != nil
+        return try draft.fold.isOwed(name) || draft.fold.listed(list.target)?.state != nil
             || !readableAgain(list, draft).isEmpty
     }
 
@@ -47,9 +47,8 @@ extension SyncRecorder {
     func isHeldAlready(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Bool {
-        let name = list.collection.name
-        guard absent.isHeld, !list.settles, let held = try draft.fold.held(name),
-            let mark = try draft.fold.watermark(name), mark.cursor == list.cursor,
+        guard absent.isHeld, !list.settles, let held = try draft.fold.held(list.target),
+            let mark = try draft.fold.watermark(list.target), mark.cursor == list.cursor,
             mark.epoch == list.epoch || list.epoch == nil
         else { return false }
         if list.collection.since != nil,
@@ -65,20 +64,20 @@ extension SyncRecorder {
 
     /// Whether a page names what an earlier list did not: that is worth an event.
     func namesAbsent(
-        _ named: Set<ExactString>, _ collection: CollectionName, _ draft: Draft
+        _ named: Set<ExactString>, _ target: PullTarget, _ draft: Draft
     ) throws -> Bool {
-        let held = Set((try draft.fold.held(collection)?.ids ?? []).map(ExactString.init))
+        let held = Set((try draft.fold.held(target)?.ids ?? []).map(ExactString.init))
         return try !named.isDisjoint(with: held)
-            || !named.isDisjoint(with: draft.fold.absentInDoubt(collection))
+            || !named.isDisjoint(with: draft.fold.absentInDoubt(target.collection))
     }
 
     /// Whether something may still be concluded from what a list did not name, so that what a look
     /// at an entity says is worth an event also where it is nothing new.
     func isInDoubt(_ key: EntityKey, _ start: Position, _ draft: Draft) throws -> Bool {
-        if try draft.fold.isUnreadable(key) || draft.fold.held(key.collection) != nil {
+        if try draft.fold.isUnreadable(key) || draft.fold.held(PullTarget(key.collection)) != nil {
             return true
         }
-        guard let listed = try draft.fold.listed(key.collection) else { return false }
+        guard let listed = try draft.fold.listed(PullTarget(key.collection)) else { return false }
         return listed.state != nil && listed.begun != start
     }
 }

@@ -38,7 +38,7 @@ extension SyncRecorder {
         let isNoted =
             try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
             && list.number <= 1 && exchange.concern == nil && !exchange.isClockNews
-            && !namesAbsent(news.named, collection, draft)
+            && !namesAbsent(news.named, list.target, draft)
         var exchange = exchange
         let overtook = exchange.note.overtook
         exchange.note = try note(
@@ -52,6 +52,7 @@ extension SyncRecorder {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         var named = PullPage()
+        named.scope = list.target.scope
         for (record, isNew) in zip(page.records, fresh) {
             named.ids.append(record.id)
             let event = record.event(
@@ -154,6 +155,7 @@ extension SyncRecorder {
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
         guard isTaken, !stale.contains(list.collection.name) else { return }
         var completed = PullCompleted()
+        completed.scope = list.target.scope
         completed.isFull = list.isWhole
         completed.epoch = list.epoch
         if list.collection.since != nil { completed.asked = list.asked }
@@ -179,7 +181,7 @@ extension SyncRecorder {
         _ draft: Draft
     ) throws {
         let isNews = try list.contains { described in
-            let mark = try draft.fold.watermark(described.name)
+            let mark = try draft.fold.watermark(PullTarget(described.name))
             return mark.map { $0.epoch != described.epoch } ?? true
         }
         guard isNews else {
@@ -235,7 +237,7 @@ extension SyncRecorder {
     private func isWorthNoting(_ list: Listing, _ draft: Draft) throws -> Bool {
         if try list.movesCursor || endsSomething(list, draft) { return true }
         guard list.collection.since != nil else { return false }
-        guard let mark = try draft.fold.watermark(list.collection.name) else { return true }
+        guard let mark = try draft.fold.watermark(list.target) else { return true }
         return SinceDecision.isNews(
             since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked)
     }

@@ -129,7 +129,7 @@ extension ScenarioRun {
     ) throws {
         for (name, wanted) in expected.watermarks {
             let path = "\(expected.path).watermarks.\(name)"
-            let actual = try store.views.watermark(name).flatMap { row in
+            let actual = try store.views.watermark(PullTarget(name)).flatMap { row in
                 row.since?.description ?? row.cursor?.description
             }
             if wanted == .null {

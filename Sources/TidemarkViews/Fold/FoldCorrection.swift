@@ -37,7 +37,7 @@ extension Fold {
             }
             marks.append((key.collection, row.position))
         }
-        for collection in try model().collections { try endList(collection.name) }
+        for collection in try model().collections { try endList(PullTarget(collection.name)) }
         try void(marks.map { (EntityKey($0.name, ""), [$0.mark, position]) }, position)
     }
 

@@ -36,8 +36,8 @@ extension Fold {
         case .serverUnreadable(let record): unreadable(event, record, position)
         case .pullPage(let page):
             guard let name = event.collection else { return }
-            try listed(page, of: name, event, position)
-            try seen(page, of: name)
+            try listed(page, of: page.target(name), event, position)
+            try seen(page, of: page.target(name))
             try namedAgain(page, of: name)
             try take(page, of: name, event, position)
         case .pullCompleted(let list):

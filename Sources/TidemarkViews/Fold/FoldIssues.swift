@@ -24,7 +24,8 @@ extension Fold {
             try forgetSides(cause)
         case .absent:
             guard let collection = event.collection else { return }
-            if try held(collection)?.position == cause { put(.held(collection), nil) }
+            let target = PullTarget(collection)
+            if try held(target)?.position == cause { put(.held(target), nil) }
         case .unreadable:
             guard let collection = event.collection else { return }
             try readAnswered(collection, payload, position)
@@ -57,7 +58,7 @@ extension Fold {
         }
         // What is to be read again has to be listed again, and only a list that begins anew does.
         put(place, nil)
-        try endList(collection)
+        try endList(PullTarget(collection))
         put(.owed(collection), position.bigEndianBytes)
     }
 }
@@ -95,7 +96,7 @@ extension RowReading {
             try issue.key.flatMap { try entity(at: .entity($0)).refusal?.position }
                 == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
-        case .absent: try held(issue.collection)?.position == issue.position
+        case .absent: try held(PullTarget(issue.collection))?.position == issue.position
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
         case .unreadable:
             try get(.unreadable(issue.collection, issue.name)).map {
@@ -161,10 +162,11 @@ extension RowReading {
     private func heldBack() throws -> [IssueRow] {
         var issues: [IssueRow] = []
         for (place, value) in try ledgerRows(Ledger.held) {
-            guard let collection = CollectionName(prefix: place.bytes.dropFirst()),
+            guard let target = PullTarget(bytes: place.bytes.dropFirst()),
                 let held = try HeldRow(parsing: value)
             else { continue }
-            var issue = IssueRow(kind: .absent, position: held.position, collection: collection)
+            var issue = IssueRow(
+                kind: .absent, position: held.position, collection: target.collection)
             issue.count = held.ids.count
             issue.known = held.knownCount
             issue.message =

@@ -8,32 +8,32 @@ extension Fold {
 
     /// Takes note of how far a list of everything is, and of what the page names.
     func listed(
-        _ page: PullPage, of name: CollectionName, _ event: Event, _ position: Position
+        _ page: PullPage, of target: PullTarget, _ event: Event, _ position: Position
     ) throws {
         guard let list = page.list else { return }
-        let before = try listed(name)
-        guard let state = list.state else { return try endList(name) }
-        if state.page == 1 { try endList(name) }
+        let before = try listed(target)
+        guard let state = list.state else { return try endList(target) }
+        if state.page == 1 { try endList(target) }
         var row = ListedRow(sync: event.sync)
         if state.page > 1, let before {
             row.begun = before.begun
             row.latest = before.latest
         }
         row.state = state
-        put(.listed(name), row.encoded)
+        put(.listed(target), row.encoded)
         var listed = ListedPageRow(position: position)
         listed.same = page.same + list.same
         listed.references = list.references
         listed.unreadable = list.unreadable
-        if !listed.isEmpty { put(.listedPage(name, state.page), listed.encoded) }
+        if !listed.isEmpty { put(.listedPage(target, state.page), listed.encoded) }
     }
 
     /// Forgets how far a list is.
-    func endList(_ collection: CollectionName) throws {
-        guard let row = try listed(collection) else { return }
-        put(.listed(collection), nil)
+    func endList(_ target: PullTarget) throws {
+        guard let row = try listed(target) else { return }
+        put(.listed(target), nil)
         guard row.state != nil else { return }
-        for (place, _) in try ledgerRows(RowKey.listedPages(collection)) { put(place, nil) }
+        for (place, _) in try ledgerRows(RowKey.listedPages(target)) { put(place, nil) }
     }
 
     // MARK: Owed
@@ -52,10 +52,10 @@ extension Fold {
 
     /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
     /// it when a later one names them.
-    func hold(_ payload: PullCompleted, _ name: CollectionName, _ position: Position) throws {
-        let before = try held(name)
+    func hold(_ payload: PullCompleted, _ target: PullTarget, _ position: Position) throws {
+        let before = try held(target)
         guard !payload.held.isEmpty else {
-            if payload.isFull, before != nil { put(.held(name), nil) }
+            if payload.isFull, before != nil { put(.held(target), nil) }
             return
         }
         // The same once more is the same question.
@@ -64,17 +64,17 @@ extension Fold {
         }
         let row = HeldRow(
             position: position, ids: payload.held, knownCount: payload.knownCount ?? 0)
-        put(.held(name), row.encoded)
+        put(.held(target), row.encoded)
     }
 
     /// Takes note of what a page names that is held: it was there later than the list that did not
     /// name it.
-    func seen(_ page: PullPage, of name: CollectionName) throws {
+    func seen(_ page: PullPage, of target: PullTarget) throws {
         let same = page.same + (page.list?.same ?? [])
-        guard !same.isEmpty, let held = try held(name) else { return }
+        guard !same.isEmpty, let held = try held(target) else { return }
         let ids = Set(held.ids.map(ExactString.init))
         for id in same {
-            let key = try resolve(EntityKey(name, id))
+            let key = try resolve(EntityKey(target.collection, id))
             guard ids.contains(ExactString(key.id)) else { continue }
             var row = try entity(key)
             guard row.baseState == .live, let known = row.asOf, known < held.position else {
@@ -87,7 +87,7 @@ extension Fold {
 }
 
 /// Entities that a whole list did not name, and that are not taken for deleted before the user says
-/// so: 'h' collection.
+/// so: 'h' collection 0 scope.
 package struct HeldRow: Sendable, Hashable {
     /// The `pull.completed` that held them.
     package var position: Position
@@ -123,28 +123,20 @@ package struct HeldRow: Sendable, Hashable {
 }
 
 extension RowReading {
-    /// The entities of a collection that are held.
-    package func held(_ collection: CollectionName) throws -> HeldRow? {
-        try get(.held(collection)).flatMap { try HeldRow(parsing: $0) }
+    /// The entities that a whole list of a target did not name and that are held.
+    package func held(_ target: PullTarget) throws -> HeldRow? {
+        try get(.held(target)).flatMap { try HeldRow(parsing: $0) }
     }
 
     /// How many entities are held, by collection.
     package func heldCounts() throws -> [CollectionName: Int] {
         var counts: [CollectionName: Int] = [:]
         for (place, value) in try ledgerRows(Ledger.held) {
-            guard let name = CollectionName(prefix: place.bytes.dropFirst()),
+            guard let target = PullTarget(bytes: place.bytes.dropFirst()),
                 let row = try HeldRow(parsing: value)
             else { continue }
-            counts[name] = max(1, row.ids.count)
+            counts[target.collection, default: 0] += max(1, row.ids.count)
         }
         return counts
-    }
-}
-
-extension CollectionName {
-    /// Reads what ``EntityKey/prefix(of:)`` wrote.
-    init?(prefix bytes: ArraySlice<UInt8>) {
-        guard bytes.last == 0, let text = String(utf8: bytes.dropLast()) else { return nil }
-        self.init(text)
     }
 }

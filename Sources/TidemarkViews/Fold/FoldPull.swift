@@ -7,6 +7,7 @@ extension Fold {
     /// Takes in that a list is complete, and how far that is.
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
         guard let name = event.collection else { return }
+        let target = PullTarget(name, scope: payload.scope)
         let rules = try rules()
         let collection = try knownCollection(name)
         if let collection {
@@ -22,9 +23,9 @@ extension Fold {
         }
         // Without a cursor there is nothing to go on from, unless a rule has something.
         guard event.revision != nil || marking?.isEmpty == false, isSettled else {
-            return try endList(name)
+            return try endList(target)
         }
-        let place = RowKey.watermark(name, scope: payload.scope)
+        let place = RowKey.watermark(target)
         var row = WatermarkRow(
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
@@ -39,8 +40,8 @@ extension Fold {
             }
         }
         put(place, row.encoded)
-        try endList(name)
-        try hold(payload, name, position)
+        try endList(target)
+        try hold(payload, target, position)
     }
 
     /// Whether a complete list moves the watermark: not if it began or ended while the server's

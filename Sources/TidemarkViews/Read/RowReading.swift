@@ -84,11 +84,9 @@ extension RowReading {
     /// The event that registered the model of now; the start of the log before any did.
     package func modelPosition() throws -> Position { try fact("model")?.position ?? .start }
 
-    /// How far a collection has been pulled.
-    package func watermark(
-        _ collection: CollectionName, scope: String = ""
-    ) throws -> WatermarkRow? {
-        try get(.watermark(collection, scope: scope)).map { try WatermarkRow(parsing: $0) }
+    /// How far a target has been pulled.
+    package func watermark(_ target: PullTarget) throws -> WatermarkRow? {
+        try get(.watermark(target)).map { try WatermarkRow(parsing: $0) }
     }
 
     // MARK: Entities

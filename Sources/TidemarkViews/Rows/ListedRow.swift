@@ -1,14 +1,14 @@
 // ListedRow.swift — a list of everything in the making: how far it is, and what its pages named,
 // so that a later run goes on with it.
 //
-//   'l' collection          how far it is, from the last page's member `list`
-//   't' collection number   what a page named that was here before, or is to be fetched
+//   'l' collection 0 scope              how far it is, from the last page's member `list`
+//   't' collection 0 [scope 0] number   what a page named that was here before, or is to be fetched
 //
 // Both are kept until the list is noted as complete, or begins anew.
 
 package import TidemarkEvents
 
-/// What the pages of a list named that is not complete yet: 'l' collection.
+/// What the pages of a list named that is not complete yet: 'l' collection 0 scope.
 package struct ListedRow: Sendable, Hashable {
     /// The last change among it.
     var latest: Timestamp?
@@ -72,7 +72,8 @@ package struct ListedRow: Sendable, Hashable {
     }
 }
 
-/// What a page of a list in the making named that no row tells of: 't' collection number.
+/// What a page of a list in the making named that no row tells of: 't' collection 0 [scope 0]
+/// number.
 package struct ListedPageRow: Sendable, Hashable {
     /// The `pull.page`.
     package var position: Position
@@ -134,19 +135,19 @@ extension ListedReference {
 
 extension RowReading {
     /// What the pages of a list named that is not complete yet.
-    package func listed(_ collection: CollectionName) throws -> ListedRow? {
-        try get(.listed(collection)).map { try ListedRow(parsing: $0) }
+    package func listed(_ target: PullTarget) throws -> ListedRow? {
+        try get(.listed(target)).map { try ListedRow(parsing: $0) }
     }
 
     /// How far the list of everything is that is in the making; nil where none is that a later run
     /// can go on with.
-    package func listing(_ collection: CollectionName) throws -> ListState? {
-        try listed(collection)?.state
+    package func listing(_ target: PullTarget) throws -> ListState? {
+        try listed(target)?.state
     }
 
     /// What its pages named, in order.
-    package func listedPages(_ collection: CollectionName) throws -> [ListedPageRow] {
-        try ledgerRows(RowKey.listedPages(collection)).map { try ListedPageRow(parsing: $0.value) }
+    package func listedPages(_ target: PullTarget) throws -> [ListedPageRow] {
+        try ledgerRows(RowKey.listedPages(target)).map { try ListedPageRow(parsing: $0.value) }
     }
 
     /// Whether a collection is to be listed whole, because a run was asked to and did not.

@@ -10,18 +10,18 @@
 //   ledger  'e' collection                           outbox (writes that may be there unanswered)
 //   ledger  'f' collection 0                         watermarks (a whole list that is owed)
 //   ledger  'g' name                                 schedule (gates, clock, requests)
-//   ledger  'h' collection 0                         issues (entities held back from a sweep)
+//   ledger  'h' collection 0 scope                   issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'j' collection 0 id                      placeholders (those that there are)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
-//   ledger  'l' collection 0                         watermarks (of a list in the making)
+//   ledger  'l' collection 0 scope                   watermarks (of a list in the making)
 //   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
 //   ledger  'n' position, collection 0 id            outbox (every derived mutation)
 //   ledger  'p' position, collection 0 id            outbox (the open derived ones)
 //   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
-//   ledger  't' collection 0 number                  watermarks (of a page of that list)
+//   ledger  't' collection 0 [scope 0] number        watermarks (of a page of that list)
 //   ledger  'u' collection 0 id                      outbox (entities with an unknown attempt)
 //   ledger  'v' collection 0 id                      rivals (those that hold the state)
 //   ledger  'w' collection 0 scope                   watermarks
@@ -113,8 +113,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
         position.bigEndianBytes
             + [UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
     }
-    package static func held(_ collection: CollectionName) -> RowKey {
-        RowKey(.ledger, Ledger.held + EntityKey.prefix(of: collection))
+    package static func held(_ target: PullTarget) -> RowKey {
+        RowKey(.ledger, Ledger.held + target.bytes)
     }
     package static func gate(_ name: String) -> RowKey {
         RowKey(.ledger, Ledger.gates + name.utf8)
@@ -151,19 +151,20 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func attempt(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.attempts))
     }
-    package static func watermark(_ collection: CollectionName, scope: String) -> RowKey {
-        RowKey(.ledger, Ledger.watermarks + EntityKey.prefix(of: collection) + scope.utf8)
+    package static func watermark(_ target: PullTarget) -> RowKey {
+        RowKey(.ledger, Ledger.watermarks + target.bytes)
     }
-    package static func listed(_ collection: CollectionName) -> RowKey {
-        RowKey(.ledger, Ledger.listed + EntityKey.prefix(of: collection))
+    package static func listed(_ target: PullTarget) -> RowKey {
+        RowKey(.ledger, Ledger.listed + target.bytes)
     }
-    package static func listedPage(_ collection: CollectionName, _ number: Int) -> RowKey {
+    package static func listedPage(_ target: PullTarget, _ number: Int) -> RowKey {
         let number = Position(UInt64(clamping: number)).bigEndianBytes
-        return RowKey(.ledger, listedPages(collection) + number)
+        return RowKey(.ledger, listedPages(target) + number)
     }
     /// What the keys of a list's pages begin with.
-    static func listedPages(_ collection: CollectionName) -> [UInt8] {
-        Ledger.listedPages + EntityKey.prefix(of: collection)
+    static func listedPages(_ target: PullTarget) -> [UInt8] {
+        // Only the name of a part ends with a zero byte of its own.
+        Ledger.listedPages + target.bytes + (target.scope.isEmpty ? [] : [0])
     }
     package static func owed(_ collection: CollectionName) -> RowKey {
         RowKey(.ledger, Ledger.owed + EntityKey.prefix(of: collection))
@@ -242,4 +243,24 @@ package enum Ledger {
     package static let syncRuns = Array("s".utf8)
     package static let watermarks = Array("w".utf8)
     package static let store = Array("x".utf8)
+}
+
+extension PullTarget {
+    /// Collection, zero byte, and the part's name.
+    var bytes: [UInt8] { EntityKey.prefix(of: collection) + scope.utf8 }
+
+    /// Reads what ``bytes`` wrote.
+    init?(bytes: ArraySlice<UInt8>) {
+        guard let zero = bytes.firstIndex(of: 0), let name = String(utf8: bytes[..<zero]),
+            let scope = String(utf8: bytes[(zero + 1)...])
+        else { return nil }
+        self.init(CollectionName(name), scope: scope)
+    }
+}
+
+extension PullPage {
+    /// The target that it is a page of.
+    func target(_ collection: CollectionName) -> PullTarget {
+        PullTarget(collection, scope: scope == Self.refetchScope ? "" : scope)
+    }
 }

@@ -144,7 +144,3 @@ import TidemarkRules
         #expect(names.map(\.collection) == collections.map(\.name))
     }
 }
-
-extension PullTarget: ExpressibleByStringLiteral {
-    public init(stringLiteral collection: String) { self.init(CollectionName(collection)) }
-}

@@ -32,7 +32,7 @@ private struct StoreState: Sendable, Equatable {
                     }
                     return true
                 }
-                guard let mark = try views.watermark(collection.name) else { continue }
+                guard let mark = try views.watermark(PullTarget(collection.name)) else { continue }
                 marks["\(collection.name)"] = [
                     mark.cursor?.description, mark.since?.description, mark.epoch?.description,
                 ].map { $0 ?? "none" }

@@ -100,7 +100,7 @@ final class AnswerOrder: Sendable {
                 return true
             }
             for name in persisted {
-                let mark = try views.watermark(CollectionName(name))
+                let mark = try views.watermark(PullTarget(CollectionName(name)))
                 let times = [mark?.since, mark?.checkedAt].map { $0?.description ?? "-" }
                 lines.append("\(name) \(times)")
             }

@@ -105,7 +105,7 @@ extension Journal {
                 return true
             }
             for collection in try views.registration()?.model.collections ?? [] {
-                let cursor = try views.watermark(collection.name)?.cursor
+                let cursor = try views.watermark(PullTarget(collection.name))?.cursor
                 lines.append("cursor \(collection.name) \(cursor.map { "\($0)" } ?? "-")")
             }
         }

@@ -142,7 +142,7 @@ import TidemarkViews
     private func marks() throws -> [String] {
         try reach.store.journal.read { views in
             try ReachStore.model.collections.compactMap { collection in
-                try views.watermark(collection.name).map { _ in "\(collection.name)" }
+                try views.watermark(PullTarget(collection.name)).map { _ in "\(collection.name)" }
             }
         }
     }

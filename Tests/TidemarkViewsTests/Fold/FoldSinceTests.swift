@@ -46,7 +46,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
 
     private var mark: WatermarkRow? {
         get throws {
-            try memory.rows[.watermark("tags", scope: "")].map { try WatermarkRow(parsing: $0) }
+            try memory.rows[.watermark("tags")].map { try WatermarkRow(parsing: $0) }
         }
     }
 
@@ -113,7 +113,7 @@ private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Tim
             event(.pullPage, #"{"scope":"","ids":["1"],"at":[3],"times":{"1":5}}"#, "plain"),
             event(.pullCompleted, #"{"scope":"","complete":true,"full":true}"#, "plain"),
         ])
-        #expect(memory.rows[.watermark("plain", scope: "")] == nil)
+        #expect(memory.rows[.watermark("plain")] == nil)
         #expect(memory.rows[.listed("plain")] == nil)
     }
 

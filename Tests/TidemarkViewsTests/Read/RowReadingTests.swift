@@ -54,10 +54,11 @@ private struct Answers: Equatable {
         }
         for collection in try reader.model().collections {
             let name = collection.name
+            let target = PullTarget(name)
             lists[name] = [
-                "\(String(describing: try reader.watermark(name)))",
-                "\(String(describing: try reader.listing(name)))", "\(try reader.isOwed(name))",
-                "\(String(describing: try reader.held(name)))",
+                "\(String(describing: try reader.watermark(target)))",
+                "\(String(describing: try reader.listing(target)))", "\(try reader.isOwed(name))",
+                "\(String(describing: try reader.held(target)))",
                 "\(try reader.countInReach(name, upTo: 100))",
             ]
         }

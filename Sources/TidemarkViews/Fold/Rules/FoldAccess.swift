@@ -138,7 +138,7 @@ extension Fold {
         else { return false }
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
-            return try get(.watermark($0.name, scope: "")) != nil
+            return try get(.watermark(PullTarget($0.name))) != nil
         }
         return try isAnyOtherListed
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
@@ -147,8 +147,8 @@ extension Fold {
     /// Whether a collection was listed to its end before a run: it has a mark, or, where its lists
     /// leave none, an entity of then.
     private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
-        if try get(.watermark(collection, scope: "")) != nil { return true }
-        guard try listed(collection)?.state == nil else { return false }
+        if try get(.watermark(PullTarget(collection))) != nil { return true }
+        guard try listed(PullTarget(collection))?.state == nil else { return false }
         var isThere = false
         try forEachEntity(in: collection) { _, row in
             isThere =
@@ -162,9 +162,10 @@ extension Fold {
     /// Forgets how far the other collections were listed.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
-            let mark = RowKey.watermark(other.name, scope: "")
+            let target = PullTarget(other.name)
+            let mark = RowKey.watermark(target)
             if try get(mark) != nil { put(mark, nil) }
-            try endList(other.name)
+            try endList(target)
         }
         try decide(
             key, "gained", base: entity(key).basePosition, position,

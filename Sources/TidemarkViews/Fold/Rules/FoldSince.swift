@@ -27,11 +27,12 @@ struct FoldSince: FoldRule {
             if let time { latest = max(time, latest ?? time) }
         }
         guard let latest else { return }
-        var row = try fold.listed(collection.name) ?? ListedRow(sync: event.sync)
+        let target = page.target(collection.name)
+        var row = try fold.listed(target) ?? ListedRow(sync: event.sync)
         // Another run began the list again, unless it goes on with it.
         if row.state == nil, row.sync != event.sync { row = ListedRow(sync: event.sync) }
         row.latest = max(latest, row.latest ?? latest)
-        fold.put(.listed(collection.name), row.encoded)
+        fold.put(.listed(target), row.encoded)
     }
 
     /// Takes over what the pages of the list named.
@@ -41,7 +42,8 @@ struct FoldSince: FoldRule {
     ) throws {
         row.since = before?.since
         row.checkedAt = try fold.believed(list.asked, of: event) ?? before?.checkedAt
-        guard let listed = try fold.listed(collection.name),
+        let target = PullTarget(collection.name, scope: list.scope)
+        guard let listed = try fold.listed(target),
             listed.state != nil || listed.sync == event.sync, var latest = listed.latest
         else { return }
         if listed.state != nil, listed.begun != event.sync {
