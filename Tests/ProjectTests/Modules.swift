@@ -57,7 +57,9 @@ let modules: [String: Module] = [
             "Foundation", "Synchronization", "Crypto",
         ]),
     "Tools/Benchmarks": Module(
-        imports: ["Tidemark", "TidemarkInspect", "GRDB", "CFloor", "Foundation"]),
+        imports: [
+            "Tidemark", "TidemarkInspect", "TidemarkSync", "GRDB", "CFloor", "Foundation",
+        ]),
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [

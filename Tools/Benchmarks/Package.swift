@@ -17,6 +17,7 @@ let package = Package(
                 "CFloor",
                 .product(name: "Tidemark", package: "tidemark"),
                 .product(name: "TidemarkInspect", package: "tidemark"),
+                .product(name: "TidemarkSync", package: "tidemark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
     ]

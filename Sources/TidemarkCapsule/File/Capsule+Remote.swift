@@ -154,7 +154,7 @@ extension Capsule {
             switch (shapes.member(name)?.content, value) {
             case (.owner, .string): object[name] = .string(namelessText)
             case (.headerField, .string(let text)):
-                let isAddress = ["http://", "https://"].contains(where: text.hasPrefix)
+                let isAddress = ["http://", "https://"].contains(where: text.lowercased().hasPrefix)
                 object[name] = .string(
                     isAddress ? nameless(address: text) : nameless(text: text, hosts))
             case (.address, .string(let text)), (.cursor, .string(let text)):

@@ -161,6 +161,8 @@ extension PayloadMember {
     /// Header fields of an answer, each a text under its name, which begins with a capital letter;
     /// written in their order.
     ///
+    /// What is no text is a member of a newer version, and passed over.
+    ///
     /// - Parameter others: those that have members of their own.
     package init(
         fields path: any WritableKeyPath<Payload, [Named<String>]> & Sendable,
@@ -171,9 +173,11 @@ extension PayloadMember {
         ]
         reader = { (document, payload) throws(PayloadProblem) in
             for name in document.keys where name.beginsWithCapital && !others.contains(name) {
-                guard let value = try PayloadCodec<String>.text.value(of: name, in: document) else {
-                    continue
-                }
+                let isText =
+                    name == AskedRest.member || document.value(name)?.stringValue != nil
+                guard isText,
+                    let value = try PayloadCodec<String>.text.value(of: name, in: document)
+                else { continue }
                 payload[keyPath: path].append(Named(name, value))
             }
         }

@@ -5,7 +5,8 @@ package import TidemarkEvents
 
 extension ServerWords.Field {
     static func isUsable(_ name: String, _ meaning: Meaning) -> Bool {
-        let isTaken = ["Date", "ETag"].contains(name) || name == AskedRest.member
+        let isTaken =
+            ["date", "etag"].contains(name.lowercased()) || name == AskedRest.member
         return name.beginsWithCapital && HTTPField.Name(name) != nil
             && (!isTaken || meaning == .rest && name == AskedRest.member)
     }

@@ -165,13 +165,18 @@ extension SyncMachine {
     }
 
     /// Takes note that a list was noted as complete.
-    package mutating func completed(_ absent: Absent) -> SyncAction {
+    ///
+    /// - Parameter withheld: collections whose rule did not answer, here or before.
+    package mutating func completed(
+        _ absent: Absent, withheld: [CollectionName: SyncFailure]
+    ) -> SyncAction {
         guard case .result(.complete(let list)) = awaited else { trap("completed no list") }
         if absent.isHeld {
             outcome.held[list.collection.name] = absent.ids.count
         } else {
             outcome.counts.pulled += absent.ids.count
         }
+        withhold(withheld)
         return decide()
     }
 }

@@ -16,9 +16,11 @@ package struct PendingWrite: Sendable, Hashable {
     package var revision: Revision?
     /// The mutations that the write carries, in order.
     package var covers: [Position]
-    /// What the server is to be told; nil when that is nothing.
+    /// What the server is to be told; nil when that is nothing, or when no version is known of what
+    /// has to be of one.
     package var write: PushWrite?
-    /// The entities that it refers to and that the server does not have yet.
+    /// The entities that it refers to and that the server does not have yet; of a write that the
+    /// model refuses they are not looked for.
     package var needs: [EntityKey] = []
     /// A field that refers to what was made here and is gone again, and the id that it names.
     package var stranded: Stranded?

@@ -43,7 +43,7 @@ package struct PushPlanner: Sendable {
     package enum Next: Sendable, Hashable {
         /// What is pending on an entity has to be known: ``PushPlanner/take(_:_:)``.
         case look(EntityKey)
-        /// Writes that go in one request.
+        /// Writes that go in one request, but for those with a refusal, which don't go at all.
         case send([PushItem])
         /// How an entity stands of which no version is known.
         case ask(EntityKey, ServerCall)
@@ -51,8 +51,6 @@ package struct PushPlanner: Sendable {
 
     /// What this run knows of a candidate.
     package struct Standing: Sendable, Hashable {
-        /// Whether nothing is to be sent of it now.
-        package var isHeldBack = false
         /// Whether it goes by itself: it failed before, and may be what a whole batch failed for.
         package var isAlone = false
         /// How often it met a newer version, or was asked about.
@@ -94,6 +92,9 @@ package struct PushPlanner: Sendable {
         return .look(first.key)
     }
 
+    /// Passes over the entity that was to be looked at.
+    package mutating func pass() { waiting.removeFirst() }
+
     /// Takes what is pending on the entity that was to be looked at.
     ///
     /// - Returns: what is to be asked or refused before anything else; nil to go on.
@@ -101,7 +102,7 @@ package struct PushPlanner: Sendable {
         guard let candidate = waiting.first else {
             preconditionFailure("no candidate is looked at")
         }
-        guard let pending, !standing.isHeldBack, let collection = model[candidate.key.collection]
+        guard let pending, let collection = model[candidate.key.collection]
         else {
             waiting.removeFirst()
             return nil

@@ -9,7 +9,14 @@ extension SyncMachine {
     mutating func nextPush() -> SyncAction? {
         guard planner != nil else { return look(.outbox) }
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
-        if let action = planner?.next(upTo: count).flatMap({ carryOut($0) }) { return action }
+        while let next = planner?.next(upTo: count) {
+            // Of what is not sent now nothing has to be known.
+            if case .look(let key) = next, isHeldBack(key) {
+                planner?.pass()
+            } else {
+                return carryOut(next)
+            }
+        }
         // A push may have made room for what waited for it, or an edit came in between.
         if planner?.hasPlanned == false { state = .askingLate }
         planner = nil
@@ -19,10 +26,10 @@ extension SyncMachine {
     /// Takes what is pending on the entity that is next.
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         let standing = standing(of: key)
-        return planner?.take(pending, standing).flatMap { carryOut($0) }
+        return planner?.take(pending, standing).map { carryOut($0) }
     }
 
-    private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction? {
+    private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
         case .look(let key): return look(.pending(key))
         case .send(let items): return perform(.push(items))
@@ -32,13 +39,16 @@ extension SyncMachine {
         }
     }
 
+    /// Whether nothing is to be sent of an entity now.
+    private func isHeldBack(_ key: EntityKey) -> Bool {
+        isBlocked(key.collection) || !isDue(key, .write)
+            || conflicts[key, default: 0] >= Self.conflictsPerEntityMax
+    }
+
     /// What this run knows of an entity that is to be sent.
     private func standing(of key: EntityKey) -> PushPlanner.Standing {
         var standing = PushPlanner.Standing()
         standing.conflicts = conflicts[key, default: 0]
-        standing.isHeldBack =
-            isBlocked(key.collection) || !isDue(key, .write)
-            || standing.conflicts >= Self.conflictsPerEntityMax
         standing.isAlone = hasFailed(key)
         if let met = conflicting[key] { (standing.met, standing.metCount) = met }
         return standing
@@ -54,10 +64,12 @@ extension SyncMachine {
         return decide()
     }
 
-    /// Takes note of writes that were refused without being sent.
-    ///
-    /// - Parameter count: how many, of those that the step was to send.
-    package mutating func refused(_ count: Int) { outcome.counts.rejected += count }
+    /// Takes note of a write that was refused without being sent: the push is of the others.
+    package mutating func refused(_ item: PushItem) {
+        guard case .result(.push(let items)) = awaited else { trap("refused nothing of a push") }
+        awaited = .result(.push(items.filter { $0.key != item.key }))
+        outcome.counts.rejected += 1
+    }
 
     /// Takes note that all of a push was refused without being sent.
     package mutating func sentNothing() -> SyncAction {

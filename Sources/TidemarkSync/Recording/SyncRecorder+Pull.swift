@@ -365,7 +365,7 @@ extension Listing {
         case .outOfReach: Absent(ids: ids, isOutOfReach: true)
         case .held: Absent(ids: ids, isHeld: true)
         case .deleted: Absent(ids: ids)
-        // They were more when the list came to its end.
+        // They were more when the list came to its end, or the time was in doubt.
         case .asked: Absent(ids: ids, isHeld: isDoubtful)
         }
     }

@@ -13,7 +13,7 @@ extension SyncDriver {
                 let absent = try list.absentAtEnd(draft.fold.entity)
                 return try recorder.complete(list, absent, draft)
             }
-            return run.machine.completed(absent)
+            return run.machine.completed(absent, withheld: run.recorder.withheld)
         case .cleanUp(let now):
             try await log(&run.recorder) { [moment = run.moment] in
                 try $0.cleanUp(now, moment, $1)
@@ -58,7 +58,7 @@ extension SyncDriver {
                 try $0.refusedUnsent(item, refusal, $1)
             }
             guard isRefused else { return run.machine.overtaken() }
-            run.machine.refused(1)
+            run.machine.refused(item)
         }
         let items = sendable
         let step = SyncStep.push(items)

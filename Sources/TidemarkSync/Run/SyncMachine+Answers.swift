@@ -44,9 +44,7 @@ extension SyncMachine {
         if result.isExposing, let collection = step.call?.collection {
             outcome.exposed.insert(collection.name)
         }
-        // Nothing is sent to them in this run; the others go on.
-        outcome.paused.merge(result.withheld) { known, _ in known }
-        withheld.formUnion(result.withheld.keys)
+        withhold(result.withheld)
         if result.isCut { outcome.failure = .deadline }
         return goOn(after: step)
     }
@@ -79,6 +77,12 @@ extension SyncMachine {
 
     private mutating func goOn(after step: SyncStep) -> SyncAction {
         outcome.failure == .unauthorized ? perform(.renew(step)) : decide()
+    }
+
+    /// Takes note of collections that nothing is sent to in this run; the others go on.
+    mutating func withhold(_ failures: [CollectionName: SyncFailure]) {
+        outcome.paused.merge(failures) { known, _ in known }
+        withheld.formUnion(failures.keys)
     }
 
     // MARK: What came

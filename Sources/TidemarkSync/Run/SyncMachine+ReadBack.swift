@@ -9,13 +9,14 @@ extension SyncMachine {
     /// The next entity to ask about; nil when there is none.
     mutating func nextReadBack() -> SyncAction? {
         if case .readingBack(var keys) = state {
+            // Only one holds them.
+            state = .describing
             while let key = keys.popLast() {
                 // Asked in vain before: at the end.
                 if let failed = failing[key], failed.reads > 0 || streak.skips(.read) { continue }
                 state = .readingBack(keys)
                 return look(.entity(key))
             }
-            state = .describing
         }
         return asked.popLast().map { look(.entity($0)) }
     }

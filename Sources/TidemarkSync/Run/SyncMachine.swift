@@ -1,11 +1,12 @@
 // SyncMachine.swift — what a sync run does next. A value: it is told what the views say and what
 // was answered, and never asks by itself.
 //
-//   begun → readingBack → describing → pulling ⇄ listing → refetching → choosing → pruning
-//         → pushing ⇄ askingLate → ended
+//   begun → readingBack → describing → pulling → listing → listed → pulling …
+//         → refetching → choosing → pruning → pushing ⇄ askingLate → ended
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
-// to carry out. Until that is told of, no other input is taken but those that end the run.
+// to carry out. Until what came of that is told, only notes are taken, which return nothing, and
+// what ends the run or begins the pull anew.
 
 package import TidemarkEvents
 package import TidemarkRules

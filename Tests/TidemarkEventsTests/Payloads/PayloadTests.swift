@@ -75,6 +75,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(failed.concern == nil)
         let answer = try RequestAnswered(reading: bytes(#"{"status":1,"failure":"eclipse"}"#))
         #expect(answer.failure?.rawValue == "eclipse" && answer.failure?.kind == nil)
+        let traced = try RequestAnswered(reading: bytes(#"{"status":1,"Trace":{"id":1}}"#))
+        #expect(traced == RequestAnswered(status: 1))
     }
 
     @Test(arguments: [

@@ -43,6 +43,8 @@ struct MachineScript {
     var placeholders: [PlaceholderFacts] = []
     var missing: String?
     var canPrune = false
+    /// A collection whose rule does not answer when a list of it ends.
+    var ruleless: CollectionName?
     var pending: [PendingWrite] = []
 
     /// What comes of steps, by their words, in order.
@@ -144,13 +146,21 @@ struct MachineScript {
             let ids = absent[list.collection.name] ?? []
             var gone = Absent()
             if case .held = list.sweep(absent: ids) { (gone.ids, gone.isHeld) = (ids, true) }
-            return machine.completed(gone)
+            let withheld = ruleless.map { [$0: SyncFailure.ruleMissing("merge")] } ?? [:]
+            return machine.completed(gone, withheld: withheld)
         case .cleanUp: return machine.cleanedUp()
         case .renew: return machine.renewed()
         case .push(let items) where items.allSatisfy({ $0.refusal != nil }):
-            machine.refused(items.count)
+            for item in items { machine.refused(item) }
             settle(items.map(\.key))
             return machine.sentNothing()
+        case .push(let items):
+            // The driver refuses by itself, and sends the others.
+            let refused = items.filter { $0.refusal != nil }
+            for item in refused { machine.refused(item) }
+            settle(refused.map(\.key))
+            let sent = SyncStep.push(items.filter { $0.refusal == nil })
+            return answered(usual(sent), sent)
         default: return answered(usual(step), step)
         }
     }

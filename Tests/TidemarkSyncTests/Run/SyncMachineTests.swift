@@ -285,6 +285,28 @@ import TidemarkSync
         #expect(run.run() == ["push tasks/1", "push lists/1", "end"])
     }
 
+    @Test func `sends nothing to a collection whose rule did not answer at a list's end`() {
+        var run = MachineScript([CollectionModel("tasks")])
+        run.known["tasks"] = ["1", "2", "3"]
+        run.absent["tasks"] = ["1", "2"]
+        run.ruleless = "tasks"
+        run.pending = [PendingWrite(Self.task, .update)]
+        #expect(run.run() == ["list tasks", "complete tasks", "end"])
+        #expect(run.machine.outcome.paused == ["tasks": .ruleMissing("merge")])
+    }
+
+    @Test func `counts what was sent of a request, and what was refused before it`() {
+        var collection = CollectionModel("tasks")
+        collection.pushes = [.create]
+        var run = MachineScript(
+            [collection], traits: ServerTraits(writesPerRequestMax: 9), scope: .push)
+        let other = EntityKey("tasks", "2")
+        run.pending = [PendingWrite(Self.task, .update), PendingWrite(other, .create)]
+        #expect(run.run() == ["push tasks/1,tasks/2", "end"])
+        #expect(run.machine.outcome.counts.pushed == 1)
+        #expect(run.machine.outcome.counts.rejected == 1)
+    }
+
     // MARK: What cannot be
 
     @Test func `is told of nothing that it did not ask for`() async {

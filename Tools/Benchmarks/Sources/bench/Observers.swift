@@ -2,6 +2,7 @@
 
 import Foundation
 import Tidemark
+import TidemarkSync
 
 /// The entries as the observers decode them.
 private struct Watched: Entity {

@@ -3,6 +3,7 @@
 import Foundation
 import Tidemark
 @_spi(Measuring) import TidemarkInspect
+import TidemarkSync
 
 final class TidemarkPeer: Sendable {
     static let collection: CollectionName = "time_entries"

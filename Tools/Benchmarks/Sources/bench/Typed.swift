@@ -3,6 +3,7 @@
 import Foundation
 import Tidemark
 @_spi(Measuring) import TidemarkInspect
+import TidemarkSync
 
 extension Run {
     /// P9: one entity by its id, and a list of 1,000; then the decoding alone.
