@@ -183,6 +183,8 @@ import TidemarkTesting
             let second = SyncDevice.engine(
                 other, device.wire, adapter: try SyncWorld.remote.makeAdapter())
             await device.engine.start(.none)
+            // From its first run on it has the store to itself.
+            _ = try await device.engine.sync()
             let error = await #expect(throws: TidemarkError.self) {
                 _ = try await second.sync()
             }
