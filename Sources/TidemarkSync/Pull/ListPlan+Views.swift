@@ -27,9 +27,6 @@ extension ViewReader {
     package func contents(of plan: ListPlan) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
-        guard plan.comparesKnown || plan.aheadSince != nil || plan.cut != nil else {
-            return contents
-        }
         if plan.comparesKnown || plan.aheadSince != nil {
             try forEachEntity(in: name) { key, row in
                 if plan.comparesKnown, plan.knows(row) { contents.known.insert(.init(key.id)) }

@@ -21,7 +21,7 @@ extension SyncMachine {
     /// Begins a list, once it is known where the last one ended.
     mutating func begin(_ target: PullTarget, _ standing: ListStanding) -> SyncAction? {
         guard let plan = plan(target, standing) else {
-            trap("is to list \(target), which its model does not have")
+            trap("is to list what its model does not have")
         }
         return look(.contents(plan))
     }

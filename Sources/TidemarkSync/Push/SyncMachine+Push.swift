@@ -92,7 +92,7 @@ extension SyncMachine {
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
         case (_, .description), (_, .page), (_, .unchanged), (_, .cursorExpired), (_, .records),
             (_, .batch):
-            trap("is told \(answer) of a write")
+            trap("is told \(Self.caseName(answer)) of a write")
         }
     }
 

@@ -27,7 +27,7 @@ extension SyncDriver {
         case .refetch(let collection, let ids, let together):
             let call = ServerCall.refetch(collection, ids: ids, together: together)
             return try await read(step, call, &run)
-        case .renew, .finish: preconditionFailure("\(step) is not carried out here")
+        case .renew, .finish: preconditionFailure("what makes no call is not carried out here")
         }
     }
 

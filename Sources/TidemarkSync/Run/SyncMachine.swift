@@ -219,7 +219,7 @@ package struct SyncMachine: Sendable {
             late = calls.filter { isDue($0.key, .read) }.reversed()
             return next()
         case (.failed(let call), .entity(let facts)): return askLate(call, facts) ?? next()
-        default: trap("is told \(fact) when it asked for \(lookup)")
+        default: trap("is told \(Self.caseName(fact))")
         }
     }
 
@@ -295,8 +295,22 @@ package struct SyncMachine: Sendable {
     }
 
     /// Ends the process: what drives the machine is wrong, and not what it was told.
+    ///
+    /// The message names cases only: what they hold is the user's.
     func trap(_ mistake: String) -> Never {
+        let awaited =
+            switch awaited {
+            case .beginning: "its beginning"
+            case .fact(let lookup): Self.caseName(lookup)
+            case .result(let step): Self.caseName(step)
+            }
+        let state = Self.caseName(state)
         preconditionFailure("a sync run that awaits \(awaited) in state \(state) \(mistake)")
+    }
+
+    /// The name of an enum's case, without what it holds.
+    static func caseName(_ value: Any) -> String {
+        Mirror(reflecting: value).children.first?.label ?? "\(value)"
     }
 }
 
