@@ -59,6 +59,15 @@ extension Event {
         kind == .requestAnswered ? BodyReference(NamedBody(stored: payload)) : nil
     }
 
+    /// By what it names answers that are kept as they came, and the run that they are of; nil for
+    /// an event that names none.
+    package var keptName: (name: KeptName, run: Position)? {
+        let isAnswer = kind == .requestAnswered || kind == .requestFailed
+        guard isAnswer || kind == .syncFinished, let run = sync else { return nil }
+        let name = KeptName(stored: payload)
+        return name.digest == nil ? nil : (name, run)
+    }
+
     /// The body that its payload names, and why the payload is not what this version writes; nil
     /// where it is.
     var checkedPayload: (named: BodyReference?, problem: PayloadProblem?) {

@@ -4,6 +4,7 @@
 //   log      position, 8 bytes big-endian    frame (EventFrame.swift)
 //   bodies   SHA-256 and number of a record  a part of a body (EventLog+Bodies.swift)
 //   commits  last position, 8 bytes b. e.    message tidemark.v1.Commit
+//   answers  run, event and number           a part of answers as they came (AnswerTable.swift)
 //   meta     "edge"                          message tidemark.v1.Edge
 
 package import TidemarkEvents
@@ -11,19 +12,24 @@ package import TidemarkStore
 
 /// The log of one store.
 package struct EventLog: Sendable {
-    package static let tableNames = ["meta", "log", "commits", "bodies"]
+    package static let tableNames = ["meta", "log", "commits", "bodies", AnswerTable.name]
 
     package let meta: Table
     package let log: Table
     package let commits: Table
     package let bodies: Table
+    let answers: Table
 
     package init(_ environment: Environment) {
         meta = environment.table("meta")
         log = environment.table("log")
         commits = environment.table("commits")
         bodies = environment.table("bodies")
+        answers = environment.table(AnswerTable.name)
     }
+
+    /// Answers as they came, of the last sync runs.
+    package var kept: AnswerTable { AnswerTable(self) }
 
     private static let edgeKey = Array("edge".utf8)
 

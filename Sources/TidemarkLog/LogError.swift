@@ -19,6 +19,9 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case missingBody
         /// A body is not what the event that refers to it says.
         case corruptBody
+        /// An answer that is kept beside the log is not what the event says that names it; nothing
+        /// but a replay of its run needs it.
+        case corruptAnswer
         /// The store is of a format that this version does not know.
         case newerFormat
         /// The store's own description is damaged.

@@ -17,6 +17,8 @@ struct LogRange: Sendable {
         case refers(to: BodyReference, Event)
         /// The payload is an answer that names a body.
         case names(BodyReference)
+        /// The payload names answers that are kept of a run.
+        case keeps(KeptName, of: Position)
         /// The event is not found by its position.
         case notFound
         /// The payload is not what this version writes.
@@ -130,6 +132,7 @@ struct LogRange: Sendable {
         event.payload = payload.copied()
         let (body, problem) = event.checkedPayload
         if let body { remark(.names(body)) }
+        if let (name, run) = event.keptName { remark(.keeps(name, of: run)) }
         if let problem { remark(.foreign(event.kind, problem)) }
     }
 

@@ -87,6 +87,8 @@ package struct LogCheck {
     /// Until the first damage; after it no root can be told right from wrong.
     private var rootsHold = true
     private var bodies = BodyCheck()
+    /// The first sync run of which answers are kept.
+    private let firstKept: Position?
     /// Where to go on; nil when there is nothing more to look at.
     private var next: Position? = Position(1)
     /// The range behind the next one, which another thread looks at already.
@@ -108,6 +110,7 @@ package struct LogCheck {
         self.checkpoints = checkpoints.sorted { $0.size < $1.size }[...]
         let last = try log.lastPosition(transaction)
         self.last = min(end ?? last, last)
+        firstKept = depth == .events ? try log.kept.runs(transaction).first : nil
         guard self.last == last else {
             (stored, commitCount) = (nil, nil)
             return
@@ -265,6 +268,9 @@ package struct LogCheck {
                 let problem = try bodies.check(body, of: event, at: position, log, transaction)
                 if let problem { note(event.kind, problem) }
             case .names(let body): try bodies.check(body, at: position, log, transaction)
+            case .keeps(let name, let run):
+                guard let firstKept, run >= firstKept else { break }
+                _ = try log.kept.answers(named: name, of: run, at: position, transaction)
             case .foreign(let kind, let problem): note(kind, problem)
             case .notFound:
                 result.findings.append(

@@ -24,20 +24,16 @@ struct DyingHost: SyncHost {
     }
 
     func interruption() -> SyncFailure? { next.interruption() }
-    func willDecide() throws { try next.willDecide() }
-    func willEnd() throws { try next.willEnd() }
-    func willTake() { next.willTake() }
-    func waited(_ waited: Int64, for step: SyncStep) -> Int64 { next.waited(waited, for: step) }
     func credentials() async throws -> Credentials { try await next.credentials() }
-    func asking(_ question: SyncQuestion, _ now: SyncAsking) throws -> SyncAsking {
-        try next.asking(question, now)
+    func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
+        try next.read(journal, body)
     }
-    func answer(
-        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
-        _ limits: TransportLimits
-    ) async -> (ServerAnswer, AnswerRecord) {
-        await next.answer(question, asking, proof, limits)
-    }
+    func ask(
+        _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
+    ) throws -> SyncReply { try next.ask(question, proof, limits) }
+    func next<Answered: Sendable>(
+        of group: inout ThrowingTaskGroup<Answered, any Error>
+    ) async throws -> Answered? { try await next.next(of: &group) }
 
     func commit<R: Sendable>(
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R

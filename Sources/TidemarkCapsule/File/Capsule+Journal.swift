@@ -20,6 +20,7 @@ extension Capsule {
     ) throws {
         var commits: [Commit] = []
         var named: [BodyReference: [UInt8]] = [:]
+        var answers: [Answers] = []
         var provenance = Provenance(build: build, last: .start, root: [])
         try journal.environment.read { transaction in
             provenance.last = try journal.log.lastPosition(transaction)
@@ -37,6 +38,8 @@ extension Capsule {
                     if let body = event.namedBody {
                         named[body] = try journal.log.body(body, at: position, transaction)
                     }
+                    let kept = try journal.log.answers(namedBy: event, at: position, transaction)
+                    if let kept { answers.append(Answers(position: position, answers: kept)) }
                     return position < record.last
                 }
                 commits.append(Commit(entries: entries, views: record.views))
@@ -58,7 +61,8 @@ extension Capsule {
             }
         }
         let bodies = named.sorted { $0.key.digits < $1.key.digits }.map(\.value)
-        self.init(provenance: provenance, base: base, commits: commits, bodies: bodies)
+        self.init(
+            provenance: provenance, base: base, commits: commits, bodies: bodies, answers: answers)
     }
 
     /// Makes a store of it in a new directory: its events where they were, and the views as today's
@@ -103,10 +107,33 @@ extension Capsule {
                 for row in base.rows { try write(row.key, row.value) }
             }
         }
+        let kept = Dictionary(
+            answers.map { ($0.position, $0.answers) }, uniquingKeysWith: { first, _ in first })
         for commit in commits {
             try journal.log.place(
                 commit.entries.map { ($0.position, $0.event) }, views: commit.views, transaction)
+            for entry in commit.entries {
+                guard let run = entry.event.sync, let own = kept[entry.position] else { continue }
+                try journal.log.kept.keep(
+                    own, of: run, at: entry.position, sharing: [], bytesMax: .max, transaction)
+            }
         }
         for body in bodies { try journal.log.place(body, transaction) }
+    }
+}
+
+extension EventLog {
+    /// The answers that an event names; nil where none are there, or not as they were kept, which
+    /// only a verification tells of.
+    fileprivate func answers(
+        namedBy event: Event, at position: Position,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [KeptAnswer]? {
+        guard let (name, run) = event.keptName else { return nil }
+        do {
+            return try kept.answers(named: name, of: run, at: position, transaction)
+        } catch let error as LogError
+            where error.code == .corruptAnswer || error.code == .newerFormat
+        { return nil }
     }
 }

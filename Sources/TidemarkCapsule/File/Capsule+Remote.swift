@@ -7,8 +7,6 @@ import TidemarkViews
 extension Capsule {
     /// What stands in the place of a server's scheme, host and port.
     package static let namelessAuthority = "https://redacted.invalid"
-    private static let namelessHost = "redacted.invalid"
-    private static let namelessText = "redacted"
 
     /// The same without the address of the server, the account and the device.
     ///
@@ -22,15 +20,38 @@ extension Capsule {
         guard provenance.namesRemote else { return self }
         var capsule = self
         capsule.provenance.namesRemote = false
-        let hosts = hosts
+        var names = RemoteNames(hosts: hosts)
         for index in capsule.base.rows.indices {
-            capsule.base.rows[index] = Self.nameless(capsule.base.rows[index], hosts)
+            capsule.base.rows[index] = names.removed(from: capsule.base.rows[index])
         }
         for index in commits.indices {
-            let changed = Self.nameless(commits[index], hosts)
+            let changed = names.removed(from: commits[index])
             if changed != commits[index] { capsule.commits[index] = changed }
         }
+        // Now all are known that stand in them, too.
+        let said = documents
+        for index in answers.indices {
+            let documents = said[answers[index].position] ?? []
+            capsule.answers[index].answers = answers[index].answers.map {
+                names.removed(from: $0, sparing: documents)
+            }
+        }
         return capsule
+    }
+
+    /// What the server said of entities, by the answer that it follows from.
+    private var documents: [Position: [[UInt8]]] {
+        let answered = Set(answers.map(\.position))
+        var documents: [Position: [[UInt8]]] = [:]
+        for commit in commits {
+            var last: Position?
+            for entry in commit.entries {
+                if answered.contains(entry.position) { last = entry.position }
+                guard let last, entry.event.kind == .serverUpserted else { continue }
+                documents[last, default: []].append(entry.event.payload)
+            }
+        }
+        return documents
     }
 
     /// Host names of all servers that it knows of, and those with a port first.
@@ -47,16 +68,48 @@ extension Capsule {
             guard let model = try? JSONValue(parsing: payload),
                 let origin = model["remote"]?["origin"]?.stringValue
             else { continue }
-            let authority = Self.authority(of: origin)
+            let authority = RemoteNames.authority(of: origin)
             let host = authority.firstRange(of: "://").map { authority[$0.upperBound...] }
             for name in [host, host.map { $0.prefix { $0 != ":" } }].compactMap(\.self)
             where !name.isEmpty && !hosts.contains(String(name)) { hosts.append(String(name)) }
         }
         return hosts.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
+}
+
+/// What names a server, an account and a device.
+private struct RemoteNames {
+    private static let namelessHost = "redacted.invalid"
+    private static let namelessText = "redacted"
+
+    /// Host names, and those with a port first.
+    let hosts: [String]
+    /// Schemes, hosts and ports that were replaced.
+    private var authorities: Set<String> = []
+
+    init(hosts: [String]) { self.hosts = hosts }
+
+    // MARK: Answers as they came
+
+    /// - Parameter documents: what stays in it as it is, as events have it.
+    func removed(from answer: KeptAnswer, sparing documents: [[UInt8]]) -> KeptAnswer {
+        let known = authorities.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        func nameless(_ text: String) -> String {
+            let text = known.reduce(text) { $0.replacing($1, with: Capsule.namelessAuthority) }
+            return self.nameless(text: text)
+        }
+        var changed = answer.changed(sparing: documents) { bytes in
+            guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+            let changed = nameless(text)
+            return changed == text ? bytes : Array(changed.utf8)
+        }
+        changed.fields = answer.fields.map { Named($0.name, nameless($0.value)) }
+        changed.detail = nameless(answer.detail)
+        return changed
+    }
 
     /// Scheme, host and port of an address.
-    private static func authority(of address: String) -> Substring {
+    static func authority(of address: String) -> Substring {
         guard let scheme = address.firstRange(of: "://") else { return "" }
         let rest = address[scheme.upperBound...]
         return address[..<(rest.firstIndex(of: "/") ?? address.endIndex)]
@@ -64,15 +117,15 @@ extension Capsule {
 
     // MARK: Rows and commits
 
-    private static func nameless(_ row: SnapshotRow, _ hosts: [String]) -> SnapshotRow {
+    mutating func removed(from row: SnapshotRow) -> SnapshotRow {
         var row = row
-        if let kind = factKinds.first(where: { row.key == .store($0.name) })?.kind {
+        if let kind = Self.factKinds.first(where: { row.key == .store($0.name) })?.kind {
             guard var fact = try? StoreFactRow(parsing: row.value) else { return row }
-            fact.payload = nameless(fact.payload, of: kind, hosts)
+            fact.payload = nameless(fact.payload, of: kind)
             row.value = fact.encoded
         } else if row.key.view == .syncRuns {
             guard var run = try? SyncRunRow(parsing: row.value) else { return row }
-            run.summary = nameless(run.summary, of: .syncFinished, hosts)
+            run.summary = nameless(run.summary, of: .syncFinished)
             row.value = run.encoded
         } else if row.key.bytes.starts(with: Ledger.listed), row.key.tree == .ledger {
             guard var list = try? ListedRow(parsing: row.value), let next = list.state?.next else {
@@ -89,12 +142,12 @@ extension Capsule {
         ("model", .modelRegistered), ("opened", .storeOpened),
     ]
 
-    private static func nameless(_ commit: Commit, _ hosts: [String]) -> Commit {
+    mutating func removed(from commit: Capsule.Commit) -> Capsule.Commit {
         var changed = commit
         var views: Set<UInt32> = []
         for index in commit.entries.indices {
             let event = commit.entries[index].event
-            let payload = nameless(event.payload, of: event.kind, hosts)
+            let payload = nameless(event.payload, of: event.kind)
             changed.entries[index].event.payload = payload
             guard payload != event.payload else { continue }
             // What such an event leaves follows from more than itself.
@@ -103,7 +156,7 @@ extension Capsule {
         }
         guard changed.entries != commit.entries else { return commit }
         // The facts that a commit leaves follow from its events alone.
-        if let before = factDigest(commit), let after = factDigest(changed),
+        if let before = Self.factDigest(commit), let after = Self.factDigest(changed),
             let index = commit.views.firstIndex(of: before)
         {
             changed.views[index] = after
@@ -113,7 +166,7 @@ extension Capsule {
     }
 
     /// What a commit makes of the view `store`; nil for nothing.
-    private static func factDigest(_ commit: Commit) -> ViewDigest? {
+    private static func factDigest(_ commit: Capsule.Commit) -> ViewDigest? {
         let changes: RowChanges = factKinds.compactMap { name, kind in
             let last = commit.entries.last {
                 $0.event.kind == kind && $0.event.schemaVersion == 0
@@ -128,9 +181,7 @@ extension Capsule {
     // MARK: Payloads
 
     /// The payload without names; the same bytes where it has none.
-    private static func nameless(
-        _ payload: [UInt8], of kind: EventKind, _ hosts: [String]
-    ) -> [UInt8] {
+    private mutating func nameless(_ payload: [UInt8], of kind: EventKind) -> [UInt8] {
         guard var object = (try? JSONValue(parsing: payload))?.object else { return payload }
         let before = object
         switch kind.form {
@@ -140,44 +191,45 @@ extension Capsule {
             else { return payload }
             remote["origin"] = .string(nameless(address: origin))
             object["remote"] = .object(remote)
-        case .members(let type): object = nameless(object, type.shapes, hosts)
+        case .members(let type): object = nameless(object, type.shapes)
         case .document, .patch, .nothing, nil: return payload
         }
         return object == before ? payload : JSONValue.object(object).encoded()
     }
 
-    private static func nameless(
-        _ object: JSONObject, _ shapes: [PayloadMemberShape], _ hosts: [String]
+    private mutating func nameless(
+        _ object: JSONObject, _ shapes: [PayloadMemberShape]
     ) -> JSONObject {
         var object = object
         for (name, value) in object {
             switch (shapes.member(name)?.content, value) {
-            case (.owner, .string): object[name] = .string(namelessText)
+            case (.owner, .string): object[name] = .string(Self.namelessText)
             case (.headerField, .string(let text)):
                 let isAddress = ["http://", "https://"].contains(where: text.lowercased().hasPrefix)
                 object[name] = .string(
-                    isAddress ? nameless(address: text) : nameless(text: text, hosts))
+                    isAddress ? nameless(address: text) : nameless(text: text))
             case (.address, .string(let text)), (.cursor, .string(let text)):
                 let isAddress = text.contains("://")
                 object[name] = .string(
-                    isAddress ? nameless(address: text) : nameless(text: text, hosts))
+                    isAddress ? nameless(address: text) : nameless(text: text))
             case (.detail, .string(let text)), (.reason, .string(let text)):
-                object[name] = .string(nameless(text: text, hosts))
+                object[name] = .string(nameless(text: text))
             case (.object(let inner), .object(let nested)):
-                object[name] = .object(nameless(nested, inner, hosts))
+                object[name] = .object(nameless(nested, inner))
             default: break
             }
         }
         return object
     }
 
-    private static func nameless(address: String) -> String {
-        let authority = authority(of: address)
+    private mutating func nameless(address: String) -> String {
+        let authority = Self.authority(of: address)
         guard !authority.isEmpty else { return address }
-        return namelessAuthority + address[authority.endIndex...]
+        authorities.insert(String(authority))
+        return Capsule.namelessAuthority + address[authority.endIndex...]
     }
 
-    private static func nameless(text: String, _ hosts: [String]) -> String {
-        hosts.reduce(text) { $0.replacing($1, with: namelessHost) }
+    private func nameless(text: String) -> String {
+        hosts.reduce(text) { $0.replacing($1, with: Self.namelessHost) }
     }
 }

@@ -54,6 +54,18 @@ package struct Capsule: Sendable, Hashable {
         package var last: Position { entries.last?.position ?? .start }
     }
 
+    /// Answers of the server as they came, which an event names.
+    package struct Answers: Sendable, Hashable {
+        /// The event.
+        package var position: Position
+        package var answers: [KeptAnswer]
+
+        package init(position: Position, answers: [KeptAnswer]) {
+            self.position = position
+            self.answers = answers
+        }
+    }
+
     /// Where it comes from; nothing of it is needed for a replay.
     package struct Provenance: Sendable, Hashable {
         /// The version of Tidemark that wrote it.
@@ -85,12 +97,18 @@ package struct Capsule: Sendable, Hashable {
     package var commits: [Commit]
     /// What payloads name by hash instead of holding it.
     package var bodies: [[UInt8]]
+    /// What was kept of answers as they came, in the order of their events.
+    package var answers: [Answers]
 
-    package init(provenance: Provenance, base: Base, commits: [Commit], bodies: [[UInt8]] = []) {
+    package init(
+        provenance: Provenance, base: Base, commits: [Commit], bodies: [[UInt8]] = [],
+        answers: [Answers] = []
+    ) {
         self.provenance = provenance
         self.base = base
         self.commits = commits
         self.bodies = bodies
+        self.answers = answers
     }
 
     /// Its last event.

@@ -13,6 +13,7 @@ struct CapsuleCheck {
     private var rows = 0
     private var events = 0
     private var bodies = 0
+    private var lastAnswered = Position.start
 
     init(_ limits: CapsuleLimits) { self.limits = limits }
 
@@ -142,6 +143,17 @@ struct CapsuleCheck {
         bodies += 1
         try bound(bodies, limits.bodiesMax, "the capsule", "bodies")
         guard !body.isEmpty else { throw CapsuleError(.invalid, "a body without bytes") }
+    }
+
+    mutating func answers(_ kept: Capsule.Answers) throws(CapsuleError) {
+        guard kept.position > lastAnswered else {
+            throw CapsuleError(.invalid, at: kept.position, "it stands behind \(lastAnswered)")
+        }
+        lastAnswered = kept.position
+        // What could be cut is whole in a capsule.
+        guard !kept.answers.isEmpty, kept.answers.allSatisfy(\.isWhole) else {
+            throw CapsuleError(.invalid, at: kept.position, "answers that are none, or are cut")
+        }
     }
 
     // MARK: Numbers

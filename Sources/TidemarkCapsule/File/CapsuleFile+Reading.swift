@@ -47,6 +47,7 @@ private struct CapsuleReading {
     private var base: Capsule.Base?
     private var commits: [Capsule.Commit] = []
     private var bodies: [[UInt8]] = []
+    private var answers: [Capsule.Answers] = []
     private(set) var isComplete = false
 
     init(_ limits: CapsuleLimits) { check = CapsuleCheck(limits) }
@@ -77,13 +78,17 @@ private struct CapsuleReading {
         case 7:
             try check.body(try record.bytes)
             bodies.append(try record.bytes)
+        case 8:
+            let kept = try Capsule.Answers(parsing: try record.bytes)
+            try check.answers(kept)
+            answers.append(kept)
         case 15:
             guard try record.bytes == digest else {
                 throw CapsuleError(.damaged, "its SHA-256 is another one than it says")
             }
             isComplete = true
         // What a newer version added that a reader of this one can do without.
-        case 8..<15: break
+        case 9..<15: break
         default: throw CapsuleError(.invalid, "a field \(record.field), which none has")
         }
         if record.field > 3, provenance == nil || base == nil {
@@ -100,6 +105,7 @@ private struct CapsuleReading {
         case 4, 5: "row \((base?.rows.count ?? 0) + 1)"
         case 6: "commit \(commits.count + 1)"
         case 7: "body \(bodies.count + 1)"
+        case 8: "answers \(answers.count + 1)"
         case 15: "checksum"
         default: "field \(record.field)"
         }
@@ -109,7 +115,8 @@ private struct CapsuleReading {
         guard let provenance, let base else {
             throw CapsuleError(.invalid, "it has no provenance and no base")
         }
-        return Capsule(provenance: provenance, base: base, commits: commits, bodies: bodies)
+        return Capsule(
+            provenance: provenance, base: base, commits: commits, bodies: bodies, answers: answers)
     }
 }
 
@@ -217,6 +224,19 @@ extension Capsule.Entry {
             self.init(position: position, event: try Event(header: header, payload: payload))
         } catch {
             throw CapsuleError(.invalid, at: position, "its header: \(error)")
+        }
+    }
+}
+
+extension Capsule.Answers {
+    fileprivate init(parsing bytes: [UInt8]) throws {
+        self.init(position: .start, answers: [])
+        try forEachField(in: bytes, upTo: 2) { field in
+            if field.number == 1 {
+                position = try field.position()
+            } else {
+                answers = try [KeptAnswer](parsing: try field.bytes())
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //       5  a row of everything else       in the order of their keys
 //       6  a commit: events and digests   in the order of their positions
 //       7  a body
+//       8  answers as they came           in the order of the events that name them
 //      15  SHA-256 over all before        the last
 //
 // One message, so that protoc reads it; a record for each field of its top level, and a frame for
@@ -96,6 +97,13 @@ private struct CapsuleWriter {
         for body in capsule.bodies {
             try check.body(body)
             try add(7, body)
+        }
+        for kept in capsule.answers {
+            try check.answers(kept)
+            var writer = ProtoWriter()
+            writer.position(1, kept.position)
+            writer.message(2, kept.answers.encoded)
+            try add(8, writer.bytes)
         }
     }
 

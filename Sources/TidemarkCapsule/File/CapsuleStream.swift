@@ -203,7 +203,7 @@ struct CapsuleStream {
             }
             guard try fill(Int(length)) else { throw cut }
             // What only a newer version reads is passed over.
-            let isKnown = field < 8 || field == 15
+            let isKnown = field < 9 || field == 15
             let content = isKnown ? Array(buffer[start..<start + Int(length)]) : []
             start += Int(length)
             offset += UInt64(start - mark)

@@ -169,6 +169,8 @@ extension Capsule {
         capsule.provenance.isRedacted = true
         capsule.provenance.redaction = redactor.policy.summary
         capsule.provenance.namesRemote = false
+        // What came as it came says everything.
+        capsule.answers = []
         // Who wrote it did not know that it would be handed on.
         capsule.provenance.note = ""
         return capsule

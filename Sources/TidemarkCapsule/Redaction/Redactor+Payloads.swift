@@ -57,6 +57,8 @@ extension Redactor {
         for (name, value) in object {
             switch shapes.member(name) {
             case nil: new[self.name(name)] = body(value, of: collection)
+            // What it names is in no redacted capsule.
+            case let shape? where shape.content == .kept: break
             case let shape? where shape.content == .headerField:
                 if let content = server.meaning(ofMember: name)?.content {
                     new[name] = member(content, value, collection)

@@ -15,6 +15,8 @@ public struct SyncSettings: Sendable, Hashable {
     public var parallel: Int
     /// When what need not be kept is pruned.
     public var cleanUp: CleanUp
+    /// For how long answers of the server are kept as they came.
+    public var answers: KeptAnswers
 
     /// When what need not be kept is pruned.
     public enum CleanUp: String, Sendable, Hashable, CaseIterable {
@@ -28,7 +30,7 @@ public struct SyncSettings: Sendable, Hashable {
     public init(
         fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
-        cleanUp: CleanUp = .inPull
+        cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers()
     ) {
         self.fullPullEvery = fullPullEvery
         self.batchSize = batchSize
@@ -36,6 +38,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.limits = limits
         self.parallel = parallel
         self.cleanUp = cleanUp
+        self.answers = answers
     }
 }
 
@@ -77,6 +80,29 @@ extension SyncSettings {
             self.wholePulls = wholePulls
             self.burst = burst
         }
+    }
+}
+
+extension SyncSettings {
+    /// For how long answers of the server are kept as they came, so that a capsule of the last runs
+    /// can be decided again through the adapter.
+    ///
+    /// They lie compressed beside the log, without what events hold already, and leave it when
+    /// either is more than this. Runs that brought nothing new keep none.
+    public struct KeptAnswers: Sendable, Hashable {
+        /// Of how many sync runs; 0 for none.
+        public var runs: Int
+        /// How many bytes at most, as they lie in the store; a run with more keeps none.
+        public var bytes: Int
+
+        /// Of the last 20 runs, and 16 MiB of them, unless said otherwise.
+        public init(runs: Int = 20, bytes: Int = 16 << 20) {
+            self.runs = runs
+            self.bytes = bytes
+        }
+
+        /// Nothing is kept.
+        public static let none = KeptAnswers(runs: 0)
     }
 }
 
@@ -122,6 +148,23 @@ extension SyncSettings: ModelObject {
             When what need not be kept is pruned: at the end of every pull, or only in a run that \
             is asked to.
             """),
+        ModelMember(
+            "answers", \.answers, KeptAnswers.codec("answers"),
+            """
+            For how long answers of the server are kept as they came, so that a capsule of the \
+            last runs can be decided again through the adapter.
+            """),
+    ]
+}
+
+extension SyncSettings.KeptAnswers: ModelObject {
+    static let blank = SyncSettings.KeptAnswers()
+
+    static let members: [ModelMember<SyncSettings.KeptAnswers>] = [
+        ModelMember("runs", \.runs, .number(0...1000), "Of how many sync runs; 0 for none."),
+        ModelMember(
+            "bytes", \.bytes, .number(0...(1 << 30)),
+            "How many bytes at most, as they lie in the store; a run with more keeps none."),
     ]
 }
 

@@ -52,6 +52,27 @@ package struct NamedBody: MemberPayload {
     ]
 }
 
+/// Answers as they came, which lie beside the log as long as their run is one of the last: that
+/// they are not there is no damage.
+package struct KeptName: MemberPayload {
+    /// How long they are, in bytes.
+    package var length: UInt64?
+    /// Their SHA-256 in hexadecimal digits.
+    package var digest: String?
+
+    package init() {}
+
+    package init(length: UInt64, digest: String) {
+        self.length = length
+        self.digest = digest
+    }
+
+    package static let members: [PayloadMember<Self>] = [
+        PayloadMember("keptBytes", \.length, .integer, .kept),
+        PayloadMember("keptSHA256", \.digest, .text, .kept),
+    ]
+}
+
 extension PayloadCodec<[UInt8]> {
     fileprivate static var base64: Self {
         PayloadCodec(

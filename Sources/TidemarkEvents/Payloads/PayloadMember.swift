@@ -39,6 +39,8 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case base64
     /// The length of a body that lies beside the log.
     case bodyLength
+    /// The name of what is kept beside the log for a time, and in no redacted capsule.
+    case kept
     /// A word of ours, or an object with a document.
     case ruleAnswer
     /// Ids, each with a version, and perhaps a time.

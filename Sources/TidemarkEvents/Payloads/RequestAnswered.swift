@@ -34,8 +34,8 @@ package struct RequestAnswered: MemberPayload {
     package var body = PayloadBody()
     package var namedBody = NamedBody()
     package var concern: FailureConcern?
-    /// What it says beyond the events that follow from it.
-    package var note = AnswerNote()
+    /// The answer as it came, as long as it is kept.
+    package var kept = KeptName()
 
     package init() {}
 
@@ -54,7 +54,7 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember(of: \.body),
         PayloadMember(of: \.namedBody),
         PayloadMember("concerns", \.concern, .word, .plain),
-        PayloadMember("answer", \.note, .object, .object(AnswerNote.shapes)) { $0.isEmpty },
+        PayloadMember(of: \.kept),
     ]
 
     package var gist: String? { "\(status)" }

@@ -10,7 +10,8 @@ package struct RequestFailed: MemberPayload {
     /// Microseconds since the device's boot, when it was given up.
     package var uptime: Int64?
     package var concern: FailureConcern?
-    package var note = AnswerNote()
+    /// In which order it was told of, as long as that is kept.
+    package var kept = KeptName()
 
     package init() {}
 
@@ -20,7 +21,7 @@ package struct RequestFailed: MemberPayload {
         PayloadMember("detail", \.detail, .text, .reason),
         PayloadMember("uptime", \.uptime, .integer, .plain),
         PayloadMember("concerns", \.concern, .word, .plain),
-        PayloadMember("answer", \.note, .object, .object(AnswerNote.shapes)) { $0.isEmpty },
+        PayloadMember(of: \.kept),
     ]
 
     package var gist: String? {

@@ -37,6 +37,8 @@ package struct SyncFinished: MemberPayload {
     package var backoff: String?
     /// Microseconds since the boot, at the end.
     package var uptime: Int64?
+    /// Answers that no other event tells of, as long as they are kept.
+    package var kept = KeptName()
 
     package init() {}
 
@@ -62,6 +64,7 @@ package struct SyncFinished: MemberPayload {
         PayloadMember("requestTimes", \.requestTimes, .list(of: .time), .time) { $0.isEmpty },
         PayloadMember(AskedRest.member, \.backoff, .text, .plain),
         PayloadMember("endUptime", \.uptime, .integer, .plain),
+        PayloadMember(of: \.kept),
     ]
 
     package var gist: String? { [outcome?.word, detail].compactMap(\.self).joined(separator: " ") }

@@ -39,7 +39,7 @@ package struct StoreVerification: Sendable {
         problems.contains {
             switch $0.code {
             case .corruptEvent, .missingEvent, .corruptCommit, .rootMismatch, .corruptEdge,
-                .missingBody, .corruptBody, .corruptMeta, .corruptTable:
+                .missingBody, .corruptBody, .corruptAnswer, .corruptMeta, .corruptTable:
                 true
             case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
                 .corruptSnapshot, .otherCheckpoint:

@@ -50,6 +50,9 @@ public struct ReplayReport: Sendable, Hashable {
     public var skipped: [SkippedView] = []
     /// What else there is to know.
     public var notes: [String] = []
+    /// Why none of its sync runs was decided again, where that was asked for; nil where one was, or
+    /// none brought anything new.
+    public var undecided: String?
     /// Where it first differs; nil where nothing does.
     public var divergence: Divergence?
 

@@ -19,6 +19,8 @@ package struct RedecideReport: Sendable {
     package var acts = 0
     /// How many answers were handed to them.
     package var answers = 0
+    /// How many sync runs brought nothing new, so that nothing is kept of them.
+    package var idle = 0
     /// What was not decided anew but taken as it was recorded, from where on, and why.
     package var notDecided: [(position: Position, why: String)] = []
     /// What became of a mishap; nil where there was none.
@@ -87,6 +89,7 @@ private struct Redecision {
     }
 
     mutating func run() async throws {
+        report.idle = recorded.idle
         for start in recorded.cutOff {
             report.notDecided.append((start, "the run began before the capsule does"))
         }
@@ -119,7 +122,7 @@ private struct Redecision {
     private mutating func recover(from run: RecordedRun) async throws {
         var later = run
         later.reads = recorded.runs.flatMap(\.reads).filter {
-            $0.sent.position > run.first.position
+            $0.events.lowerBound > run.first.position
         }
         later.commits = []
         later.finished = nil

@@ -114,13 +114,29 @@ extension Event {
         if asOf != other.asOf { return "asOf" }
         if serverTime != other.serverTime { return "serverTime" }
         if revision != other.revision { return "revision" }
-        if payload != other.withoutProgress(unlike: self).payload {
-            return payload.path(to: other.payload, "payload")
-        }
+        let (own, others) = (withoutKept, other.withoutProgress(unlike: self).withoutKept)
+        if own != others { return own.path(to: others, "payload") }
         if payloadType != other.payloadType { return "payloadType" }
         if schemaVersion != other.schemaVersion { return "schemaVersion" }
         if idempotencyKey != other.idempotencyKey { return "idempotencyKey" }
         return nil
+    }
+
+    /// The payload without the name of what is kept of an answer, of which nothing follows.
+    private var withoutKept: [UInt8] {
+        if var answered = read(RequestAnswered.self), answered.kept != KeptName() {
+            answered.kept = KeptName()
+            return answered.encoded
+        }
+        if var failed = read(RequestFailed.self), failed.kept != KeptName() {
+            failed.kept = KeptName()
+            return failed.encoded
+        }
+        if var finished = read(SyncFinished.self), finished.kept != KeptName() {
+            finished.kept = KeptName()
+            return finished.encoded
+        }
+        return payload
     }
 
     /// The page without how far its list was, where the one that was recorded does not say so:

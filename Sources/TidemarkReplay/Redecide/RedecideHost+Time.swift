@@ -21,7 +21,7 @@ extension RedecideHost {
                     if state.isFree { state.slept += duration }
                     return state.isFree
                 }
-                if isFree { return }
+                if isFree || self.waits() { return }
                 guard self.run.finished != nil else {
                     // When it asked for what was never answered, the record does not say.
                     let place = self.following?.position ?? self.run.first.position
@@ -38,19 +38,19 @@ extension RedecideHost {
         state.withLock { state in
             guard state.hasBegun else { return run.begun }
             var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
-            if let write = nextWrite(state) { now = write.sentAt }
+            if let write = nextWrite(state) {
+                now = write.sentAt
+                // As long as that was waited for, it is not that time yet.
+                let waited = state.waitedFor == write.position ? 0 : write.waited
+                now = Timestamp(rawValue: now.rawValue &- waited)
+            }
             if state.isFree {
                 now = now.adding(seconds: state.slept.components.seconds + 1)
                 return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
             }
             if let sent = unasked(state).map(\.read.sentAt).min() { now = min(now, sent) }
-            if isLast(state), unasked(state).isEmpty {
-                if let sent = quietTime(state) { now = sent }
-                if state.isEnding || quietTime(state) == nil,
-                    let uptime = run.ending?.uptime
-                {
-                    return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
-                }
+            if isLast(state), unasked(state).isEmpty, let uptime = run.ending?.uptime {
+                return Moment(now: now, bootID: run.begun.bootID, uptime: uptime)
             }
             return Moment(now: now, bootID: run.begun.bootID, uptime: uptime(at: now))
         }
@@ -61,8 +61,14 @@ extension RedecideHost {
         run.begun.uptime &+ (now.rawValue &- run.begun.now.rawValue)
     }
 
-    /// When the next request was sent of which the log says nothing else.
-    func quietTime(_ state: State) -> Timestamp? {
-        state.quiet < run.quietTimes.count ? run.quietTimes[state.quiet] : nil
+    /// Whether what is to be sent next was waited for then, too.
+    private func waits() -> Bool {
+        state.withLock { state in
+            guard let write = nextWrite(state), write.waited > 0,
+                state.waitedFor != write.position
+            else { return false }
+            state.waitedFor = write.position
+            return true
+        }
     }
 }

@@ -3,59 +3,44 @@
 
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkLog
 import TidemarkStore
 import TidemarkSync
 
 extension RedecideHost {
-    /// Takes note that a list is asked for before its turn.
-    func takeTurn(_ read: RecordedRead?) -> Int {
-        let overtook = read?.answered.event.answerNote.overtook ?? 0
-        return state.withLock { state in
-            state.turns += 1
-            state.open.append((state.turns, overtook))
-            return state.turns
-        }
-    }
-
-    /// Lets go of the answer that came next: each has overtaken as many as it was recorded to.
-    func willTake() {
+    /// Lets go of the answer that came next, and waits for it: each has overtaken as many as it was
+    /// recorded to.
+    func next<Answered: Sendable>(
+        of group: inout ThrowingTaskGroup<Answered, any Error>
+    ) async throws -> Answered? {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            let place = state.open.indices.last { state.open[$0].overtook == $0 }
+            let place = state.open.indices.last { run.reads[state.open[$0]].answer.overtook == $0 }
             guard !state.open.isEmpty else { return nil }
-            let turn = state.open.remove(at: place ?? 0).turn
-            state.released.insert(turn)
-            return state.waiters.removeValue(forKey: turn)
+            let number = state.open.remove(at: place ?? 0)
+            state.released.insert(number)
+            return state.waiters.removeValue(forKey: number)
         }
         waiter?.resume()
+        return try await group.next()
     }
 
     /// Returns when it is an answer's turn, or nobody waits for it any more.
-    func release(of turn: Int) async {
+    func release(of number: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isFree = state.withLock { state in
-                    if state.released.contains(turn) || state.stop != nil { return true }
-                    state.waiters[turn] = continuation
+                    if state.released.contains(number) || state.stop != nil { return true }
+                    state.waiters[number] = continuation
                     return false
                 }
                 if isFree { continuation.resume() }
             }
         } onCancel: {
             let waiter = state.withLock { state in
-                state.released.insert(turn)
-                return state.waiters.removeValue(forKey: turn)
+                state.released.insert(number)
+                return state.waiters.removeValue(forKey: number)
             }
             waiter?.resume()
-        }
-    }
-
-    /// Before a write as long as was recorded, so that it is decided anew.
-    func waited(_ waited: Int64, for step: SyncStep) -> Int64 {
-        guard case .push = step else { return 0 }
-        return state.withLock { state in
-            guard let write = nextWrite(state), state.waits.insert(write.position).inserted
-            else { return 0 }
-            return write.waited
         }
     }
 }

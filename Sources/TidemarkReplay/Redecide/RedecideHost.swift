@@ -36,16 +36,13 @@ final class RedecideHost: SyncHost {
         /// How many commits of the run are.
         var done = 0
         var hasBegun = false
-        var isEnding = false
         /// Which reads were asked.
         var asked: Set<Int> = []
-        var quiet = 0
         var proofs = 0
-        /// How many writes were seen to have been waited for.
-        var waits: Set<Position> = []
-        /// Lists that were asked for and are not answered yet, each with how many it overtakes.
-        var open: [(turn: Int, overtook: Int)] = []
-        var turns = 0
+        /// The write before which it waited last.
+        var waitedFor: Position?
+        /// Reads that were asked ahead and are not answered yet, in that order.
+        var open: [Int] = []
         /// Those of them whose answer may be handed over.
         var released: Set<Int> = []
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -97,7 +94,8 @@ final class RedecideHost: SyncHost {
     func nextWrite(_ state: State) -> RecordedWrite? {
         guard let entries = commit(state), let first = entries.first, let last = entries.last
         else { return nil }
-        return run.writes.first { first.position <= $0.position && $0.position <= last.position }
+        let write = run.writes.firstIndex { first.position <= $0.position }.map { run.writes[$0] }
+        return write.flatMap { $0.position <= last.position ? $0 : nil }
     }
 
     func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
@@ -109,9 +107,9 @@ final class RedecideHost: SyncHost {
     var following: Capsule.Entry? {
         state.withLock { state in
             let entries = commit(state) ?? []
-            let read = unasked(state).map(\.read.sent).min { $0.position < $1.position }
+            let read = unasked(state).compactMap(\.read.sent).min { $0.position < $1.position }
             // The start is no act of its own, and what was asked is done.
-            let asked = Set(state.asked.map { run.reads[$0].sent.position })
+            let asked = Set(state.asked.compactMap { run.reads[$0].sent?.position })
             let act = entries.first { entry in
                 entry.event.kind != .syncStarted && !asked.contains(entry.position)
                     && !(entry.event.call.map(asked.contains) ?? false)
@@ -145,7 +143,8 @@ final class RedecideHost: SyncHost {
         }
     }
 
-    func willDecide() throws {
+    /// Reads as if the log ended where it did then.
+    func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
         try check()
         let limit: Position? = state.withLock { state in
             state.hasBegun = true
@@ -158,12 +157,7 @@ final class RedecideHost: SyncHost {
             return Position(next.rawValue - 1)
         }
         if let limit { try append(upTo: limit) }
-    }
-
-    func willEnd() throws {
-        try check()
-        state.withLock { $0.isEnding = true }
-        if !progress.isFree { try appendBeforeCommit() }
+        return try journal.read(body)
     }
 
     private func appendBeforeCommit() throws {
@@ -208,83 +202,78 @@ final class RedecideHost: SyncHost {
         return .bearer("\(count)")
     }
 
-    func asking(_ question: SyncQuestion, _ now: SyncAsking) throws -> SyncAsking {
+    func ask(
+        _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
+    ) throws -> SyncReply {
         try check()
-        let (found, isOver, mayBeQuiet) = state.withLock { state in
-            let found = unasked(state).first { $0.read.isOf(question.request) }
-            if let found { state.asked.insert(found.number) }
-            let isOver = unasked(state).isEmpty
-            // Of what is asked early, the record may speak late, or not at all.
-            let isDue = isOver && isLast(state) || question.isAhead
-            let isCutOff = question.isAhead && run.finished == nil
-            let isQuiet = found == nil && isDue && (state.quiet < run.quietMax || isCutOff)
-            return (found, isOver, isQuiet)
+        if question.isWrite {
+            let reply = try write(question)
+            return { reply }
         }
-        let turn = question.isAhead ? takeTurn(found?.read) : 0
-        if progress.isFree {
-            var asking = now
-            asking.number = found.map { $0.number + 1 } ?? 0
-            asking.turn = turn
-            return asking
-        }
-        if let found {
-            let sentAt = found.read.sentAt
-            var asking = SyncAsking(
-                sentAt: sentAt, sentUptime: uptime(at: sentAt), asOf: found.read.asOf,
-                number: found.number + 1)
-            asking.turn = turn
-            return asking
-        }
-        if mayBeQuiet {
-            var asking = now
-            state.withLock { state in
-                if let time = quietTime(state) { asking.sentAt = time }
-                state.quiet += 1
+        let found = state.withLock { state in
+            let found = unasked(state).first {
+                $0.read.request == RecordedRequest(question.request)
             }
-            asking.sentUptime = uptime(at: asking.sentAt)
-            asking.turn = turn
-            return asking
+            if let found { state.asked.insert(found.number) }
+            if let found, question.isAhead { state.open.append(found.number) }
+            return found
         }
-        if run.finished == nil, isOver, state.withLock({ commit($0) == nil }) {
+        guard let found else {
+            if progress.isFree { return { [self] in nobody(question) } }
+            throw stop(missing(question))
+        }
+        let isLost = !progress.isFree && loses(found.read)
+        if isLost { state.withLock { $0.isFree = true } }
+        let reply = isLost ? lost(question) : reply(question, found.read.answer)
+        state.withLock { $0.answers += 1 }
+        guard question.isAhead else { return { reply } }
+        return { [self] in
+            await release(of: found.number)
+            return reply
+        }
+    }
+
+    /// Why a read is not answered that was not asked then.
+    private func missing(_ question: SyncQuestion) -> any Error {
+        let (isOver, writes) = state.withLock { state in
+            (unasked(state).isEmpty, nextWrite(state) != nil)
+        }
+        if run.finished == nil, isOver, !writes { return RedecideStop.recordEnds }
+        if question.isAhead, run.finished == nil {
+            let why = "what was asked and not answered when the process ended is not in the log"
+            return RedecideStop.notDecided(following?.position ?? run.first.position, why)
+        }
+        return comparison.instead(of: following, asks: question, isOver: isOver)
+    }
+
+    /// The answer to a write.
+    private func write(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
+        if progress.isFree { return nobody(question) }
+        if meets({ if case .drop = $0 { true } else { false } }) {
+            state.withLock { $0.isFree = true }
+            return lost(question)
+        }
+        let write = run.writes.last { $0.position == question.asOf }
+        guard let write, let answer = write.answer else {
             throw stop(RedecideStop.recordEnds)
         }
-        if question.isAhead, run.failure != nil, let last = run.finished {
-            let why = "in which order answers came that were waited for together is not in the log"
-            throw stop(RedecideStop.notDecided(last.position, why))
-        }
-        throw stop(comparison.instead(of: following, asks: question, isOver: isOver))
-    }
-
-    func answer(
-        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
-        _ limits: TransportLimits
-    ) async -> (ServerAnswer, AnswerRecord) {
-        do {
-            if !progress.isFree, loses(question, asking) {
-                let error = TransportError(.connectionLost, detail: "lost by the replay")
-                return (ServerAnswer(error, to: question.call), AnswerRecord(error))
-            }
-            if question.sent != nil, !progress.isFree { return try written(question) }
-            if asking.turn > 0 { await release(of: asking.turn) }
-            if progress.isFree { return try free(question, asking) }
-            guard asking.number > 0 else { return try quiet(question) }
-            let read = run.reads[asking.number - 1]
-            state.withLock { $0.answers += 1 }
-            return try answer(to: question, read)
-        } catch {
-            stop(error)
-            return (.failure(.cancelled), AnswerRecord(RequestAnswered()))
-        }
-    }
-
-    /// The answer to a write: what follows it in the run's next commit.
-    private func written(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
-        guard let call = question.sent, let entries = state.withLock({ commit($0) }),
-            let answered = entries.first(where: { $0.event.isAnswer(to: call) })
-        else { throw RedecideStop.recordEnds }
         state.withLock { $0.answers += 1 }
-        let news = entries.filter { $0.event.call == call && $0.position > answered.position }
-        return try answer(to: question, answered, news, call)
+        return reply(question, answer, isRepeatable: write.isRepeated)
+    }
+
+    /// What the adapter makes of an answer, and what the log has of it.
+    func reply(
+        _ question: SyncQuestion, _ answer: KeptAnswer, isRepeatable: Bool = false
+    ) -> (ServerAnswer, AnswerRecord) {
+        let uptime = answer.uptime ?? question.sentUptime
+        guard let response = answer.response else {
+            return judged(answer.transportError, to: question.call, uptime: uptime)
+        }
+        // Where it held credentials, this stands now.
+        let mask = CredentialMask([CredentialMask.replacement])
+        return judged(
+            response, to: question.call, by: adapter, mask, uptime: uptime,
+            isRepeatable: isRepeatable)
     }
 
     // MARK: Commits
@@ -297,11 +286,9 @@ final class RedecideHost: SyncHost {
         let (entries, isAsked) = state.withLock { state in
             let entries = commit(state)
             let last = entries?.last?.position ?? .start
-            return (entries, unasked(state).allSatisfy { $0.read.sent.position > last })
+            return (entries, unasked(state).allSatisfy { $0.read.events.lowerBound > last })
         }
-        if entries != nil, isAsked, !state.withLock({ isLast($0) && !$0.isEnding }) {
-            try appendBeforeCommit()
-        }
+        if entries != nil, isAsked { try appendBeforeCommit() }
         // While something of it is to be asked still, nothing is to be written.
         if let first = entries?.first, isAsked {
             try journal.goOn(at: Position(first.position.rawValue - 1))
@@ -338,11 +325,5 @@ final class RedecideHost: SyncHost {
             _ = try await writeFree(journal, at: time, body)
         }
         return result
-    }
-}
-
-extension Event {
-    fileprivate func isAnswer(to call: Position) -> Bool {
-        self.call == call && (kind == .requestAnswered || kind == .requestFailed)
     }
 }

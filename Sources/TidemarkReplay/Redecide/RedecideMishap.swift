@@ -46,31 +46,24 @@ extension RedecideHost {
         }
     }
 
-    /// Whether an answer is to be lost; from then on nothing is compared.
-    func loses(_ question: SyncQuestion, _ asking: SyncAsking) -> Bool {
-        var isLost = false
-        if question.sent != nil {
-            isLost = meets { if case .drop = $0 { true } else { false } }
-        } else if asking.number > 0 {
-            let read = run.reads[asking.number - 1]
-            let own = [read.sent.position, read.answered.position] + read.news.map(\.position)
-            isLost = mishaps.contains { mishap in
-                if case .drop(let lost) = mishap { own.contains(lost) } else { false }
+    /// Whether the answer to a read is to be lost; from then on nothing is compared.
+    func loses(_ read: RecordedRead) -> Bool {
+        read.sent != nil
+            && mishaps.contains { mishap in
+                if case .drop(let lost) = mishap { read.events.contains(lost) } else { false }
             }
-        }
-        if isLost { state.withLock { $0.isFree = true } }
-        return isLost
     }
 
-    /// The answer to what nobody asked then: that of the same request in another run, or none.
-    func free(
-        _ question: SyncQuestion, _ asking: SyncAsking
-    ) throws -> (ServerAnswer, AnswerRecord) {
-        guard asking.number > 0 else {
-            let error = TransportError(.offline, detail: "not recorded")
-            return (ServerAnswer(error, to: question.call), AnswerRecord(error))
-        }
-        return try answer(to: question, run.reads[asking.number - 1])
+    /// The answer that is lost.
+    func lost(_ question: SyncQuestion) -> (ServerAnswer, AnswerRecord) {
+        let error = TransportError(.connectionLost, detail: "lost by the replay")
+        return judged(error, to: question.call, uptime: question.sentUptime)
+    }
+
+    /// The answer to what nobody asked then, in this run or another one.
+    func nobody(_ question: SyncQuestion) -> (ServerAnswer, AnswerRecord) {
+        let error = TransportError(.offline, detail: "not recorded")
+        return judged(error, to: question.call, uptime: question.sentUptime)
     }
 
     /// Writes a commit that nothing is compared with.

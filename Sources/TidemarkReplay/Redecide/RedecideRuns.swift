@@ -4,46 +4,59 @@
 import HTTPTypes
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkLog
 import TidemarkRules
 import TidemarkSync
 
-/// A read as it was recorded: the request, and what follows from its answer.
+/// A read as it was recorded: the request, and the answer as it came.
 struct RecordedRead: Sendable {
-    var sent: Capsule.Entry
-    /// What was logged of the answer's head.
-    var answered: Capsule.Entry
-    /// What follows from it in its commit: entities, pages, and what can't be read.
-    var news: [Capsule.Entry] = []
-    /// Its commit, by index in the capsule.
-    var commit: Int
-    var sentAt: Timestamp
-    var asOf: Position { sent.event.asOf ?? .start }
+    let request: RecordedRequest
+    /// When it was sent.
+    let sentAt: Timestamp
+    /// The log's last position when it was decided.
+    let asOf: Position
+    let answer: KeptAnswer
+    /// The events that tell of it: of one that brought nothing new, the end of its run.
+    var events: ClosedRange<Position>
+    /// Its `request.sent`; nil where no event tells of it.
+    let sent: Capsule.Entry?
 
-    private let request: RequestSent?
-
-    init(_ sent: Capsule.Entry, _ answered: Capsule.Entry, commit: Int) {
+    /// One that is logged.
+    init(_ sent: Capsule.Entry, _ answered: Position, _ answer: KeptAnswer) {
+        let own = sent.event.read(RequestSent.self)
+        request = RecordedRequest(own)
+        sentAt = own?.sentAt ?? sent.event.recordedAt
+        asOf = sent.event.asOf ?? .start
+        self.answer = answer
         self.sent = sent
-        self.answered = answered
-        self.commit = commit
-        request = sent.event.read(RequestSent.self)
-        sentAt = request?.sentAt ?? sent.event.recordedAt
+        events = sent.position...answered
     }
 
-    /// Whether it is the request that today's engine makes.
-    func isOf(_ request: ServerRequest) -> Bool {
-        RecordedRequest(self.request) == RecordedRequest(request)
+    /// One of which only the end of its run tells.
+    init?(_ answer: KeptAnswer, in end: Position) {
+        guard let request = answer.request else { return nil }
+        self.request = RecordedRequest(request)
+        sentAt = request.sentAt
+        asOf = request.asOf
+        self.answer = answer
+        sent = nil
+        events = end...end
     }
 }
 
 /// A write as it was recorded.
 struct RecordedWrite: Sendable {
-    var position: Position
-    var sentAt: Timestamp
+    let position: Position
+    let sentAt: Timestamp
     /// How long it was waited for the limits before it, in microseconds.
-    var waited: Int64
+    let waited: Int64
+    /// The answer as it came; nil where none did before the record ends.
+    var answer: KeptAnswer?
+    /// Whether it may have been sent twice.
+    var isRepeated = false
 }
 
-/// What the log keeps of a request without a body.
+/// What is recorded of a request without a body.
 struct RecordedRequest: Sendable, Hashable {
     var method: String?
     var path: String?
@@ -55,6 +68,13 @@ struct RecordedRequest: Sendable, Hashable {
         path = request?.path
         ifMatch = request?.ifMatch
         ifNoneMatch = request?.ifNoneMatch
+    }
+
+    init(_ request: KeptAnswer.Request) {
+        method = request.method
+        path = request.path
+        ifMatch = request.ifMatch
+        ifNoneMatch = request.ifNoneMatch
     }
 
     init(_ request: ServerRequest) {
@@ -77,8 +97,8 @@ struct RecordedRequest: Sendable, Hashable {
 
 /// A sync run as it was recorded.
 struct RecordedRun: Sendable {
-    /// Its `sync.started`, or the only event of a run without news.
-    var first: Capsule.Entry
+    /// Its `sync.started`.
+    let first: Capsule.Entry
     /// Its commits, by index in the capsule.
     var commits: [Int] = []
     var reads: [RecordedRead] = []
@@ -91,13 +111,13 @@ struct RecordedRun: Sendable {
     let scope: SyncScope
     let isFull: Bool
     let seed: UInt64
-    /// Of the rules that it asked, the version.
-    var rules: [String: Int] = [:]
+    /// What its rules answered.
     var ruleAnswers: [Capsule.Entry] = []
+    /// Events whose answers are not kept.
+    private var unkept: [Position] = []
 
     init?(_ first: Capsule.Entry) {
-        // A run without news has one event, which says what a start says.
-        guard let started = try? SyncStarted(reading: first.event.payload),
+        guard let started = first.event.read(SyncStarted.self),
             !started.run.triggers.isEmpty, let now = started.run.begunAt
         else { return nil }
         self.first = first
@@ -112,9 +132,8 @@ struct RecordedRun: Sendable {
     /// The last event before it that it may have seen.
     func begins(in capsule: Capsule) -> Position {
         let first = commits.first.map { capsule.commits[$0].first.rawValue } ?? 0
-        let before = first > 0 ? first - 1 : 0
-        let asked = reads.map(\.asOf).min()
-        return min(Position(before), asked ?? Position(before))
+        let before = Position(first > 0 ? first - 1 : 0)
+        return min(before, reads.map(\.asOf).min() ?? before)
     }
 
     /// What its end says.
@@ -125,92 +144,113 @@ struct RecordedRun: Sendable {
         if case .failed(let name)? = ending?.outcome { name } else { nil }
     }
 
-    /// How many requests were made that the log says nothing of, because they brought nothing.
-    var quietMax: Int {
-        guard failure == nil, let ending else { return 0 }
-        return max(0, Int(clamping: max(0, ending.requests)) - reads.count - writes.count)
-    }
-
-    /// When those were made, as far as it is told.
-    var quietTimes: [Timestamp] { ending?.requestTimes.sorted() ?? [] }
-
     /// Why today's engine can't be asked to decide it; nil where it can.
     var obstacle: String? {
-        let paused = ending?.paused ?? []
-        guard paused.contains(where: { [.ruleMissing, .ruleFailed].contains($0.value.kind) })
-        else { return nil }
-        return "a rule did not answer, and what the server said then is not in the log"
+        if let first = unkept.first {
+            return "the answer at \(first) is not in it as it came; answers are kept of the last "
+                + "runs, and in no redacted capsule"
+        }
+        guard reads.isEmpty, writes.isEmpty, let ending, ending.requests > 0 else { return nil }
+        return "none of its \(ending.requests) answers is in it as it came"
     }
 }
 
-/// The runs of a capsule, and which commit belongs to which.
+/// The runs of a capsule that brought something new, and which commit belongs to which.
 struct RecordedRuns: Sendable {
     var runs: [RecordedRun] = []
-    /// Of each commit the index of its run; nil for what is input.
-    var owner: [Int?]
     /// Runs whose beginning is not in the capsule.
     var cutOff: [Position] = []
+    /// Runs that brought nothing new: nothing is kept of them.
+    var idle = 0
 
     init(_ capsule: Capsule) {
-        owner = Array(repeating: nil, count: capsule.commits.count)
+        let answers = Dictionary(
+            capsule.answers.map { ($0.position, $0.answers) }, uniquingKeysWith: { $1 })
         var known: [Position: Int] = [:]
         for (index, commit) in capsule.commits.enumerated() {
-            for entry in commit.entries
-            where entry.event.kind == .syncStarted
-                || entry.event.kind == .syncFinished && entry.event.sync == nil
-            {
-                guard let run = RecordedRun(entry) else { continue }
+            for entry in commit.entries {
+                if entry.event.kind == .syncFinished, entry.event.sync == nil { idle += 1 }
+                guard entry.event.kind == .syncStarted, let run = RecordedRun(entry) else {
+                    continue
+                }
                 known[entry.position] = runs.count
                 runs.append(run)
             }
             let own = commit.entries.lazy.compactMap { entry -> Position? in
-                let isStart = known[entry.position] != nil
-                return isStart ? entry.position : entry.event.sync
+                known[entry.position] != nil ? entry.position : entry.event.sync
             }
             guard let start = own.first else { continue }
             guard let number = known[start] else {
                 if !cutOff.contains(start) { cutOff.append(start) }
                 continue
             }
-            owner[index] = number
-            runs[number].take(commit, index)
+            runs[number].take(commit, index, answers)
         }
     }
 }
 
 extension RecordedRun {
     /// Takes note of one of its commits.
-    fileprivate mutating func take(_ commit: Capsule.Commit, _ index: Int) {
+    fileprivate mutating func take(
+        _ commit: Capsule.Commit, _ index: Int, _ answers: [Position: [KeptAnswer]]
+    ) {
         commits.append(index)
         var open: [Position: Capsule.Entry] = [:]
         var places: [Position: Int] = [:]
         for entry in commit.entries {
             let event = entry.event
-            switch event.kind {
-            case .requestSent:
+            if let request = event.read(RequestSent.self) {
                 open[entry.position] = entry
                 // The writes of a batch name it as their cause.
-                if let request = event.read(RequestSent.self), request.isWrite, event.cause == nil {
+                if request.isWrite, event.cause == nil {
                     writes.append(
                         RecordedWrite(
                             position: entry.position, sentAt: request.sentAt ?? event.recordedAt,
                             waited: request.waited))
                 }
-            case .requestAnswered, .requestFailed:
-                guard let call = event.call, let sent = open[call] else { break }
-                places[call] = reads.count
-                reads.append(RecordedRead(sent, entry, commit: index))
-            case .syncFinished: finished = entry
-            case .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
-                .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered,
-                .syncStarted, .serverUpserted, .serverDeleted, .serverDescribed,
-                .serverUnreadable, .pullPage, .pullCompleted, .pushAccepted, .pushRejected,
-                .unknown:
-                if event.kind == .ruleAnswered { ruleAnswers.append(entry) }
-                if let call = event.call, let place = places[call] {
-                    reads[place].news.append(entry)
-                }
+            } else if event.kind == .requestAnswered || event.kind == .requestFailed {
+                take(entry, answers[entry.position]?.first, open, &places)
+            } else if event.kind == .syncFinished {
+                finished = entry
+                let quiet = answers[entry.position]
+                let isKept = quiet?.allSatisfy(\.isKnown) ?? (event.keptName == nil)
+                if !isKept { unkept.append(entry.position) }
+                reads += (quiet ?? []).compactMap { RecordedRead($0, in: entry.position) }
+            } else if event.kind == .ruleAnswered {
+                ruleAnswers.append(entry)
             }
+            // What follows from a read is told of with it.
+            guard let call = event.call, let place = places[call] else { continue }
+            reads[place].events = reads[place].events.lowerBound...entry.position
         }
+    }
+
+    /// Takes note of an answer.
+    private mutating func take(
+        _ entry: Capsule.Entry, _ answer: KeptAnswer?, _ open: [Position: Capsule.Entry],
+        _ places: inout [Position: Int]
+    ) {
+        guard let call = entry.event.call else { return }
+        if let place = writes.lastIndex(where: { $0.position == call }) {
+            writes[place].answer = answer
+            let answered = entry.event.read(RequestAnswered.self)
+            writes[place].isRepeated = answered?.mayHaveArrived ?? false
+            if answer == nil { unkept.append(entry.position) }
+            return
+        }
+        // The writes of a batch have no answer of their own.
+        guard let sent = open[call], sent.event.read(RequestSent.self)?.isWrite == false else {
+            return
+        }
+        guard let answer else { return unkept.append(entry.position) }
+        places[call] = reads.count
+        reads.append(RecordedRead(sent, entry.position, answer))
+    }
+}
+
+extension Capsule {
+    /// Whether a sync run is in it that brought something new.
+    var hasRuns: Bool {
+        commits.contains { commit in commit.entries.contains { $0.event.kind == .syncStarted } }
     }
 }

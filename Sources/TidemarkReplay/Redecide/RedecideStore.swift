@@ -13,6 +13,7 @@ extension Capsule {
         var start = self
         start.commits = []
         start.bodies = []
+        start.answers = []
         let journal = try start.unpacked(in: directory)
         do { try journal.goOn(at: base.position) } catch {
             try? journal.close()

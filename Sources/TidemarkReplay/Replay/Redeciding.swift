@@ -46,6 +46,11 @@ struct Redeciding {
         report.acts = decided.acts
         report.answers = decided.answers
         report.notes = decided.notDecided.map { "not decided again from \($0.position): \($0.why)" }
+        if decided.idle > 0 {
+            report.notes.append(
+                "\(decided.idle) runs brought nothing new, and are not decided again")
+        }
+        if decided.runs == 0 { report.undecided = decided.notDecided.first?.why }
         report.divergence = decided.divergence
         if !inject.isEmpty { report.notes += notes(on: decided.aftermath) }
         return .report(report)

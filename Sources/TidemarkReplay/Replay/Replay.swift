@@ -18,8 +18,7 @@ public struct Replay: Sendable {
         case fold
         /// The recorded inputs drive the engine; whatever it does is compared, too.
         case redecide
-        /// Both, the fold first; that alone where the engine can't be driven by it, and of a log
-        /// that was shrunk.
+        /// Both, the fold first.
         case both
     }
 
@@ -56,11 +55,13 @@ public struct Replay: Sendable {
     ///
     /// - Returns: what was compared and what could not be, for each way in which it was replayed.
     /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such
-    ///   file or event; what can't be read throws, too.
+    ///   file or event, and where none of its sync runs could be decided again, unless the fold
+    ///   alone was asked for; what can't be read throws, too.
     @discardableResult
     public func run() async throws -> [ReplayReport] {
         let reports = try await reports()
         for report in reports { if let divergence = report.divergence { throw divergence } }
+        try reports.checkDecided()
         return reports
     }
 
@@ -84,8 +85,12 @@ public struct Replay: Sendable {
             if !report.isSame { return reports }
         }
         guard mode != .fold else { return reports }
+        func leave(_ reason: String) {
+            reports[0].notes.append("not decided again: \(reason)")
+            if capsule.hasRuns { reports[0].undecided = reason }
+        }
         if mode == .both, capsule.provenance.isShrunk {
-            reports[0].notes.append("not decided again: events of its runs were left out")
+            leave("events of its runs were left out")
             return reports
         }
         let decided = try await Redeciding(
@@ -97,7 +102,7 @@ public struct Replay: Sendable {
             guard mode == .both else {
                 throw ReplayMistake("it can't be decided again: \(reason)")
             }
-            reports[0].notes.append("not decided again: \(reason)")
+            leave(reason)
         }
         return reports
     }
@@ -151,6 +156,16 @@ public struct Replay: Sendable {
         return InjectionResult(
             difference: ReplayDifference(outcome.difference),
             faults: outcome.faults.map(\.description), isSame: outcome.isSame)
+    }
+}
+
+extension [ReplayReport] {
+    /// Throws where sync runs were to be decided again and none could be.
+    func checkDecided() throws(ReplayMistake) {
+        guard let reason = compactMap(\.undecided).first else { return }
+        throw ReplayMistake(
+            "it could not be decided again: \(reason); where its fold is all that is meant, ask "
+                + "for that alone: mode: .fold")
     }
 }
 

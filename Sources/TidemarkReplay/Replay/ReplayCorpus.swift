@@ -45,7 +45,9 @@ public struct RecordedReplay: Sendable, CustomStringConvertible {
         let reports = try await Replay(.file(file), model, mode: mode, rules: rules).reports()
         let found = reports.compactMap(\.divergence).first
         switch expectation {
-        case .replays: if let found { throw found }
+        case .replays:
+            if let found { throw found }
+            try reports.checkDecided()
         case .diverges(let position, let kind):
             guard let found else {
                 throw ReplayMistake(

@@ -223,6 +223,11 @@ struct Shrinker {
         {
             made.provenance.isShrunk = true
         }
+        // What is cut of a document is cut of the answer that brought it.
+        let left = Set(made.commits.flatMap(\.entries).map(\.position))
+        made.answers =
+            history.rewritten.isEmpty
+            ? capsule.answers.filter { left.contains($0.position) } : []
         let named = Set(made.commits.flatMap(\.entries).compactMap(\.event.namedBody))
         made.bodies = capsule.bodies.filter { named.contains(BodyReference(to: $0)) }
         guard isLast else { return made }

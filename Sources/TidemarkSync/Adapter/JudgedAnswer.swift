@@ -19,19 +19,23 @@ struct JudgedAnswer: Sendable {
     var response: TransportResponse
     /// Whether a document in it holds the credentials.
     var isExposing = false
+    /// The same as far as it may be kept whole; nil where it would not be the same answer.
+    private(set) var kept: TransportResponse?
 
     init(
         _ response: TransportResponse, to call: ServerCall, by adapter: any ServerAdapter,
         _ mask: CredentialMask
     ) {
+        var response = response
+        // What is decided is what can be kept.
+        response.response.headerFields = adapter.words.known(of: response.response.headerFields)
         func judge(_ response: TransportResponse) -> ServerAnswer {
             adapter.answer(to: call, response.response, body: response.body).about(call)
         }
         answer = judge(response)
         self.response = response
-        defer {
-            if call.isWrite { effect = adapter.effect(of: answer, to: call, response.response) }
-        }
+        let head = response.response
+        defer { if call.isWrite { effect = adapter.effect(of: answer, to: call, head) } }
         let isHeadMasked = self.response.mask(by: mask)
         let documents = answer.documents
         if answer.keepsBody {
@@ -41,7 +45,11 @@ struct JudgedAnswer: Sendable {
             // What is decided is what the log has.
             if isHeadMasked || body != nil { answer = judge(self.response) }
         }
-        guard isHeadMasked || mask.holds(response.body) else { return }
+        guard isHeadMasked || mask.holds(response.body) else {
+            kept = response
+            return
+        }
+        defer { kept = wholeOf(response, documents, judge) }
         isExposing = documents.contains { mask.holds($0) }
         if case .failure = answer { return }
         let named = answer.names + response.names(adapter.words)
@@ -50,6 +58,19 @@ struct JudgedAnswer: Sendable {
         }
         answer = .failure(.holdsCredentials)
         mask.masked(response.body).map { self.response.body = $0 }
+
+        /// What may be kept whole; nil where it would be another answer, because what was masked in
+        /// it is what decided.
+        func wholeOf(
+            _ response: TransportResponse, _ documents: [[UInt8]],
+            _ judge: (TransportResponse) -> ServerAnswer
+        ) -> TransportResponse? {
+            if answer == .failure(.holdsCredentials) { return self.response }
+            var whole = self.response
+            let spared = response.places(of: documents)
+            whole.body = mask.masked(response.body, sparing: spared) ?? response.body
+            return judge(whole) == answer ? whole : nil
+        }
     }
 }
 
@@ -68,8 +89,9 @@ extension TransportResponse {
             HTTPField(name: field.name, value: mask.masked(field.value))
         }
         let isMasked = !zip(fields, response.headerFields).allSatisfy { $0.value == $1.value }
+        let holds = response.headerFields.contains { mask.holds($0.value) }
         if isMasked { response.headerFields = HTTPFields(fields) }
-        return isMasked
+        return isMasked || holds
     }
 
     /// What the head names: a version, and the next page.

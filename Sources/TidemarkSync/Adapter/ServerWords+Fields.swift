@@ -1,7 +1,7 @@
 // ServerWords+Fields.swift — header fields of answers as the log keeps them, and what they mean.
 
-package import HTTPTypes
-package import TidemarkEvents
+import HTTPTypes
+import TidemarkEvents
 
 extension ServerWords.Field {
     static func isUsable(_ name: String, _ meaning: Meaning) -> Bool {
@@ -19,6 +19,17 @@ extension ServerWords {
     /// The names of the fields that say where the next page is.
     var nextPageFields: [HTTPField.Name] {
         fields.filter { $0.meaning == .nextPage }.compactMap { HTTPField.Name($0.name) }
+    }
+
+    /// Header fields that an adapter is handed besides those that it names.
+    private static let usualFields: Set<HTTPField.Name> = [
+        .date, .eTag, .contentType, .contentLocation, .lastModified, .location, .retryAfter,
+    ]
+
+    /// The header fields of an answer that the adapter is handed: it decides by nothing else.
+    func known(of headerFields: HTTPFields) -> HTTPFields {
+        let names = Self.usualFields.union(fields.compactMap { HTTPField.Name($0.name) })
+        return HTTPFields(headerFields.filter { names.contains($0.name) })
     }
 
     /// What is kept of an answer's header fields, by their members.
@@ -40,18 +51,5 @@ extension ServerWords {
     /// What an answer says by a field of some meaning; nil where it has none such.
     func text(_ meaning: Field.Meaning, of answered: RequestAnswered) -> String? {
         answered.fields.first { self.meaning(ofMember: $0.name) == meaning }?.value
-    }
-
-    /// The header fields that are kept of an answer, as the server called them.
-    package func headerFields(of answered: RequestAnswered) -> HTTPFields {
-        var result: HTTPFields = [:]
-        result[.date] = answered.date
-        result[.eTag] = answered.tag
-        result[.retryAfter] = answered.retryAfter.map(String.init)
-        for kept in answered.fields {
-            let name = fields.first { $0.member == kept.name }?.name ?? kept.name
-            if let name = HTTPField.Name(name) { result[name] = kept.value }
-        }
-        return result
     }
 }

@@ -140,8 +140,7 @@ extension SyncDriver {
         ahead.graph.asked(target)
         var answered = AnsweredList(
             target: target, answer: .failure(.cancelled), round: ahead.round, proof: ahead.proof)
-        try host.willDecide()
-        let (list, asOf) = try journal.read { views in
+        let (list, asOf) = try host.read(journal) { views in
             (try begin(target, &run.machine, views), views.last)
         }
         guard let list, let call = list.call else {
@@ -156,25 +155,21 @@ extension SyncDriver {
             ahead.answered[target] = answered
             return
         }
-        let question = SyncQuestion(
-            step: .list(call), call: call, request: request, list: list, isAhead: true)
-        let asking = try host.asking(question, asking(in: run, asOf: asOf))
-        run.pace.sent(at: asking.sentAt)
+        let question = question(.list(call), call, request, asOf: asOf, isAhead: true, in: run)
+        run.pace.sent(at: question.sentAt)
         run.asked += 1
         run.open.append(run.asked)
         answered.number = run.asked
         ahead.open += 1
         let driver = limited(by: run.pace.time)
-        let (proof, blank, sent) = (run.proof.credentials, answered, run.moment)
+        let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
+        let (blank, sent) = (answered, run.moment)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
             var answered = blank
-            let (answer, record) = await driver.host.answer(
-                question, asking, proof, driver.limits)
+            let (answer, record) = await reply()
             answered.answer = answer
             answered.isCut = driver.isCut(answer, record, since: sent)
-            answered.exchange = ReadExchange(
-                key: nil, collection: target.collection, request: request, sentAt: asking.sentAt,
-                sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
+            answered.exchange = ReadExchange(question, record)
             return answered
         }
         group.addTask(operation: work)
@@ -196,13 +191,12 @@ extension SyncDriver {
     private func takeNext(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws {
-        host.willTake()
-        guard var answered = try await group.next() else { return }
+        guard var answered = try await host.next(of: &group) else { return }
         run.moment = dependencies.moment
         run.ahead?.open -= 1
         let place = run.open.firstIndex(of: answered.number) ?? 0
         run.open.remove(at: place)
-        answered.exchange?.note.overtook = place
+        answered.exchange?.overtook = place
         guard var ahead = run.ahead, answered.round == ahead.round else {
             return drop(answered, &run)
         }

@@ -20,25 +20,20 @@ package struct AnswerRecord: Sendable {
     package var bodies: [[UInt8]] = []
     /// What the server has to say to whoever runs the app.
     package private(set) var alert: String?
-    /// The next page, where a header field names it.
-    package private(set) var nextPage: String?
     /// Whether a document that came holds the credentials.
     var isExposing = false
-    /// What the answer is, where its head alone does not say so.
-    var kind: String?
     /// What a failure concerns, where it is not the whole run.
     var concern: FailureConcern?
     /// Microseconds since the device's boot, when the answer was read, or given up.
     package var uptime: Int64?
-    /// The payload where it was logged already, with all that is kept of the answer.
-    private var logged: [UInt8]?
+    /// The answer as it came, to be kept beside the log; nil where it may not be.
+    var kept: KeptAnswer?
 
     package init(_ answered: RequestAnswered) { content = .answered(answered) }
 
     private init(_ answered: RequestAnswered, _ words: ServerWords) {
         self.init(answered)
         alert = words.text(.notice, of: answered)
-        nextPage = words.text(.nextPage, of: answered).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private init(_ failed: RequestFailed) { content = .failed(failed) }
@@ -77,7 +72,6 @@ extension AnswerRecord {
         self.init(answered, words)
         self.uptime = uptime
         if answer.keepsBody { keep(response.body) }
-        kind = answer.word(for: head.status)
     }
 
     /// Keeps a body: a long one is named by length and hash, so that equal ones are stored once.
@@ -102,23 +96,6 @@ extension AnswerRecord {
         failed.uptime = uptime
         self.init(failed)
         self.uptime = uptime
-    }
-
-    /// What was logged of an answer, with what it names by hash.
-    ///
-    /// - Parameter words: what the server's header fields mean.
-    package init(logged event: Event, bodies: [[UInt8]], words: ServerWords) {
-        if event.kind == .requestFailed {
-            let failed = RequestFailed(stored: event.payload)
-            self.init(failed)
-            uptime = failed.uptime
-        } else {
-            let answered = RequestAnswered(stored: event.payload)
-            self.init(answered, words)
-            uptime = answered.uptime
-        }
-        self.bodies = bodies
-        logged = event.payload
     }
 
     /// What is kept of one write's answer in a batch; its body lies with that of the batch.
@@ -164,28 +141,22 @@ extension AnswerRecord {
     /// For how many seconds the server asked not to be called without need.
     var backoff: String? { answered?.backoff }
 
-    /// The version, where a header field names it.
-    package var tag: String? { answered?.tag }
-
     /// What it says of the server's clock, in a run that began at a moment.
     package func sighting(begun: Moment) -> ClockSighting? {
         guard let serverTime, let uptime else { return nil }
         return ClockSighting(serverTime, begun: begun, uptime: uptime)
     }
 
-    /// The payload, and in it what it concerns and what else the answer says.
-    func payload(with note: AnswerNote = AnswerNote()) -> [UInt8] {
-        if let logged { return logged }
-        var note = note
-        note.kind = note.kind ?? kind
+    /// The payload, and in it what it concerns, and by what it names the answer as it came.
+    func payload(naming kept: KeptName) -> [UInt8] {
         switch content {
         case .answered(var answered):
             answered.concern = concern
-            answered.note = note
+            answered.kept = kept
             return answered.encoded
         case .failed(var failed):
             failed.concern = concern
-            failed.note = note
+            failed.kept = kept
             return failed.encoded
         }
     }

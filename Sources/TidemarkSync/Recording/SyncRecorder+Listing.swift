@@ -1,9 +1,22 @@
 // SyncRecorder+Listing.swift — what the log keeps of a list of everything while it is made, and
 // when its end is worth an event.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
+
+extension ListedReference {
+    init(_ reference: ServerReference) {
+        self.init(
+            id: reference.id, revision: reference.revision, serverTime: reference.serverTime)
+    }
+}
+
+extension ServerReference {
+    package init(_ listed: ListedReference) {
+        self.init(id: listed.id, revision: listed.revision, serverTime: listed.serverTime)
+    }
+}
 
 extension SyncRecorder {
     /// What is kept of a list of everything with a page, so that a later run can go on with it; nil

@@ -12,8 +12,6 @@ extension SyncRecorder {
         _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let start = try begin(draft)
-        var exchange = exchange
-        exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         var news = PageResult()
         var places: [ExactString: PullPage.Place] = [:]

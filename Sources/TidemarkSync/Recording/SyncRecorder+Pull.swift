@@ -29,7 +29,6 @@ extension SyncRecorder {
         news.asked = exchange.asked
         news.latest = page.records.compactMap(\.serverTime).max()
         news.isComplete = list.isLast(page, news)
-        let before = list
         var list = list
         news.failure = list.took(page, news)
         news.list = list
@@ -39,12 +38,6 @@ extension SyncRecorder {
             try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
             && list.number <= 1 && exchange.concern == nil && !exchange.isClockNews
             && !namesAbsent(news.named, list.target, draft)
-        var exchange = exchange
-        let overtook = exchange.note.overtook
-        exchange.note = try note(
-            page, before, exchange, wanted: news.wanted, unreadable: unreadable, isNoted: isNoted,
-            draft)
-        exchange.note.overtook = overtook
         guard !isNoted else {
             note(exchange)
             return news
@@ -87,8 +80,6 @@ extension SyncRecorder {
         _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let start = try begin(draft)
-        var exchange = exchange
-        exchange.note.stale = try staleIDs(records, collection, exchange.asOf, draft)
         let call = try log(exchange, start, draft)
         let found = Set(records.map { ExactString($0.id) })
         let gone = references.filter { !found.contains(ExactString($0.id)) }.map {
@@ -177,16 +168,13 @@ extension SyncRecorder {
 
     /// Logs what the server says of its collections, when it says something new of one.
     mutating func described(
-        _ list: [CollectionDescription], missing: [CollectionName], _ exchange: ReadExchange,
-        _ draft: Draft
+        _ list: [CollectionDescription], _ exchange: ReadExchange, _ draft: Draft
     ) throws {
         let isNews = try list.contains { described in
             let mark = try draft.fold.watermark(PullTarget(described.name))
             return mark.map { $0.epoch != described.epoch } ?? true
         }
         guard isNews else {
-            var exchange = exchange
-            exchange.note.missing = missing.map(\.rawValue)
             if exchange.isClockNews { try answered(exchange, draft) } else { note(exchange) }
             return
         }

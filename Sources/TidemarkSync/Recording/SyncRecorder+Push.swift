@@ -77,7 +77,7 @@ extension SyncRecorder {
     ) throws {
         let start = try begin(draft)
         if items.count > 1 {
-            try appendAnswer(record, key: nil, items[0].key.collection, start, sent.call, draft)
+            try append(record, key: nil, items[0].key.collection, start, sent.call, draft)
         }
         for (index, item) in items.enumerated() {
             var own = (record: record, answer: answer)
@@ -86,23 +86,12 @@ extension SyncRecorder {
             } else if items.count > 1 {
                 own.record = record.ofEachWrite
             }
-            try appendAnswer(own.record, key: item.key, nil, start, sent.calls[index], draft)
+            try append(own.record, key: item.key, nil, start, sent.calls[index], draft)
             try settle(item, sent.calls[index], own.answer, start, draft)
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
                 try refused(item, refusal, call: sent.calls[index], draft)
             }
         }
-    }
-
-    private func appendAnswer(
-        _ record: AnswerRecord, key: EntityKey?, _ collection: CollectionName?, _ start: Position,
-        _ call: Position, _ draft: Draft
-    ) throws {
-        try draft.append(
-            Event(
-                record.isFailure ? .requestFailed : .requestAnswered, recordedAt: draft.now,
-                key: key, collection: collection, sync: start, call: call, json: record.payload()),
-            bodies: record.bodies)
     }
 
     /// Logs what one write's answer says of its entity.

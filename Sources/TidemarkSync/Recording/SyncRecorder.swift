@@ -2,6 +2,7 @@
 
 import HTTPTypes
 package import TidemarkEvents
+import TidemarkLog
 package import TidemarkRules
 package import TidemarkViews
 
@@ -18,8 +19,8 @@ struct ReadExchange: Sendable {
     var answer: AnswerRecord
     /// For a read-back, the attempt that it settles.
     var settles: Position?
-    /// What the answer says beyond the events that follow from it.
-    var note = AnswerNote()
+    /// How many answers to what was asked earlier, at the same time, came later.
+    var overtook = 0
     /// What a failure concerns, or that a list works again.
     var concern: FailureConcern?
     /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
@@ -52,13 +53,18 @@ package struct SyncRecorder: Sendable {
     let rules: [ConflictRule]
     /// Whether requests are counted, so that each has to be logged.
     private let hasLimits: Bool
+    /// How much is kept of answers as they came.
+    private let keeps: SyncSettings.KeptAnswers
+    /// How many bytes of bodies wait with exchanges that are not logged.
+    private var unloggedBytes = 0
 
     package init(
         triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, at begun: Moment,
-        seed: UInt64, rules: [ConflictRule] = [], hasLimits: Bool = false
+        seed: UInt64, rules: [ConflictRule] = [], settings: SyncSettings = SyncSettings()
     ) {
         self.rules = rules
-        self.hasLimits = hasLimits
+        hasLimits = !settings.limits.isEmpty
+        keeps = settings.answers
         self.triggers = triggers
         self.scope = scope
         self.seed = seed
@@ -91,7 +97,7 @@ package struct SyncRecorder: Sendable {
         let start = try start ?? logStart(draft)
         self.start = start
         for exchange in unlogged { _ = try log(exchange, start, draft) }
-        unlogged = []
+        (unlogged, unloggedBytes) = ([], 0)
         return start
     }
 
@@ -120,14 +126,24 @@ package struct SyncRecorder: Sendable {
         // What makes the next run wait is measured by the clock that nobody sets.
         end.backoff = unlogged.compactMap(\.answer.backoff).last
         if outcome.failure != nil || end.backoff != nil { end.uptime = uptime }
+        let kept = keptUnlogged
+        if start != nil { end.kept = kept.name }
         try draft.append(
             Event(.syncFinished, recordedAt: draft.now, sync: start, json: end.encoded))
+        if let start, !kept.isEmpty { draft.keep(kept, of: start, keeps) }
+        draft.pruneAnswers(keeps)
     }
 
     // MARK: Reads
 
     /// Keeps an exchange until something new is logged.
-    mutating func note(_ exchange: ReadExchange) { unlogged.append(exchange) }
+    mutating func note(_ exchange: ReadExchange) {
+        unloggedBytes += exchange.answer.kept?.body.count ?? 0
+        unlogged.append(exchange)
+        // What is not to be kept need not wait.
+        guard unloggedBytes > keeps.bytes else { return }
+        for index in unlogged.indices { unlogged[index].answer.kept = nil }
+    }
 
     /// Logs an answer that brought nothing but that the call works again, or news of the clock.
     mutating func answered(_ exchange: ReadExchange, _ draft: Draft) throws {
@@ -159,19 +175,43 @@ package struct SyncRecorder: Sendable {
         let request = RequestSent(exchange.request, at: exchange.sentAt)
         var answer = exchange.answer
         answer.concern = exchange.concern
+        answer.kept?.overtook = exchange.overtook
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, key: exchange.key,
                 collection: exchange.collection, sync: start, asOf: exchange.asOf,
                 json: request.encoded))
+        try append(
+            answer, key: exchange.key, exchange.collection, cause: exchange.settles, start, call,
+            draft)
+        return call
+    }
+
+    /// Logs an answer, and keeps it as it came.
+    func append(
+        _ answer: AnswerRecord, key: EntityKey?, _ collection: CollectionName?,
+        cause: Position? = nil, _ start: Position, _ call: Position, _ draft: Draft
+    ) throws {
+        let kept = [answer.kept].compactMap(\.self).filter { keeps.runs > 0 && !$0.isEmpty }
         try draft.append(
             Event(
-                exchange.answer.isFailure ? .requestFailed : .requestAnswered,
-                recordedAt: draft.now, key: exchange.key, collection: exchange.collection,
-                cause: exchange.settles, sync: start, call: call,
-                json: answer.payload(with: exchange.note)),
-            bodies: exchange.answer.bodies)
-        return call
+                answer.isFailure ? .requestFailed : .requestAnswered, recordedAt: draft.now,
+                key: key, collection: collection, cause: cause, sync: start, call: call,
+                json: answer.payload(naming: kept.name)),
+            bodies: answer.bodies)
+        if !kept.isEmpty { draft.keep(kept, of: start, keeps) }
+    }
+
+    /// The answers that no event tells of, as they came.
+    private var keptUnlogged: [KeptAnswer] {
+        guard keeps.runs > 0 else { return [] }
+        return unlogged.map { exchange in
+            // That there was one is known also where it may not be kept.
+            var kept = exchange.answer.kept ?? KeptAnswer()
+            kept.overtook = exchange.overtook
+            kept.note(exchange)
+            return kept
+        }
     }
 }
 

@@ -14,21 +14,22 @@ struct LiveHost: SyncHost {
 
     func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
 
-    func willDecide() {}
-
-    func willEnd() {}
-
-    func willTake() {}
-
-    func waited(_ waited: Int64, for step: SyncStep) -> Int64 { waited }
-
     func credentials() async throws -> Credentials { try await proof() }
 
-    func asking(_ question: SyncQuestion, _ now: SyncAsking) -> SyncAsking { now }
+    func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
+        try journal.read(body)
+    }
 
-    func answer(
-        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
-        _ limits: TransportLimits
+    func next<Answered: Sendable>(
+        of group: inout ThrowingTaskGroup<Answered, any Error>
+    ) async throws -> Answered? { try await group.next() }
+
+    func ask(
+        _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
+    ) -> SyncReply { { await answer(question, proof, limits) } }
+
+    private func answer(
+        _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) async -> (ServerAnswer, AnswerRecord) {
         let (call, request) = (question.call, question.request)
         var head = HTTPRequest(
@@ -39,17 +40,14 @@ struct LiveHost: SyncHost {
             let response = try await transport.send(head, body: request.body, limits: limits)
             let uptime = dependencies.uptime().microseconds
             if let answered = question.answered { dependencies.reach(answered) }
-            let judged = JudgedAnswer(response, to: call, by: adapter, proof.mask)
             let isRepeatable = transport.mayRepeat && call.isWriteOfOne && request.body == nil
-            var record = AnswerRecord(
-                judged.response, judged.answer, judged.effect, adapter.words, uptime: uptime,
+            return judged(
+                response, to: call, by: adapter, proof.mask, uptime: uptime,
                 isRepeatable: isRepeatable)
-            record.isExposing = judged.isExposing
-            return (judged.answer, record)
         } catch {
             let uptime = dependencies.uptime().microseconds
             let error = TransportError(error.code, detail: proof.mask.masked(error.detail))
-            return (ServerAnswer(error, to: call), AnswerRecord(error, uptime: uptime))
+            return judged(error, to: call, uptime: uptime)
         }
     }
 

@@ -85,9 +85,8 @@ extension SyncDriver {
         run.waited = 0
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
-        let question = SyncQuestion(step: step, call: call, request: request, sent: sent.call)
-        var (answer, record) = await host.answer(
-            question, asking(in: run, asOf: sent.call), run.proof.credentials, limits)
+        let question = question(step, call, request, asOf: sent.call, in: run)
+        var (answer, record) = try await host.ask(question, run.proof.credentials, limits)()
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
@@ -131,15 +130,9 @@ extension SyncDriver {
             return run.machine.unsent(error)
         }
         run.waited = 0
-        let question = SyncQuestion(
-            step: step, call: call, request: request, list: run.machine.list)
-        let asOf = try journal.read { views in views.last }
-        let asking = try host.asking(question, asking(in: run, asOf: asOf))
-        let (answer, record) = await host.answer(
-            question, asking, run.proof.credentials, limits)
-        let exchange = ReadExchange(
-            key: nil, collection: call.collection?.name, request: request, sentAt: asking.sentAt,
-            sentUptime: asking.sentUptime, asOf: asking.asOf, answer: record, settles: nil)
+        let question = question(step, call, request, asOf: run.asOf, in: run)
+        let (answer, record) = try await host.ask(question, run.proof.credentials, limits)()
+        let exchange = ReadExchange(question, record)
         return try await took(
             exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
     }
@@ -202,12 +195,7 @@ extension SyncDriver {
             try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
-            let missing = model.collections.map(\.name).filter { name in
-                !own.contains { $0.name == name }
-            }
-            try await log(&recorder) {
-                [exchange] in try $0.described(own, missing: missing, exchange, $1)
-            }
+            try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
         default:
             guard exchange.concern != nil || exchange.isClockNews else {
                 recorder.note(exchange)
@@ -221,6 +209,13 @@ extension SyncDriver {
 }
 
 extension ReadExchange {
+    init(_ question: SyncQuestion, _ record: AnswerRecord) {
+        self.init(
+            collection: question.call.collection?.name, request: question.request,
+            sentAt: question.sentAt, sentUptime: question.sentUptime, asOf: question.asOf,
+            answer: record)
+    }
+
     /// The exchange of a call that failed for a reason of its own, with what that concerns.
     fileprivate func failed(_ step: SyncStep, _ concern: FailureConcern) -> ReadExchange {
         var own = self

@@ -70,44 +70,39 @@ package struct SyncDriver: Sendable {
         var machine = SyncMachine(
             model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
             scope: scope, begun: begun)
-        try host.willDecide()
-        let (gates, window) = try journal.read { views in
+        let (gates, window) = try host.read(journal) { views in
             (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
         let pace = RequestPace(window, begun: begun, time: time)
         let action = machine.begin(gates, pace)
         if machine.isHeld {
             // Nothing is done, so there is nothing to log.
-            machine.takeStock(try journal.read { views in try RunStock(views) })
+            machine.takeStock(try host.read(journal) { views in try RunStock(views) })
             return machine.outcome
         }
         var run = SyncRun(
             machine: machine,
             recorder: SyncRecorder(
                 triggers: triggers, scope: scope, isFull: isFull, at: begun,
-                seed: dependencies.random(), rules: rules,
-                hasLimits: !model.settings.limits.isEmpty),
+                seed: dependencies.random(), rules: rules, settings: model.settings),
             proof: SyncProof(ask: host.credentials), pace: pace)
         try await carryOut(action, &run)
         progress(
             SyncProgress(
                 step: .finish, outcome: run.machine.outcome, left: nil, scope: scope))
-        try host.willEnd()
-        run.machine.takeStock(try journal.read { views in try RunStock(views) })
-        let outcome = run.machine.outcome
-        // A run that asked for nothing and found nothing to do has nothing to say.
-        if scope != .all, outcome.failure == nil, outcome.counts.requests == 0,
-            run.recorder.start == nil
-        {
+        let ended = run.ended ?? dependencies.moment
+        let last = run
+        return try await host.commit(journal, at: ended.now) { draft in
+            var (machine, recorder) = (last.machine, last.recorder)
+            machine.takeStock(try RunStock(draft.fold))
+            let outcome = machine.outcome
+            // A run that asked for nothing and found nothing to do has nothing to say.
+            let isSilent =
+                scope != .all && outcome.failure == nil && outcome.counts.requests == 0
+                && recorder.start == nil
+            if !isSilent { try recorder.finish(outcome, uptime: ended.uptime, draft) }
             return outcome
         }
-        let end = run.recorder
-        let ended = run.ended ?? dependencies.moment
-        _ = try await host.commit(journal, at: ended.now) { draft in
-            var end = end
-            try end.finish(outcome, uptime: ended.uptime, draft)
-        }
-        return outcome
     }
 
     /// Carries out what the machine asks for, until nothing is left to do.
@@ -132,9 +127,9 @@ package struct SyncDriver: Sendable {
         var action = first
         if let failure = host.interruption() { action = run.machine.end(failure) }
         run.moment = dependencies.moment
-        try host.willDecide()
         // All of one decision sees the same views.
-        let step = try journal.read { views in
+        let step = try host.read(journal) { views in
+            run.asOf = views.last
             while true {
                 switch action {
                 case .look(let lookup):
@@ -176,7 +171,6 @@ package struct SyncDriver: Sendable {
             switch await wait(&run) {
             case .failure(let failure): return run.end(failure)
             case .success(let waited):
-                let waited = host.waited(waited, for: step)
                 run.waited += waited
                 // What is to be sent is decided anew, from the first collection on.
                 if waited > 0, case .push = step { return run.machine.overtaken() }
@@ -194,10 +188,14 @@ package struct SyncDriver: Sendable {
         return run.machine.renewed()
     }
 
-    /// When a request is sent, at the run's moment.
-    func asking(in run: SyncRun, asOf: Position) -> SyncAsking {
-        SyncAsking(
-            sentAt: run.pace.now(at: run.moment), sentUptime: run.moment.uptime, asOf: asOf)
+    /// What is asked at the run's moment.
+    func question(
+        _ step: SyncStep, _ call: ServerCall, _ request: ServerRequest, asOf: Position,
+        isAhead: Bool = false, in run: SyncRun
+    ) -> SyncQuestion {
+        SyncQuestion(
+            step: step, call: call, request: request, sentAt: run.pace.now(at: run.moment),
+            sentUptime: run.moment.uptime, asOf: asOf, isAhead: isAhead)
     }
 
     /// Waits until one more request keeps the model's limits, or until a whole pull of so many
@@ -205,10 +203,11 @@ package struct SyncDriver: Sendable {
     ///
     /// - Returns: how long it had to wait, in microseconds, or why the run ends instead.
     func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Int64, SyncFailure> {
+        let first = run.moment
         var slept: Int64 = 0
         while true {
             switch run.pace.verdict(at: run.moment, slept: slept, lists: lists) {
-            case .go: return .success(slept)
+            case .go: return .success(run.moment.microseconds(since: first) ?? slept)
             case .end(let failure): return .failure(failure)
             case .wait(let wait):
                 do { try await dependencies.sleep(.microseconds(wait)) } catch {
@@ -257,6 +256,8 @@ struct SyncRun {
     var waited: Int64 = 0
     /// The moment at which the request in hand is sent.
     var moment: Moment
+    /// The log's last position when what is next was decided.
+    var asOf = Position.start
     /// The moment at which it was found that it has to end; nil where that is the end's own.
     private(set) var ended: Moment?
 

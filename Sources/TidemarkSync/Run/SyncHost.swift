@@ -1,75 +1,84 @@
-// SyncHost.swift — what a sync run has of the outside: answers, credentials, and where its commits
-// go. A replay has another one than the network.
+// SyncHost.swift — what a sync run has of the outside: the store, answers and credentials. A replay
+// has another one than the network.
 
 package import TidemarkEvents
+import TidemarkLog
 package import TidemarkViews
 
 /// What a sync run has of the outside, but clock and randomness.
 package protocol SyncHost: Sendable {
     /// Why the run is to end; nil to go on. Asked before each decision.
     func interruption() -> SyncFailure?
-    /// Called before the views are read to decide what is next.
-    func willDecide() throws
-    /// Called when nothing is left to do, before the outbox is counted.
-    func willEnd() throws
-    /// Called before one of several answers is waited for.
-    func willTake()
-    /// How long it had to wait for the limits before a step, in microseconds.
-    ///
-    /// - Parameter waited: what is so if nobody says otherwise.
-    func waited(_ waited: Int64, for step: SyncStep) -> Int64
     /// What proves to the server who asks.
     func credentials() async throws -> Credentials
-    /// When and over what a read is asked.
-    ///
-    /// - Parameter now: what is so if nobody says otherwise.
-    func asking(_ question: SyncQuestion, _ now: SyncAsking) throws -> SyncAsking
-    /// Asks, and waits for the answer.
-    func answer(
-        _ question: SyncQuestion, _ asking: SyncAsking, _ proof: Credentials,
-        _ limits: TransportLimits
-    ) async -> (ServerAnswer, AnswerRecord)
+    /// Reads what a decision is made by.
+    func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R
     /// Writes one commit of the run.
     func commit<R: Sendable>(
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R
+    /// Asks; the answer comes by what is returned, which is called once.
+    func ask(
+        _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
+    ) throws -> SyncReply
+    /// Waits for whatever comes first of several answers; nil where none is waited for.
+    func next<Answered: Sendable>(
+        of group: inout ThrowingTaskGroup<Answered, any Error>
+    ) async throws -> Answered?
 }
+
+/// The answer to a question, once it is there.
+package typealias SyncReply = @Sendable () async -> (ServerAnswer, AnswerRecord)
 
 /// One request that is to be answered, and why it is made.
 package struct SyncQuestion: Sendable {
     package var step: SyncStep
     package var call: ServerCall
     package var request: ServerRequest
-    /// The list that it is a page of.
-    package var list: Listing?
-    /// Of a write, its `request.sent`.
-    package var sent: Position?
+    /// When it is sent, by the device's clock as if nobody had set it since the run began.
+    package var sentAt: Timestamp
+    /// The same in microseconds since the device's boot.
+    package var sentUptime: Int64
+    /// The log's last position when it was decided; of a write, that of its `request.sent`.
+    package var asOf: Position
     /// Whether others may be asked at the same time.
     package var isAhead = false
 }
 
-/// When a request was sent.
-package struct SyncAsking: Sendable {
-    /// The device's clock, as if nobody had set it since the run began.
-    package var sentAt: Timestamp
-    /// Microseconds since the device's boot.
-    package var sentUptime: Int64
-    /// The log's last position.
-    package var asOf: Position
-    /// What the host knows it by.
-    package var number = 0
-    /// Which of those that were asked at the same time it is, from 1 on.
-    package var turn = 0
-
-    package init(sentAt: Timestamp, sentUptime: Int64, asOf: Position, number: Int = 0) {
-        self.sentAt = sentAt
-        self.sentUptime = sentUptime
-        self.asOf = asOf
-        self.number = number
-    }
-}
-
 extension SyncQuestion {
     /// Where a process may die when the answer is there and nobody has seen it.
-    var answered: Checkpoint? { if case .push = step { .afterSend } else { nil } }
+    var answered: Checkpoint? { isWrite ? .afterSend : nil }
+
+    /// Whether it sends changes.
+    package var isWrite: Bool { if case .push = step { true } else { false } }
+}
+
+extension SyncHost {
+    /// What an answer means, and what the log has of it.
+    ///
+    /// - Parameters:
+    ///   - mask: what it may not hold.
+    ///   - uptime: microseconds since the device's boot, when it came.
+    ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
+    package func judged(
+        _ response: TransportResponse, to call: ServerCall, by adapter: any ServerAdapter,
+        _ mask: CredentialMask, uptime: Int64, isRepeatable: Bool
+    ) -> (ServerAnswer, AnswerRecord) {
+        let judged = JudgedAnswer(response, to: call, by: adapter, mask)
+        var record = AnswerRecord(
+            judged.response, judged.answer, judged.effect, adapter.words, uptime: uptime,
+            isRepeatable: isRepeatable)
+        record.isExposing = judged.isExposing
+        record.kept = judged.kept.map { KeptAnswer($0, uptime: uptime) }
+        return (judged.answer, record)
+    }
+
+    /// What it means that no answer came, and what the log has of it.
+    package func judged(
+        _ error: TransportError, to call: ServerCall, uptime: Int64
+    ) -> (ServerAnswer, AnswerRecord) {
+        var record = AnswerRecord(error, uptime: uptime)
+        record.kept = KeptAnswer(error, uptime: uptime)
+        return (ServerAnswer(error, to: call), record)
+    }
 }

@@ -209,7 +209,7 @@ package struct RunStock: Sendable {
     /// Whether the server's time is in doubt.
     package var isTimeInDoubt: Bool
 
-    package init(_ views: ViewReader) throws {
+    package init(_ views: some RowReading) throws {
         outbox = try OutboxCounts(views)
         unsettled = try views.failingCalls().count { !$0.isList }
         isTimeInDoubt = try views.serverClock()?.isInDoubt ?? false

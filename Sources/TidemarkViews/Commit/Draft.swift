@@ -1,6 +1,30 @@
 // Draft.swift — a commit in the making.
 
 package import TidemarkEvents
+package import TidemarkLog
+import TidemarkStore
+
+/// Answers that an event names, and where its commit goes on.
+struct AnswersToKeep {
+    var answers: [KeptAnswer]
+    var run: Position
+    var position: Position
+    /// The event after it, by index in the commit.
+    var next: Int
+    var max: SyncSettings.KeptAnswers
+
+    /// Stores them, without what the events of their commit hold.
+    func store(
+        beside events: [Event], _ log: EventLog, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let payloads = events[next...].enumerated().lazy
+            .filter { $0.element.kind == .serverUpserted }
+            .map { (Position(position.rawValue + UInt64($0.offset) + 1), $0.element.payload) }
+        try log.kept.keep(
+            answers, of: run, at: position, sharing: Array(payloads), bytesMax: max.bytes,
+            transaction)
+    }
+}
 
 /// A commit in the making: events appended to it are folded at once, so that what is read from it
 /// is as if they were committed.
@@ -10,6 +34,10 @@ package final class Draft {
     package private(set) var events: [Event] = []
     /// What payloads of these events name by hash, to be stored with them.
     package private(set) var bodies: [[UInt8]] = []
+    /// Answers of a sync run that are to be kept beside the log.
+    private(set) var kept: [AnswersToKeep] = []
+    /// How many runs' answers stay kept, and how many bytes of them; nil to prune none.
+    private(set) var keptMax: SyncSettings.KeptAnswers?
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
     /// The key that the first event is to carry; set before it is appended.
@@ -52,6 +80,23 @@ package final class Draft {
         try fold.apply(event, at: last)
         return last
     }
+
+    /// Has answers kept beside the log that the last event names.
+    ///
+    /// What the events after it in this commit hold of them is not stored twice.
+    ///
+    /// - Parameters:
+    ///   - run: the `sync.started` of their run.
+    ///   - max: how much is kept of a run at most.
+    package func keep(
+        _ answers: [KeptAnswer], of run: Position, _ max: SyncSettings.KeptAnswers
+    ) {
+        kept.append(
+            AnswersToKeep(answers: answers, run: run, position: last, next: events.count, max: max))
+    }
+
+    /// Has the answers of older runs removed.
+    package func pruneAnswers(_ max: SyncSettings.KeptAnswers) { keptMax = max }
 
     /// Whether any id is another one's alias, as far as was asked.
     private(set) var hasBindings = false

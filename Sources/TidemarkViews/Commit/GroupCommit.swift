@@ -158,6 +158,10 @@ private struct GroupCommit {
         let record = try journal.log.append(
             prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
             edge: &edge, transaction)
+        for kept in draft.kept { try kept.store(beside: draft.events, journal.log, transaction) }
+        if let max = draft.keptMax {
+            try journal.log.kept.prune(runs: max.runs, bytes: max.bytes, transaction)
+        }
         last = (record, request.now)
         if draft.hasBindings { hasBindings = true }
         events += draft.events.count

@@ -201,7 +201,7 @@ package struct OutboxCounts: Sendable, Hashable {
     /// Entities that a whole list did not name and that the user is asked about, by collection.
     package var held: [CollectionName: Int] = [:]
 
-    package init(_ views: ViewReader) throws {
+    package init(_ views: some RowReading) throws {
         held = try views.heldCounts()
         try views.forEachMutation(openOnly: true) { _, mutation in
             if mutation.outcome == nil { pending += 1 } else { refused += 1 }

@@ -51,7 +51,10 @@ private struct DumpSchema {
             let payload = try #require(try schema.payload(of: kind), "\(kind)")
             let ours = Set(type.shapes.map(\.name))
 
-            #expect(try schema.members(payload) == ours, "\(kind)")
+            let isAnswer = kind == .requestAnswered || kind == .requestFailed
+            // Older versions wrote that, too.
+            #expect(
+                try schema.members(payload) == ours.union(isAnswer ? ["answer"] : []), "\(kind)")
             count += 1
         }
         #expect(count == 15)
@@ -60,9 +63,6 @@ private struct DumpSchema {
     @Test func `has the members of what stands inside of payloads`() throws {
         let schema = try DumpSchema()
 
-        #expect(
-            try schema.members(schema.definition("answerNote"))
-                == Set(AnswerNote.shapes.map(\.name)))
         let page = try #require(try schema.payload(of: .pullPage))
         let list = try #require(page["properties"]?["list"])
         #expect(try schema.members(list) == Set(ListProgress.shapes.map(\.name)))

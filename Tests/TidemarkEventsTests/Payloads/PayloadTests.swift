@@ -86,7 +86,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         (#"{"Backoff":12}"#, "payload.Backoff is not a text"),
         (#"{"mayHaveArrived":1}"#, "payload.mayHaveArrived is not true or false"),
         (#"{"concerns":7}"#, "payload.concerns is not a word of ours"),
-        (#"{"answer":[]}"#, "payload.answer is not an object"),
+        (#"{"keptBytes":"4"}"#, "payload.keptBytes is not an integer"),
         ("[]", "the payload is not a JSON object"), ("nothing", "the payload is not a JSON object"),
     ])
     func `of another shape is refused by the member that is wrong`(json: String, problem: String) {

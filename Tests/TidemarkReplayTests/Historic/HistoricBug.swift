@@ -34,7 +34,7 @@ struct HistoricBug: Sendable, CustomStringConvertible {
 
     static let all = [
         cursorApart, deviceClock, editLost, doubledCreation, cutShort, orphanRemoved, tieByArrival,
-        tombstoneUndone,
+        tombstoneUndone, tombstoneUnread,
     ]
 
     static func named(_ name: String) -> HistoricBug? { all.first { $0.name == name } }

@@ -70,7 +70,7 @@ import TidemarkViews
 
         let found = try #require(try await bug.divergence(log))
 
-        #expect(found.kind == (bug.name.hasPrefix("cursor") ? .extra : .different))
+        #expect(found.kind == .different)
         #expect(bug.isToBlame(found.position, in: log), "\(found)")
     }
 

@@ -24,7 +24,7 @@ extension HistoricBug {
             return try log.withCursorFirst(at: "n6")
         },
         recorded: { try $0.refolded() },
-        isCulprit: { $0.kind == .serverUpserted && $0.entity == "n7" })
+        isCulprit: { $0.kind == .pullCompleted && $0.collection == "notes" })
 
     /// The date that a list asked after was taken from the device's clock.
     static let deviceClock = HistoricBug(
@@ -41,6 +41,41 @@ extension HistoricBug {
         },
         recorded: { try $0.refolded() },
         isCulprit: { $0.kind == .requestSent && $0.payload.contains(text: "?since=") })
+
+    /// What says that an entity is deleted was looked for under another name than the server's.
+    static let tombstoneUnread = HistoricBug(
+        name: "tombstone-under-another-name", found: .deciding,
+        log: {
+            try await TogglDay.log({ _ in ByAnotherName() }) { day in
+                day.server.put("tags/77", #"{"workspace_id":1,"name":"for a day"}"#)
+                try await day.sync()
+                day.server.delete("tags/77")
+                try await day.sync()
+            }
+        },
+        recorded: { try $0.refolded() },
+        isCulprit: { $0.kind == .serverUpserted && $0.payload.contains(text: "removed_at") })
+}
+
+/// An adapter that reads another member than the server writes, as one may that was written from
+/// an outdated page.
+private struct ByAnotherName: ServerAdapter {
+    let adapter = TogglAdapter()
+
+    var traits: ServerTraits { adapter.traits }
+    var words: ServerWords { adapter.words }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try adapter.request(for: call)
+    }
+
+    func refusal(of call: ServerCall) -> ServerRefusal? { adapter.refusal(of: call) }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let text = String(decoding: body, as: UTF8.self)
+        let other = text.replacing("\"server_deleted_at\"", with: "\"server_removed_at\"")
+        return adapter.answer(to: call, response, body: Array(other.utf8))
+    }
 }
 
 /// An adapter that asks after what changed since now, as the device's clock has it.

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
+import TidemarkLog
 import TidemarkHTTP
 import TidemarkInspect
 import TidemarkSync
@@ -142,6 +143,9 @@ extension TransportResponse {
         let secrets = [Self.name, Self.password, Self.token, Self.pair].map { Array($0.utf8) }
         var texts = ["outcome": Array("\(outcome) \(outcome.paused) \(outcome.alert ?? "")".utf8)]
         texts["log"] = try device.dump().flatMap { Array($0.utf8) }
+        // In the file they are compressed.
+        let kept = try device.replica.journal.capsule(last: 1000, note: "", namesRemote: true)
+        texts["kept answers"] = kept.answers.flatMap(\.answers.encoded)
         for file in ["data.mdb", "identity.json"] {
             let url = URL(filePath: device.replica.directory).appending(path: file)
             texts[file] = Array(try Data(contentsOf: url))

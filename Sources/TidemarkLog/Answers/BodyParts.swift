@@ -1,0 +1,79 @@
+// BodyParts.swift — a body without what is the payload of an event already, and the way back.
+
+import TidemarkEvents
+
+extension KeptAnswer {
+    /// The shortest payload that is worth to be left out, in bytes.
+    private static let sharedBytesMin = 32
+    /// After so many payloads in a row that are not in it as they are, no more are looked for: the
+    /// server writes its documents another way.
+    private static let missesMax = 4
+
+    /// It with positions in the place of payloads, which lie in its body in their order.
+    func cut(by payloads: [(position: Position, bytes: [UInt8])]) -> KeptAnswer {
+        guard case .bytes(let body)? = parts.first, parts.count == 1 else { return self }
+        var cut = self
+        cut.parts = []
+        var (rest, misses) = (0, 0)
+        for (position, bytes) in payloads where bytes.count >= Self.sharedBytesMin {
+            guard misses < Self.missesMax else { break }
+            guard let place = body.span.firstRange(of: bytes.span, from: rest) else {
+                misses += 1
+                continue
+            }
+            misses = 0
+            if place > rest { cut.parts.append(.bytes(Array(body[rest..<place]))) }
+            cut.parts.append(.payload(position))
+            rest = place + bytes.count
+        }
+        if rest < body.count { cut.parts.append(.bytes(Array(body[rest...]))) }
+        return cut
+    }
+
+    /// It with a body of which everything is changed but some payloads, which lie in it in their
+    /// order.
+    package func changed(
+        sparing payloads: [[UInt8]], _ change: ([UInt8]) -> [UInt8]
+    ) -> KeptAnswer {
+        var changed = cut(
+            by: payloads.enumerated().map { (Position(UInt64($0.offset)), $0.element) })
+        changed.parts = changed.parts.map { part in
+            if case .bytes(let bytes) = part { .bytes(change(bytes)) } else { part }
+        }
+        return changed.joined { payloads[Int($0.rawValue)] }
+    }
+
+    /// It with its body in one part again.
+    ///
+    /// - Parameter payload: that of an event.
+    func joined(_ payload: (Position) throws -> [UInt8]) rethrows -> KeptAnswer {
+        var body: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .bytes(let bytes): body += bytes
+            case .payload(let position): body += try payload(position)
+            }
+        }
+        var whole = self
+        whole.body = body
+        return whole
+    }
+}
+
+extension Span<UInt8> {
+    /// Where some bytes stand first, from an offset on; nil where they don't.
+    fileprivate func firstRange(of other: Span<UInt8>, from start: Int) -> Int? {
+        guard let first = other.isEmpty ? nil : other[0] else { return nil }
+        var place = start
+        while place + other.count <= count {
+            if self[place] == first, holds(other, at: place) { return place }
+            place += 1
+        }
+        return nil
+    }
+
+    private func holds(_ other: Span<UInt8>, at place: Int) -> Bool {
+        for index in 0..<other.count where self[place + index] != other[index] { return false }
+        return true
+    }
+}
