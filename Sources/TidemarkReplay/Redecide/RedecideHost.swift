@@ -94,8 +94,7 @@ final class RedecideHost: SyncHost {
     func nextWrite(_ state: State) -> RecordedWrite? {
         guard let entries = commit(state), let first = entries.first, let last = entries.last
         else { return nil }
-        let write = run.writes.firstIndex { first.position <= $0.position }.map { run.writes[$0] }
-        return write.flatMap { $0.position <= last.position ? $0 : nil }
+        return run.write(in: first.position...last.position)
     }
 
     func unasked(_ state: State) -> [(number: Int, read: RecordedRead)] {
@@ -207,8 +206,8 @@ final class RedecideHost: SyncHost {
     ) throws -> SyncReply {
         try check()
         if question.isWrite {
-            let reply = try write(question)
-            return { reply }
+            let answer = try write(question)
+            return SyncReply(question) { answer }
         }
         let found = state.withLock { state in
             let found = unasked(state).first {
@@ -219,18 +218,24 @@ final class RedecideHost: SyncHost {
             return found
         }
         guard let found else {
-            if progress.isFree { return { [self] in nobody(question) } }
-            throw stop(missing(question))
+            guard progress.isFree else { throw stop(missing(question)) }
+            return SyncReply(question) { [self] in nobody(question) }
         }
         let isLost = !progress.isFree && loses(found.read)
         if isLost { state.withLock { $0.isFree = true } }
-        let reply = isLost ? lost(question) : reply(question, found.read.answer)
-        state.withLock { $0.answers += 1 }
-        guard question.isAhead else { return { reply } }
-        return { [self] in
-            await release(of: found.number)
-            return reply
+        let answer = isLost ? lost(question) : judged(found.read.answer, to: question)
+        let isAhead = question.isAhead
+        var reply = SyncReply(question) { [self] in
+            if isAhead { await release(of: found.number) }
+            return answer
         }
+        state.withLock { state in
+            state.answers += 1
+            guard !state.isFree else { return }
+            reply.sentAt = found.read.sentAt
+            reply.sentUptime = uptime(at: reply.sentAt)
+        }
+        return reply
     }
 
     /// Why a read is not answered that was not asked then.
@@ -253,17 +258,17 @@ final class RedecideHost: SyncHost {
             state.withLock { $0.isFree = true }
             return lost(question)
         }
-        let write = run.writes.last { $0.position == question.asOf }
+        let write = run.write(in: question.asOf...question.asOf)
         guard let write, let answer = write.answer else {
             throw stop(RedecideStop.recordEnds)
         }
         state.withLock { $0.answers += 1 }
-        return reply(question, answer, isRepeatable: write.isRepeated)
+        return judged(answer, to: question, isRepeatable: write.isRepeated)
     }
 
     /// What the adapter makes of an answer, and what the log has of it.
-    func reply(
-        _ question: SyncQuestion, _ answer: KeptAnswer, isRepeatable: Bool = false
+    private func judged(
+        _ answer: KeptAnswer, to question: SyncQuestion, isRepeatable: Bool = false
     ) -> (ServerAnswer, AnswerRecord) {
         let uptime = answer.uptime ?? question.sentUptime
         guard let response = answer.response else {

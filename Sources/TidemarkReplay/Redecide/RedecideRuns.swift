@@ -136,6 +136,16 @@ struct RecordedRun: Sendable {
         return min(before, reads.map(\.asOf).min() ?? before)
     }
 
+    /// The first write that is sent by one of some events.
+    func write(in range: ClosedRange<Position>) -> RecordedWrite? {
+        var (low, high) = (0, writes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if writes[middle].position < range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return low < writes.count && range.contains(writes[low].position) ? writes[low] : nil
+    }
+
     /// What its end says.
     var ending: SyncFinished? { finished?.event.read(SyncFinished.self) }
 

@@ -156,20 +156,20 @@ extension SyncDriver {
             return
         }
         let question = question(.list(call), call, request, asOf: asOf, isAhead: true, in: run)
-        run.pace.sent(at: question.sentAt)
+        let driver = limited(by: run.pace.time)
+        let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
+        run.pace.sent(at: reply.sentAt)
         run.asked += 1
         run.open.append(run.asked)
         answered.number = run.asked
         ahead.open += 1
-        let driver = limited(by: run.pace.time)
-        let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
         let (blank, sent) = (answered, run.moment)
         let work: @AheadLane @Sendable () async -> AnsweredList = {
             var answered = blank
-            let (answer, record) = await reply()
+            let (answer, record) = await reply.answer()
             answered.answer = answer
             answered.isCut = driver.isCut(answer, record, since: sent)
-            answered.exchange = ReadExchange(question, record)
+            answered.exchange = ReadExchange(question, reply, record)
             return answered
         }
         group.addTask(operation: work)

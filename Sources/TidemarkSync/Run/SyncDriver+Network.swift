@@ -26,7 +26,7 @@ struct LiveHost: SyncHost {
 
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
-    ) -> SyncReply { { await answer(question, proof, limits) } }
+    ) -> SyncReply { SyncReply(question) { await answer(question, proof, limits) } }
 
     private func answer(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits

@@ -86,7 +86,8 @@ extension SyncDriver {
         dependencies.reach(.afterAppend)
         dependencies.reach(.beforeSend)
         let question = question(step, call, request, asOf: sent.call, in: run)
-        var (answer, record) = try await host.ask(question, run.proof.credentials, limits)()
+        var (answer, record) = try await host.ask(question, run.proof.credentials, limits)
+            .answer()
         if case .batch(let answers) = answer, answers.count != items.count {
             answer = .failure(.malformed("a batch of \(items.count) with \(answers.count) answers"))
         }
@@ -131,8 +132,9 @@ extension SyncDriver {
         }
         run.waited = 0
         let question = question(step, call, request, asOf: run.asOf, in: run)
-        let (answer, record) = try await host.ask(question, run.proof.credentials, limits)()
-        let exchange = ReadExchange(question, record)
+        let reply = try host.ask(question, run.proof.credentials, limits)
+        let (answer, record) = await reply.answer()
+        let exchange = ReadExchange(question, reply, record)
         return try await took(
             exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
     }
@@ -209,10 +211,10 @@ extension SyncDriver {
 }
 
 extension ReadExchange {
-    init(_ question: SyncQuestion, _ record: AnswerRecord) {
+    init(_ question: SyncQuestion, _ reply: SyncReply, _ record: AnswerRecord) {
         self.init(
             collection: question.call.collection?.name, request: question.request,
-            sentAt: question.sentAt, sentUptime: question.sentUptime, asOf: question.asOf,
+            sentAt: reply.sentAt, sentUptime: reply.sentUptime, asOf: question.asOf,
             answer: record)
     }
 

@@ -17,7 +17,7 @@ package protocol SyncHost: Sendable {
     func commit<R: Sendable>(
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R
-    /// Asks; the answer comes by what is returned, which is called once.
+    /// Asks, and does not wait for the answer.
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) throws -> SyncReply
@@ -27,17 +27,33 @@ package protocol SyncHost: Sendable {
     ) async throws -> Answered?
 }
 
-/// The answer to a question, once it is there.
-package typealias SyncReply = @Sendable () async -> (ServerAnswer, AnswerRecord)
+/// A question that was asked.
+package struct SyncReply: Sendable {
+    /// When it was sent, by the device's clock as if nobody had set it since the run began.
+    package var sentAt: Timestamp
+    /// The same in microseconds since the device's boot.
+    package var sentUptime: Int64
+    /// Waits for its answer; to be called once.
+    package var answer: @Sendable () async -> (ServerAnswer, AnswerRecord)
+
+    /// A question that is sent when it should be.
+    package init(
+        _ question: SyncQuestion,
+        _ answer: @escaping @Sendable () async -> (ServerAnswer, AnswerRecord)
+    ) {
+        sentAt = question.sentAt
+        sentUptime = question.sentUptime
+        self.answer = answer
+    }
+}
 
 /// One request that is to be answered, and why it is made.
 package struct SyncQuestion: Sendable {
     package var step: SyncStep
     package var call: ServerCall
     package var request: ServerRequest
-    /// When it is sent, by the device's clock as if nobody had set it since the run began.
+    /// When it is to be sent; see ``SyncReply``.
     package var sentAt: Timestamp
-    /// The same in microseconds since the device's boot.
     package var sentUptime: Int64
     /// The log's last position when it was decided; of a write, that of its `request.sent`.
     package var asOf: Position
