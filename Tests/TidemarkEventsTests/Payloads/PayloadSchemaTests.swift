@@ -54,7 +54,7 @@ private struct DumpSchema {
             #expect(try schema.members(payload) == ours, "\(kind)")
             count += 1
         }
-        #expect(count == 15)
+        #expect(count >= 15)
     }
 
     @Test func `has the members of what stands inside of payloads`() throws {
