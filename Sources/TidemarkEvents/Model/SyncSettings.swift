@@ -55,6 +55,8 @@ extension SyncSettings {
     }
 }
 
+package typealias BackoffSpan = SyncSettings.BackoffSpan
+
 extension SyncSettings {
     /// How many requests may be sent within a time: a sliding window.
     public struct RequestLimit: Sendable, Hashable {
@@ -79,6 +81,8 @@ extension SyncSettings {
         }
     }
 }
+
+package typealias RequestLimit = SyncSettings.RequestLimit
 
 /// What was a number of seconds, from 1 to a day.
 private let seconds: ClosedRange<Int64> = 1...86_400
