@@ -3,7 +3,8 @@
 /// What an event says.
 ///
 /// Kinds of newer versions are kept and shown by number. A switch over all of them needs no
-/// `default`: a new kind does not compile until each of them places it.
+/// `default`: a new kind does not compile until each of them places it. Most code asks for no more
+/// than the family of a kind.
 public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Build, device and account of the process that writes; logged when any of them changed.
     case storeOpened
@@ -63,33 +64,33 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         .pushAccepted, .pushRejected,
     ]
 
-    /// The number and the name of a kind of this version.
-    private var label: (number: UInt32, name: String) {
+    /// The number, the name and the family of a kind of this version.
+    private var label: (number: UInt32, name: String, family: EventFamily) {
         switch self {
-        case .storeOpened: (1, "store.opened")
-        case .modelRegistered: (2, "model.registered")
-        case .localCreated: (10, "local.created")
-        case .localUpdated: (11, "local.updated")
-        case .localDeleted: (12, "local.deleted")
-        case .localDiscarded: (14, "local.discarded")
-        case .localRetried: (15, "local.retried")
-        case .issueAnswered: (16, "issue.answered")
-        case .timerFired: (21, "timer.fired")
-        case .ruleAnswered: (24, "rule.answered")
-        case .syncStarted: (30, "sync.started")
-        case .syncFinished: (31, "sync.finished")
-        case .requestSent: (40, "request.sent")
-        case .requestAnswered: (41, "request.answered")
-        case .requestFailed: (42, "request.failed")
-        case .serverUpserted: (50, "server.upserted")
-        case .serverDeleted: (51, "server.deleted")
-        case .serverDescribed: (52, "server.described")
-        case .serverUnreadable: (53, "server.unreadable")
-        case .pullPage: (60, "pull.page")
-        case .pullCompleted: (61, "pull.completed")
-        case .pushAccepted: (70, "push.accepted")
-        case .pushRejected: (71, "push.rejected")
-        case .unknown(let number): (number, Self.reserved[number] ?? "kind-\(number)")
+        case .storeOpened: (1, "store.opened", .store)
+        case .modelRegistered: (2, "model.registered", .model)
+        case .localCreated: (10, "local.created", .local(.created))
+        case .localUpdated: (11, "local.updated", .local(.updated))
+        case .localDeleted: (12, "local.deleted", .local(.deleted))
+        case .localDiscarded: (14, "local.discarded", .local(.discarded))
+        case .localRetried: (15, "local.retried", .local(.retried))
+        case .issueAnswered: (16, "issue.answered", .app)
+        case .timerFired: (21, "timer.fired", .app)
+        case .ruleAnswered: (24, "rule.answered", .app)
+        case .syncStarted: (30, "sync.started", .runStart)
+        case .syncFinished: (31, "sync.finished", .runEnd)
+        case .requestSent: (40, "request.sent", .request)
+        case .requestAnswered: (41, "request.answered", .answer)
+        case .requestFailed: (42, "request.failed", .answer)
+        case .serverUpserted: (50, "server.upserted", .word(.upserted))
+        case .serverDeleted: (51, "server.deleted", .word(.deleted))
+        case .serverDescribed: (52, "server.described", .notice)
+        case .serverUnreadable: (53, "server.unreadable", .notice)
+        case .pullPage: (60, "pull.page", .list)
+        case .pullCompleted: (61, "pull.completed", .list)
+        case .pushAccepted: (70, "push.accepted", .push)
+        case .pushRejected: (71, "push.rejected", .push)
+        case .unknown(let number): (number, Self.reserved[number] ?? "kind-\(number)", .unknown)
         }
     }
 
@@ -105,6 +106,11 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         while table.count < kind.rawValue { table.append(nil) }
         table.append(kind)
     }
+}
+
+extension EventKind {
+    /// The part that its events have in a log.
+    package var family: EventFamily { label.family }
 }
 
 extension EventKind: RawRepresentable {

@@ -57,6 +57,8 @@ extension CollectionModel {
     }
 }
 
+package typealias AccessRule = CollectionModel.AccessRule
+
 extension AccessRule: ModelObject {
     static let blank = AccessRule()
 
@@ -99,6 +101,8 @@ extension CollectionModel {
         }
     }
 }
+
+package typealias SinceRule = CollectionModel.SinceRule
 
 /// The most months and days that a rule of a model may name.
 private let monthsMax = 1200
@@ -150,6 +154,8 @@ extension CollectionModel {
         }
     }
 }
+
+package typealias PullWindow = CollectionModel.PullWindow
 
 extension PullWindow: ModelObject {
     static let blank = PullWindow(back: .zero)

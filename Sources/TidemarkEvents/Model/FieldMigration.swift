@@ -19,6 +19,8 @@ extension CollectionModel {
     }
 }
 
+package typealias FieldMigration = CollectionModel.FieldMigration
+
 extension FieldMigration {
     /// The step as a model says it; the names of indexes are made of it.
     package var json: JSONValue { ModelCodec.migration.write(self) }

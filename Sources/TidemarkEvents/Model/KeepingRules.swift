@@ -38,6 +38,8 @@ extension CollectionModel {
     }
 }
 
+package typealias PlaceholderRule = CollectionModel.PlaceholderRule
+
 extension PlaceholderRule: ModelObject {
     static let blank = PlaceholderRule()
 
@@ -55,6 +57,8 @@ extension PlaceholderRule: ModelObject {
             "When the server is asked for it again; never unless given."),
     ]
 }
+
+package typealias RefetchRule = CollectionModel.RefetchRule
 
 extension RefetchRule: ModelObject {
     static let blank = RefetchRule()
@@ -79,6 +83,8 @@ extension CollectionModel {
     }
 }
 
+package typealias PlaceholderUse = CollectionModel.PlaceholderUse
+
 extension CollectionModel {
     /// How long entities are kept; by the server's time.
     ///
@@ -97,6 +103,8 @@ extension CollectionModel {
         }
     }
 }
+
+package typealias RetentionRule = CollectionModel.RetentionRule
 
 extension RetentionRule: ModelObject {
     static let blank = RetentionRule(field: "", ageMax: .zero)
@@ -133,6 +141,8 @@ extension CollectionModel {
         }
     }
 }
+
+package typealias ChoiceRule = CollectionModel.ChoiceRule
 
 extension ChoiceRule: ModelObject {
     static let blank = ChoiceRule("", of: "", missing: "")

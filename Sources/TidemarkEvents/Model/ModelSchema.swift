@@ -89,31 +89,24 @@ extension OlderSpelling {
 /// The schema and the tables of a whole model.
 package enum ModelSchema {
     /// Objects with a name of their own, in the order of the schema and of the documentation.
-    private static var objects: [(name: String, title: String, schema: JSONObject, [String])] {
-        func object<Object: ModelObject>(
-            _ name: String, _ type: Object.Type, _ title: String
-        ) -> (String, String, JSONObject, [String]) {
-            (name, title, type.schema(title), type.rows)
-        }
-        return [
-            object("collection", CollectionModel.self, "One collection."),
-            object("reference", Reference.self, "A field that holds the id of another entity."),
-            object("preferNewer", PreferNewerMembers.self, "The newer side of a conflict wins."),
-            object("access", AccessRule.self, "How the user gets and loses access to entities."),
-            object("since", SinceRule.self, "When only what changed since a time is listed."),
-            object("window", PullWindow.self, "The span around now that is listed."),
-            object("choice", ChoiceRule.self, "A field that must name an entity."),
-            object("rivals", RivalRule.self, "Entities that may not hold a state together."),
-            object("placeholder", PlaceholderRule.self, "What stands in for a missing entity."),
-            object("refetch", RefetchRule.self, "When the server is asked for it again."),
-            object("retention", RetentionRule.self, "How long entities are kept."),
-            object("settings", SyncSettings.self, "How often and how much the server is asked."),
-            object("backoff", BackoffSpan.self, "The waits after runs that failed."),
-            object("limit", RequestLimit.self, "How many requests may be sent in which time."),
-            object("remote", Remote.self, "The server."),
-            object("defaults", AdapterDefaults.self, "What an adapter gives to collections."),
-        ]
-    }
+    static let objects: [(name: String, type: any ModelObject.Type, title: String)] = [
+        ("collection", CollectionModel.self, "One collection."),
+        ("reference", Reference.self, "A field that holds the id of another entity."),
+        ("preferNewer", PreferNewerMembers.self, "The newer side of a conflict wins."),
+        ("access", AccessRule.self, "How the user gets and loses access to entities."),
+        ("since", SinceRule.self, "When only what changed since a time is listed."),
+        ("window", PullWindow.self, "The span around now that is listed."),
+        ("choice", ChoiceRule.self, "A field that must name an entity."),
+        ("rivals", RivalRule.self, "Entities that may not hold a state together."),
+        ("placeholder", PlaceholderRule.self, "What stands in for a missing entity."),
+        ("refetch", RefetchRule.self, "When the server is asked for it again."),
+        ("retention", RetentionRule.self, "How long entities are kept."),
+        ("settings", SyncSettings.self, "How often and how much the server is asked."),
+        ("backoff", BackoffSpan.self, "The waits after runs that failed."),
+        ("limit", RequestLimit.self, "How many requests may be sent in which time."),
+        ("remote", Remote.self, "The server."),
+        ("defaults", AdapterDefaults.self, "What an adapter gives to collections."),
+    ]
 
     private static let values: JSONObject = [
         "text": ["type": "string", "minLength": 1],
@@ -145,7 +138,8 @@ package enum ModelSchema {
             """)
         for (name, value) in root { schema[name] = value }
         var definitions = values
-        for (name, _, object, _) in objects {
+        for (name, type, title) in objects {
+            let object = type.schema(title)
             definitions[name] = .object(name == "remote" ? remote(object, adapters) : object)
         }
         schema["$defs"] = .object(definitions)
@@ -175,17 +169,17 @@ package enum ModelSchema {
 
     /// The names of all members, as the documentation has to name them.
     package static var memberNames: [String] {
-        let rows = ModelRegistration.rows + objects.flatMap(\.3)
+        let rows = ModelRegistration.rows + objects.flatMap { $0.type.rows }
         return rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
     }
 
     /// Every member in Markdown: a table for each object.
     package static var tables: String {
-        let all = [("", "The document.", JSONObject(), ModelRegistration.rows)] + objects
-        return all.map { name, title, _, rows in
+        let document = ("", ModelRegistration.self as any ModelObject.Type, "The document.")
+        return ([document] + objects).map { name, type, title in
             let head = name.isEmpty ? title : "`\(name)`: \(title)"
             return "\(head)\n\n| member | unless given | is |\n|---|---|---|\n"
-                + rows.joined(separator: "\n")
+                + type.rows.joined(separator: "\n")
         }.joined(separator: "\n\n")
     }
 }

@@ -61,6 +61,8 @@ extension CollectionModel {
     }
 }
 
+package typealias RivalRule = CollectionModel.RivalRule
+
 extension RivalRule: ModelObject {
     static let blank = RivalRule(whileNull: "", start: "")
 

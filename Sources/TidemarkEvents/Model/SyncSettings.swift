@@ -58,6 +58,8 @@ extension SyncSettings {
     }
 }
 
+package typealias BackoffSpan = SyncSettings.BackoffSpan
+
 extension SyncSettings {
     /// How many requests may be sent within a time: a sliding window.
     public struct RequestLimit: Sendable, Hashable {
@@ -82,6 +84,8 @@ extension SyncSettings {
         }
     }
 }
+
+package typealias RequestLimit = SyncSettings.RequestLimit
 
 extension SyncSettings {
     /// For how long answers of the server are kept as they came, so that a capsule of the last runs

@@ -15,7 +15,7 @@ package enum IssueKind: String, Sendable, CaseIterable {
 }
 
 /// `issue.answered`.
-package struct IssueAnswered: MemberPayload {
+package struct IssueAnswered: MemberPayload, EventPayload {
     /// Nil where the payload does not say.
     package var kind: IssueKind?
     /// Which of the conflicts that one event brought about.
@@ -40,4 +40,6 @@ package struct IssueAnswered: MemberPayload {
         PayloadMember("name", \.name, .text, .text) { $0.isEmpty },
         PayloadMember("answer", \.answer, .text, .plain),
     ]
+
+    package static func words(of event: Event) -> String? { "an issue of it answered" }
 }

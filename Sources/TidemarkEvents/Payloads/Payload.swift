@@ -72,57 +72,33 @@ package enum Payload: Sendable {
     package init(_ event: Event) { self = (try? Payload(reading: event)) ?? .unknown }
 }
 
-extension Event {
-    /// Its payload as the type of its kind; nil where it is of another kind, or can't be read.
-    package func read<Kind: MemberPayload>(_ type: Kind.Type) -> Kind? {
-        guard let form = kind.form, case .members(let own) = form, own == type else { return nil }
-        return schemaVersion == 0 ? try? Kind(reading: payload) : nil
-    }
-}
-
-extension Event {
-    /// Whether its payload is an object of ours, in this version's shape.
-    package var holdsMembers: Bool {
-        if schemaVersion == 0, case .members = kind.form { true } else { false }
-    }
-}
-
-/// What stands in the payloads of a kind.
-package enum PayloadForm: Sendable {
-    /// An entity, or what was left of it.
-    case document
-    /// The difference between two documents.
-    case patch
-    /// A model.
-    case registration
-    /// Members of ours.
-    case members(any MemberPayload.Type)
-    case nothing
-}
-
 extension EventKind {
-    /// What stands in its payloads; nil for a kind of another version.
-    package var form: PayloadForm? {
+    /// The type that knows its payloads; nil for a kind of another version.
+    package var owner: (any EventPayload.Type)? {
         switch self {
-        case .storeOpened: .members(StoreOpened.self)
-        case .modelRegistered: .registration
-        case .localCreated, .serverUpserted, .serverDeleted: .document
-        case .localUpdated: .patch
-        case .localDeleted, .localDiscarded, .localRetried: .nothing
-        case .issueAnswered: .members(IssueAnswered.self)
-        case .timerFired: .members(TimerFired.self)
-        case .ruleAnswered: .members(RuleAnswered.self)
-        case .syncStarted: .members(SyncStarted.self)
-        case .syncFinished: .members(SyncFinished.self)
-        case .requestSent: .members(RequestSent.self)
-        case .requestAnswered: .members(RequestAnswered.self)
-        case .requestFailed: .members(RequestFailed.self)
-        case .serverDescribed: .members(ServerDescribed.self)
-        case .serverUnreadable: .members(ServerUnreadable.self)
-        case .pullPage: .members(PullPage.self)
-        case .pullCompleted: .members(PullCompleted.self)
-        case .pushAccepted: .members(PushAccepted.self)
-        case .pushRejected: .members(PushRejected.self)
+        case .storeOpened: StoreOpened.self
+        case .modelRegistered: ModelRegistered.self
+        case .localCreated: LocalCreated.self
+        case .localUpdated: LocalUpdated.self
+        case .localDeleted: LocalDeleted.self
+        case .localDiscarded: LocalDiscarded.self
+        case .localRetried: LocalRetried.self
+        case .issueAnswered: IssueAnswered.self
+        case .timerFired: TimerFired.self
+        case .ruleAnswered: RuleAnswered.self
+        case .syncStarted: SyncStarted.self
+        case .syncFinished: SyncFinished.self
+        case .requestSent: RequestSent.self
+        case .requestAnswered: RequestAnswered.self
+        case .requestFailed: RequestFailed.self
+        case .serverUpserted: ServerUpserted.self
+        case .serverDeleted: ServerDeleted.self
+        case .serverDescribed: ServerDescribed.self
+        case .serverUnreadable: ServerUnreadable.self
+        case .pullPage: PullPage.self
+        case .pullCompleted: PullCompleted.self
+        case .pushAccepted: PushAccepted.self
+        case .pushRejected: PushRejected.self
         case .unknown: nil
         }
     }

@@ -1,7 +1,7 @@
 // PullCompleted.swift — a collection was listed to its end.
 
 /// `pull.completed`.
-package struct PullCompleted: MemberPayload {
+package struct PullCompleted: MemberPayload, EventPayload {
     package var scope = ""
     package var isComplete = true
     /// Whether it was a list of everything.

@@ -1,7 +1,7 @@
 // PullPage.swift — which entities a page names.
 
 /// `pull.page`.
-package struct PullPage: MemberPayload {
+package struct PullPage: MemberPayload, EventPayload {
     /// What stands in the log of an entity that a page names.
     package enum Place: Sendable, Hashable {
         /// The event with the server's word.
@@ -36,6 +36,8 @@ package struct PullPage: MemberPayload {
     ]
 
     package var gist: String? { ids.count == 1 ? "1 id" : "\(ids.count) ids" }
+
+    package static let cut = PayloadCut.unlessKept
 
     /// The entities that are there.
     package var named: [String] { ids(where: { $0 != .absent }) }

@@ -74,3 +74,15 @@ package struct RequestAnswered: MemberPayload {
     /// Whether the server says that there is nothing of what was asked after.
     package var isGone: Bool { status == 404 || status == 410 }
 }
+
+extension RequestAnswered: EventPayload {
+    /// `answered with 503 (server), asking to wait 30 s`.
+    package static func words(of event: Event) -> String? {
+        let answer = RequestAnswered(stored: event.payload)
+        var words = "answered with \(answer.status)"
+        if let failure = answer.failure { words += " (\(failure.rawValue))" }
+        if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
+        if answer.mayHaveArrived { words += "; it may have arrived all the same" }
+        return words
+    }
+}

@@ -30,3 +30,15 @@ package struct RequestFailed: MemberPayload {
 
     package var neverArrived: Bool { mayHaveArrived == false }
 }
+
+extension RequestFailed: EventPayload {
+    /// `no answer: timeout; it may have arrived`.
+    package static func words(of event: Event) -> String? {
+        guard let failure = event.read(RequestFailed.self) else { return "no answer" }
+        var words = "no answer"
+        if !failure.error.isEmpty { words += ": \(failure.error)" }
+        words += failure.neverArrived ? "; it did not arrive" : "; it may have arrived"
+        if let detail = failure.detail, !detail.isEmpty { words += " (\(detail))" }
+        return words
+    }
+}

@@ -1,7 +1,7 @@
 // RequestSent.swift — a request, as it was sent.
 
 /// `request.sent`.
-package struct RequestSent: MemberPayload {
+package struct RequestSent: MemberPayload, EventPayload {
     package var method: String?
     /// From the server's root on, with the query.
     package var path: String?
@@ -36,6 +36,14 @@ package struct RequestSent: MemberPayload {
     ]
 
     package var gist: String? { [method, path].compactMap(\.self).joined(separator: " ") }
+
+    /// `sent with PUT /v1/…`.
+    package static func words(of event: Event) -> String? {
+        guard let request = event.read(RequestSent.self)?.gist, !request.isEmpty else {
+            return "sent"
+        }
+        return (event.mutation == nil ? "asked for with " : "sent with ") + request
+    }
 
     /// Whether it changes something on the server: one write, or a batch of them.
     package var isWrite: Bool { covers != nil || writes != nil }

@@ -1,7 +1,7 @@
 // RuleAnswered.swift — what a rule of the app decided.
 
 /// `rule.answered`.
-package struct RuleAnswered: MemberPayload {
+package struct RuleAnswered: MemberPayload, EventPayload {
     /// The rule's name.
     package var rule = ""
     package var version: Int64 = 0
@@ -20,6 +20,8 @@ package struct RuleAnswered: MemberPayload {
     ]
 
     package var gist: String? { rule }
+
+    package static func words(of event: Event) -> String? { "the app's rule answered" }
 }
 
 extension PayloadCodec<ConflictAnswer> {

@@ -1,7 +1,7 @@
 // ServerDescribed.swift — what the server says of its collections.
 
 /// `server.described`.
-package struct ServerDescribed: MemberPayload {
+package struct ServerDescribed: MemberPayload, EventPayload {
     /// What tells each collection from earlier ones of its name.
     package var epochs: [Named<Revision>] = []
 

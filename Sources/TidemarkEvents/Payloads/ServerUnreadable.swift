@@ -1,7 +1,7 @@
 // ServerUnreadable.swift — what the server sent as an entity, and is none.
 
 /// `server.unreadable`.
-package struct ServerUnreadable: MemberPayload {
+package struct ServerUnreadable: MemberPayload, EventPayload {
     /// What the record goes by: its id, or the digest.
     package var name = ""
     /// The SHA-256 of its bytes, in hexadecimal digits.

@@ -1,7 +1,7 @@
 // StoreOpened.swift — who writes: logged when any of it changed.
 
 /// `store.opened`.
-package struct StoreOpened: MemberPayload {
+package struct StoreOpened: MemberPayload, EventPayload {
     /// The library and its version: `tidemark 0.9`.
     package var build = ""
     /// Whose data the store holds; nil where the app does not say.

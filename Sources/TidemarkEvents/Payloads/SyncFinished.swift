@@ -110,3 +110,5 @@ extension PayloadCodec<RunOutcome> {
             append: { JSON.appendString($0.word, to: &$1) })
     }
 }
+
+extension SyncFinished: EventPayload {}

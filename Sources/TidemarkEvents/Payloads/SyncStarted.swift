@@ -54,7 +54,7 @@ extension PayloadCodec<SyncScope> {
 }
 
 /// `sync.started`.
-package struct SyncStarted: MemberPayload {
+package struct SyncStarted: MemberPayload, EventPayload {
     package var run = RunStart()
     /// What chance the run had.
     package var seed: UInt64?

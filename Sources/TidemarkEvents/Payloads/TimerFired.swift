@@ -1,7 +1,7 @@
 // TimerFired.swift — a timer went off.
 
 /// `timer.fired`.
-package struct TimerFired: MemberPayload {
+package struct TimerFired: MemberPayload, EventPayload {
     /// What timers are for.
     package enum Timer: String, Sendable {
         /// What need not be kept is pruned.

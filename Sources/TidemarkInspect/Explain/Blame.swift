@@ -144,17 +144,16 @@ extension EntityStep {
             if withdrawn(change) != nil { return .rule }
             return after.isPlaceholder ? .placeholder : .other
         }
-        switch event.kind {
-        case .localCreated: return .created
-        case .localUpdated, .localDeleted: return .edit
-        case .localDiscarded: return .discard
-        case .serverUpserted, .serverDeleted:
+        switch event.kind.family {
+        case .local(.created): return .created
+        case .local(.updated), .local(.deleted): return .edit
+        case .local(.discarded): return .discard
+        case .word:
             if decision?.result == "merged" { return .merge }
             return event.mutation == nil ? .pull : .answer
-        case .pushAccepted, .pushRejected, .requestAnswered, .requestFailed: return .answer
-        case .storeOpened, .modelRegistered, .localRetried, .issueAnswered, .timerFired,
-            .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .serverDescribed,
-            .serverUnreadable, .pullPage, .pullCompleted, .unknown:
+        case .push, .answer: return .answer
+        case .store, .model, .local(.retried), .app, .runStart, .runEnd, .request, .notice, .list,
+            .unknown:
             return .other
         }
     }

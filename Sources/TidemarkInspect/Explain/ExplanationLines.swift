@@ -64,7 +64,7 @@ extension EntityExplanation {
         // What was refused is told with what waits.
         for issue in issues where issue.kind != .rejected {
             let id = issue.index == 0 ? "\(issue.position)" : "\(issue.position).\(issue.index)"
-            reasons.append("an open issue, \(id): \(RequestWords.plain(issue.message))")
+            reasons.append("an open issue, \(id): \(EventText.printable(issue.message))")
         }
         return reasons
     }

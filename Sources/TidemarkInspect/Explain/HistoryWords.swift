@@ -1,6 +1,6 @@
 // HistoryWords.swift — what an event means for the entity that it touched, in a few words.
 
-package import TidemarkEvents
+import TidemarkEvents
 package import TidemarkViews
 
 extension EntityStep {
@@ -9,32 +9,13 @@ extension EntityStep {
     /// - Parameter decisions: those about the entity that were made at the event.
     package func words(_ decisions: [DecisionRow]) -> String {
         guard isOwn else { return consequence(decisions) }
-        return switch event.kind {
-        case .localCreated: "created here"
-        case .localUpdated: "edited here"
-        case .localDeleted: "deleted here"
-        case .localDiscarded: "given up by the user"
-        case .localRetried: "to be sent again, says the user"
-        case .issueAnswered: "an issue of it answered"
-        case .ruleAnswered: "the app's rule answered"
-        case .requestSent: RequestWords.sent(event)
-        case .requestAnswered: RequestWords.answered(event)
-        case .requestFailed: RequestWords.failed(event)
-        case .pushAccepted: acceptance
-        case .pushRejected: RequestWords.refused(event)
-        case .serverUpserted: said
-        case .serverDeleted: deleted
-        case .storeOpened, .modelRegistered, .timerFired, .syncStarted, .syncFinished,
-            .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted, .unknown:
-            consequence(decisions)
+        return switch event.kind.family {
+        case .word(.upserted): said
+        case .word(.deleted): deleted
+        case .store, .model, .local, .app, .runStart, .runEnd, .request, .answer, .notice, .list,
+            .push, .unknown:
+            event.words.map(EventText.printable) ?? consequence(decisions)
         }
-    }
-
-    private var acceptance: String {
-        guard let id = event.read(PushAccepted.self)?.serverID else {
-            return "accepted by the server"
-        }
-        return "accepted by the server; on the server it is " + RequestWords.plain(id)
     }
 
     private var said: String {
@@ -82,53 +63,5 @@ extension EntityStep {
         if after.triedAt != before.triedAt { return "asked for, and the server has none" }
         if after.pending.count < before.pending.count { return "what followed, follows no more" }
         return "changed with \(event.kind)"
-    }
-}
-
-/// Requests and their answers in words; what came from a server is shown as one line of text.
-package enum RequestWords {
-    /// `sent with PUT /v1/…`.
-    package static func sent(_ event: Event) -> String {
-        guard let request = event.read(RequestSent.self)?.gist, !request.isEmpty else {
-            return "sent"
-        }
-        return (event.mutation == nil ? "asked for with " : "sent with ") + plain(request)
-    }
-
-    /// `answered with 503 (server), asking to wait 30 s`.
-    package static func answered(_ event: Event) -> String {
-        let answer = RequestAnswered(stored: event.payload)
-        var words = "answered with \(answer.status)"
-        if let failure = answer.failure { words += " (\(plain(failure.rawValue)))" }
-        if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
-        if answer.mayHaveArrived { words += "; it may have arrived all the same" }
-        return words
-    }
-
-    /// `no answer: timeout; it may have arrived`.
-    package static func failed(_ event: Event) -> String {
-        guard let failure = event.read(RequestFailed.self) else { return "no answer" }
-        var words = "no answer"
-        if !failure.error.isEmpty { words += ": \(plain(failure.error))" }
-        words += failure.neverArrived ? "; it did not arrive" : "; it may have arrived"
-        if let detail = failure.detail, !detail.isEmpty { words += " (\(plain(detail)))" }
-        return words
-    }
-
-    /// `refused with 402: The plan has no more projects`.
-    package static func refused(_ event: Event) -> String {
-        let refusal = PushRejected(stored: event.payload)
-        return refused(refusal.status, refusal.message)
-    }
-
-    /// The same of what is known of a refusal; without a status nothing was sent.
-    package static func refused(_ status: UInt32, _ message: String) -> String {
-        let words = status == 0 ? "not sent" : "refused with \(status)"
-        return message.isEmpty ? words : words + ": " + plain(message)
-    }
-
-    /// Text of a server without what would change a terminal.
-    package static func plain(_ text: String) -> String {
-        EventLine.onOneLine(Array(text.utf8))
     }
 }

@@ -148,9 +148,7 @@ extension OutboxExplanation {
 
     private var answerWords: String {
         guard let answer else { return "; no answer is known" }
-        let words =
-            answer.event.kind == .requestFailed
-            ? RequestWords.failed(answer.event) : RequestWords.answered(answer.event)
+        let words = EventText.printable(answer.event.words ?? "")
         let date = EventLine.time(answer.event.recordedAt)
         return "; \(words) (\(answer.position), \(date))"
     }

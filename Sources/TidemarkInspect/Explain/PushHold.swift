@@ -94,7 +94,7 @@ extension PushHold {
     package var words: String {
         switch self {
         case .refused(let position, let status, let message):
-            "\(RequestWords.refused(status, message)) (\(position))"
+            "\(Self.refusal(status, message)) (\(position))"
         case .unanswered(let call): "sent at \(call), and what became of it is not known"
         case .failing(let failing):
             "\(failing.sentence); again \(failing.gate.microseconds / 1_000_000) s later"
@@ -106,11 +106,15 @@ extension PushHold {
         case .reference(let key, .goesFirst(let position)):
             "refers to \(key), made here at \(position), which goes first"
         case .reference(let key, .refused(let position, let status, let message)):
-            "refers to \(key): \(RequestWords.refused(status, message)) (\(position))"
+            "refers to \(key): \(Self.refusal(status, message)) (\(position))"
         case .reference(let key, .outOfReach): "refers to \(key), which is out of reach"
         case .reference(let key, .waits(let other, let position)):
             "refers to \(key), which waits for \(other) (\(position))"
         }
+    }
+
+    private static func refusal(_ status: UInt32, _ message: String) -> String {
+        EventText.printable(PushRejected(status: status, message: message).words)
     }
 
     /// Whether nothing happens before somebody does something about this entity or another one.

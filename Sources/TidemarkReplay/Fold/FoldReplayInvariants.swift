@@ -88,14 +88,12 @@ extension Event {
     /// Whether it is an edit of an entity with a payload of the right shape.
     fileprivate var isUnderstoodEdit: Bool {
         guard key != nil, schemaVersion == 0 else { return false }
-        return switch kind {
-        case .localCreated: isObject && (try? JSONDocument(parsing: payload)) != nil
-        case .localUpdated: (try? Patch(parsing: payload)) != nil
-        case .localDeleted: true
-        case .storeOpened, .modelRegistered, .localDiscarded, .localRetried, .issueAnswered,
-            .timerFired, .ruleAnswered, .syncStarted, .syncFinished, .requestSent,
-            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
-            .serverUnreadable, .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .unknown:
+        return switch kind.family {
+        case .local(.created): isObject && (try? JSONDocument(parsing: payload)) != nil
+        case .local(.updated): (try? Patch(parsing: payload)) != nil
+        case .local(.deleted): true
+        case .store, .model, .local(.discarded), .local(.retried), .app, .runStart, .runEnd,
+            .request, .answer, .word, .notice, .list, .push, .unknown:
             false
         }
     }

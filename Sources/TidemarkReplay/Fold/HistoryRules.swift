@@ -43,15 +43,12 @@ struct HistoryRules: Sendable {
             var named = [event.cause, event.call, event.mutation, event.sync].compactMap(\.self)
             if event.kind == .requestSent { named += Self.covered(by: event) }
             var all = named.compactMap { places[$0] }.filter { $0 < index }
-            switch event.kind {
-            case .requestAnswered: if let call = event.call { answers[call] = index }
-            case .pushAccepted, .pushRejected, .serverUpserted, .serverDeleted, .pullPage,
-                .serverDescribed, .serverUnreadable, .pullCompleted:
+            switch event.kind.family {
+            case .answer:
+                if event.kind == .requestAnswered, let call = event.call { answers[call] = index }
+            case .word, .notice, .list, .push:
                 if let answer = event.call.flatMap({ answers[$0] }) { all.append(answer) }
-            case .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
-                .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered,
-                .syncStarted, .syncFinished, .requestSent, .requestFailed, .unknown:
-                break
+            case .store, .model, .local, .app, .runStart, .runEnd, .request, .unknown: break
             }
             if let cause = event.cause.flatMap({ places[$0] }), cause < index,
                 entries[cause].event.kind == .ruleAnswered
@@ -110,19 +107,17 @@ struct HistoryRules: Sendable {
     /// Whether an event can happen where the views are as they are.
     static func allows(_ event: Event, _ fold: Fold) throws -> Bool {
         guard let key = event.key else { return true }
-        switch event.kind {
-        case .localCreated: return try fold.entity(key).content == nil
-        case .localUpdated, .localDeleted: return try fold.entity(key).content != nil
-        case .localDiscarded: return try !fold.entity(key).pending.isEmpty
-        case .localRetried: return try fold.entity(key).pending.contains(where: \.isRefused)
-        case .requestSent:
+        switch event.kind.family {
+        case .local(.created): return try fold.entity(key).content == nil
+        case .local(.updated), .local(.deleted): return try fold.entity(key).content != nil
+        case .local(.discarded): return try !fold.entity(key).pending.isEmpty
+        case .local(.retried): return try fold.entity(key).pending.contains(where: \.isRefused)
+        case .request:
             guard let last = event.mutation else { return true }
             let row = try fold.entity(fold.resolve(key))
             return row.attempt == nil && row.pending.contains { $0.position == last }
-        case .storeOpened, .modelRegistered, .issueAnswered, .timerFired, .ruleAnswered,
-            .syncStarted, .syncFinished, .requestAnswered, .requestFailed, .serverUpserted,
-            .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted,
-            .pushAccepted, .pushRejected, .unknown:
+        case .store, .model, .app, .runStart, .runEnd, .answer, .word, .notice, .list, .push,
+            .unknown:
             return true
         }
     }

@@ -83,15 +83,10 @@ extension Shrinker {
         }
         return current.indexes.filter { index in
             let entry = source.entries[index]
-            switch entry.event.kind {
-            case .localCreated, .localUpdated: return !sent.contains(entry.position)
-            case .serverUpserted, .pullPage:
-                return entry.event.call.map { !answers.contains($0) } ?? true
-            case .storeOpened, .modelRegistered, .localDeleted, .localDiscarded, .localRetried,
-                .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .syncFinished,
-                .requestSent, .requestAnswered, .requestFailed, .serverDeleted, .serverDescribed,
-                .serverUnreadable, .pullCompleted, .pushAccepted, .pushRejected, .unknown:
-                return false
+            switch entry.event.cut {
+            case .unlessSent: return !sent.contains(entry.position)
+            case .unlessKept: return entry.event.call.map { !answers.contains($0) } ?? true
+            case .nothing: return false
             }
         }
     }
@@ -169,10 +164,12 @@ private struct PayloadFields {
         fixed = Set(
             ([collection?.idField ?? "id"] + [collection?.lastChangeField].compactMap(\.self))
                 .map(ExactString.init))
-        let isEdit = event.kind == .localUpdated
-        patch = isEdit ? try? Patch(parsing: event.payload) : nil
-        let hasDocument = !isEdit && event.entity != nil
-        document = hasDocument ? try? JSONDocument(parsing: event.payload) : nil
+        switch event.kind.form {
+        case .patch: (document, patch) = (nil, try? Patch(parsing: event.payload))
+        case .document where event.entity != nil:
+            (document, patch) = (try? JSONDocument(parsing: event.payload), nil)
+        case .document, .registration, .members, .nothing, nil: (document, patch) = (nil, nil)
+        }
     }
 
     var names: [String] {

@@ -99,14 +99,6 @@ extension Journal {
 extension Event {
     /// Whether the user did it here.
     var isLocal: Bool {
-        switch kind {
-        case .localCreated, .localUpdated, .localDeleted, .localDiscarded, .localRetried:
-            true
-        case .storeOpened, .modelRegistered, .issueAnswered, .timerFired, .ruleAnswered,
-            .syncStarted, .syncFinished, .requestSent, .requestAnswered, .requestFailed,
-            .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage,
-            .pullCompleted, .pushAccepted, .pushRejected, .unknown:
-            false
-        }
+        if case .local = kind.family { true } else { false }
     }
 }

@@ -57,7 +57,7 @@ private struct DumpSchema {
                 try schema.members(payload) == ours.union(isAnswer ? ["answer"] : []), "\(kind)")
             count += 1
         }
-        #expect(count == 15)
+        #expect(count >= 15)
     }
 
     @Test func `has the members of what stands inside of payloads`() throws {

@@ -29,15 +29,12 @@ struct FoldChoices: FoldRule {
     func isAsked(
         by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
     ) -> Bool {
-        switch event.kind {
-        case .modelRegistered, .syncFinished: true
-        case .pullPage, .pullCompleted:
+        switch event.kind.family {
+        case .model, .runEnd: true
+        case .list:
             event.collection == collection.name || event.collection == model.collections.last?.name
                 || collection.choices.contains { $0.collection == event.collection }
-        case .storeOpened, .localCreated, .localUpdated, .localDeleted, .localDiscarded,
-            .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
-            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
-            .serverUnreadable, .pushAccepted, .pushRejected, .unknown:
+        case .store, .local, .app, .runStart, .request, .answer, .word, .notice, .push, .unknown:
             false
         }
     }

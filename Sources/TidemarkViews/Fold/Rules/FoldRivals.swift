@@ -39,16 +39,16 @@ struct FoldRivals: FoldRule {
     ) throws -> Bool {
         // The stop of a loser is a time.
         guard let rule = collection.rivals, try !fold.isTimeInDoubt() else { return false }
-        switch event.kind {
-        case .modelRegistered, .syncFinished: return true
-        case .pullPage, .pullCompleted:
+        switch event.kind.family {
+        case .model, .runEnd: return true
+        case .list:
             // An entity is hidden and shown with its owner, so that a list of owners counts too.
             let owner = collection.ownerReference?.collection
             return event.collection == collection.name || event.collection == owner
         case _ where event.collection != collection.name: return false
-        case .pushAccepted, .pushRejected:
+        case .push:
             return try event.key.map { try fold.runners(collection.name)[$0] != nil } ?? false
-        case .localUpdated:
+        case .local(.updated):
             // An edit of other fields, of an entity without the state, changes nothing for those
             // that have it; but where the stop depends on when others were changed.
             guard rule.stop != .nextStartNotOlder, let key = event.key,
@@ -58,10 +58,7 @@ struct FoldRivals: FoldRule {
             return fields.contains {
                 $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
             }
-        case .storeOpened, .localCreated, .localDeleted, .localDiscarded, .localRetried,
-            .issueAnswered, .timerFired, .ruleAnswered, .syncStarted, .requestSent,
-            .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed,
-            .serverUnreadable, .unknown:
+        case .store, .local, .app, .runStart, .request, .answer, .word, .notice, .unknown:
             return true
         }
     }

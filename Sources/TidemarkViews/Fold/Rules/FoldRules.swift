@@ -60,15 +60,12 @@ extension Fold {
     /// Whether anything may follow for other entities than those that the event is about.
     func isToBeFollowed(_ event: Event) throws -> Bool {
         guard event.schemaVersion == 0 else { return false }
-        switch event.kind {
-        case .modelRegistered: break
-        case .localCreated, .localUpdated, .localDeleted, .localDiscarded, .pushAccepted,
-            .pushRejected, .pullPage, .pullCompleted:
+        switch event.kind.family {
+        case .model: break
+        case .local(.created), .local(.updated), .local(.deleted), .local(.discarded), .push, .list:
             if event.collection == nil { return false }
-        case .syncFinished: if event.sync == nil, !isDoubtOver { return false }
-        case .storeOpened, .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted,
-            .requestSent, .requestAnswered, .requestFailed, .serverUpserted, .serverDeleted,
-            .serverDescribed, .serverUnreadable, .unknown:
+        case .runEnd: if event.sync == nil, !isDoubtOver { return false }
+        case .store, .local(.retried), .app, .runStart, .request, .answer, .word, .notice, .unknown:
             return false
         }
         return try !rules().following.isEmpty
