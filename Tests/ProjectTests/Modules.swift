@@ -58,7 +58,8 @@ let modules: [String: Module] = [
         ]),
     "Tools/Benchmarks": Module(
         imports: [
-            "Tidemark", "TidemarkInspect", "TidemarkSync", "GRDB", "CFloor", "Foundation",
+            "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "GRDB", "CFloor",
+            "HTTPTypes", "Foundation",
         ]),
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(

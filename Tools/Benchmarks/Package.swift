@@ -18,6 +18,7 @@ let package = Package(
                 .product(name: "Tidemark", package: "tidemark"),
                 .product(name: "TidemarkInspect", package: "tidemark"),
                 .product(name: "TidemarkSync", package: "tidemark"),
+                .product(name: "TidemarkHTTP", package: "tidemark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
     ]

@@ -115,7 +115,8 @@ extension Capsule {
             for entry in commit.entries {
                 guard let run = entry.event.sync, let own = kept[entry.position] else { continue }
                 try journal.log.kept.keep(
-                    own, of: run, at: entry.position, sharing: [], bytesMax: .max, transaction)
+                    try AnswerTable.stored(own, sharing: []), of: run, at: entry.position,
+                    bytesMax: .max, transaction)
             }
         }
         for body in bodies { try journal.log.place(body, transaction) }

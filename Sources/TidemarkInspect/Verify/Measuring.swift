@@ -21,6 +21,18 @@ import TidemarkViews
         }
     }
 
+    /// How many bytes of answers a store keeps beside its log.
+    public static func keptBytes(of replica: Replica) -> Int {
+        let journal = replica.journal
+        let bytes = try? journal.environment.read { transaction in
+            let kept = journal.log.kept
+            return try kept.runs(transaction).reduce(0) { sum, run in
+                try sum + Int(clamping: kept.bytes(of: run, transaction) ?? 0)
+            }
+        }
+        return bytes ?? 0
+    }
+
     /// Appends one commit of entities as a server said them.
     public static func pull(
         _ entities: [(id: String, document: [UInt8])], of collection: CollectionName,

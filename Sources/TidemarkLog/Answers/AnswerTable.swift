@@ -26,20 +26,26 @@ package struct AnswerTable: Sendable {
 
     // MARK: Keeping
 
+    /// Answers as they are stored.
+    ///
+    /// - Parameter payloads: those of the events that follow from them, in their order.
+    package static func stored(
+        _ answers: [KeptAnswer], sharing payloads: [(position: Position, bytes: [UInt8])]
+    ) throws -> [UInt8] {
+        [format] + (try Zstd.compress(answers.map { $0.cut(by: payloads) }.encoded, level: 1))
+    }
+
     /// Keeps the answers that an event names.
     ///
     /// - Parameters:
-    ///   - payloads: those of the events that follow from them, in their order.
+    ///   - stored: what ``stored(_:sharing:)`` made of them.
     ///   - bytesMax: the most that the run may have in the table; of one with more nothing is kept.
     package func keep(
-        _ answers: [KeptAnswer], of run: Position, at position: Position,
-        sharing payloads: [(position: Position, bytes: [UInt8])], bytesMax: Int,
+        _ stored: [UInt8], of run: Position, at position: Position, bytesMax: Int,
         _ transaction: borrowing WriteTransaction
     ) throws {
         let before = try bytes(of: run, transaction) ?? 0
         guard before != Self.tooMuch else { return }
-        let frame = try Zstd.compress(answers.map { $0.cut(by: payloads) }.encoded)
-        let stored = [Self.format] + frame
         let after = before + UInt64(stored.count)
         guard after <= UInt64(clamping: bytesMax) else {
             try remove(run, transaction)

@@ -5,6 +5,7 @@
 // is cut: what is the payload of an event stands there as that event's position.
 
 package import TidemarkEvents
+import TidemarkStore
 
 /// An answer of a server as it came, or that none came.
 package struct KeptAnswer: Sendable, Hashable {
@@ -67,6 +68,9 @@ package struct KeptAnswer: Sendable, Hashable {
         set { parts = newValue.isEmpty ? [] : [.bytes(newValue)] }
     }
 
+    /// How long the body is, without what lies elsewhere.
+    package var bodyBytes: Int { parts.reduce(0) { $0 + $1.count } }
+
     /// Whether nothing of its body lies elsewhere.
     package var isWhole: Bool {
         parts.allSatisfy { if case .bytes = $0 { true } else { false } } && parts.count <= 1
@@ -82,8 +86,9 @@ package struct KeptAnswer: Sendable, Hashable {
 // MARK: The message
 
 extension KeptAnswer {
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter(capacity: 64 + body.count)
+    /// Everything before the body.
+    private var head: [UInt8] {
+        var writer = ProtoWriter()
         if let request { writer.message(1, request.encoded) }
         writer.varint(2, UInt64(clamping: overtook))
         if let uptime { writer.signed(3, uptime) }
@@ -96,15 +101,28 @@ extension KeptAnswer {
         }
         writer.string(6, error)
         writer.string(7, detail)
-        for part in parts {
-            var inner = ProtoWriter()
-            switch part {
-            case .bytes(let bytes): inner.bytes(1, bytes)
-            case .payload(let position): inner.position(2, position)
-            }
-            writer.message(8, inner.bytes)
-        }
         return writer.bytes
+    }
+
+    /// Hands over the bytes of the answer as a member of the message, piece by piece: a body is
+    /// long, and copied as seldom as can be.
+    fileprivate func encode(_ piece: (ArraySlice<UInt8>) -> Void) {
+        let head = head
+        let ends = parts.map(\.end)
+        let count = zip(parts, ends).reduce(head.count) { count, part in
+            count + ProtoWriter.size(ofBytes: part.1.count + part.0.count)
+        }
+        var writer = ProtoWriter()
+        writer.begin(1, bytes: count)
+        piece(writer.bytes[...])
+        piece(head[...])
+        for (part, end) in zip(parts, ends) {
+            writer.removeAll()
+            writer.begin(8, bytes: end.count + part.count)
+            piece(writer.bytes[...])
+            piece(end[...])
+            if case .bytes(let bytes) = part { piece(bytes[...]) }
+        }
     }
 
     /// - Throws: ``ProtoError`` for what no version writes.
@@ -169,12 +187,28 @@ extension KeptAnswer.Request {
     }
 }
 
+extension KeptAnswer.Part {
+    /// What stands before the bytes, or in their place.
+    fileprivate var end: [UInt8] {
+        var writer = ProtoWriter()
+        switch self {
+        case .bytes(let bytes): writer.begin(1, bytes: bytes.count)
+        case .payload(let position): writer.position(2, position)
+        }
+        return writer.bytes
+    }
+
+    /// How many bytes there are.
+    fileprivate var count: Int { if case .bytes(let bytes) = self { bytes.count } else { 0 } }
+}
+
 extension [KeptAnswer] {
     /// The message with all of them.
     package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        for answer in self { writer.message(1, answer.encoded) }
-        return writer.bytes
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(reduce(0) { $0 + $1.bodyBytes + 512 })
+        for answer in self { answer.encode { bytes += $0 } }
+        return bytes
     }
 
     /// - Throws: ``ProtoError`` for what no version writes.
@@ -190,7 +224,13 @@ extension [KeptAnswer] {
     /// By what an event names them; without any it names none.
     package var name: KeptName {
         if isEmpty { return KeptName() }
-        let reference = BodyReference(to: encoded)
-        return KeptName(length: reference.bytes, digest: reference.digits)
+        var (hash, length) = (SHA256Stream(), UInt64(0))
+        for answer in self {
+            answer.encode { piece in
+                hash.add(piece)
+                length += UInt64(piece.count)
+            }
+        }
+        return KeptName(length: length, digest: Hexadecimal.encode(hash.digest))
     }
 }

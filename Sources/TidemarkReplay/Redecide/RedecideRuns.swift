@@ -141,7 +141,8 @@ struct RecordedRun: Sendable {
         var (low, high) = (0, writes.count)
         while low < high {
             let middle = (low + high) / 2
-            if writes[middle].position < range.lowerBound { low = middle + 1 } else { high = middle }
+            let isBefore = writes[middle].position < range.lowerBound
+            (low, high) = isBefore ? (middle + 1, high) : (low, middle)
         }
         return low < writes.count && range.contains(writes[low].position) ? writes[low] : nil
     }

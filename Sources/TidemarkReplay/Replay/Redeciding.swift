@@ -16,6 +16,8 @@ struct Redeciding {
     }
 
     let model: SyncModel?
+    /// That of the remote, where none is given.
+    let adapter: (any ServerAdapter)?
     let through: Position?
     let inject: [Injection]
     let rules: [ConflictRule]
@@ -25,11 +27,16 @@ struct Redeciding {
         if let model, registration?.model != model {
             return .impossible("another model was given than the log's")
         }
-        guard let remote = registration?.remote else {
+        let adapter: any ServerAdapter
+        if let own = self.adapter {
+            adapter = own
+        } else if let remote = registration?.remote {
+            do { adapter = try remote.makeAdapter() } catch {
+                return .impossible("\(error); hand over the app's own: Replay(…, adapter:)")
+            }
+        } else {
             return .impossible("it names no server that was synced with")
         }
-        let adapter: any ServerAdapter
-        do { adapter = try remote.makeAdapter() } catch { return .impossible("\(error)") }
         let decided = try await ScratchDirectory.with { scratch in
             try await redecide(
                 capsule, adapter: adapter, rules: rules, through: through,

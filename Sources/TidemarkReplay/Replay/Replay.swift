@@ -3,6 +3,7 @@
 import TidemarkCapsule
 public import TidemarkEvents
 import TidemarkInspect
+public import TidemarkSync
 import TidemarkViews
 
 /// The replay of a recorded log by the code of today, for tests.
@@ -24,6 +25,7 @@ public struct Replay: Sendable {
 
     let source: ReplaySource
     let model: SyncModel?
+    let adapter: (any ServerAdapter)?
     let mode: Mode
     let through: Position?
     let inject: [Injection]
@@ -35,16 +37,20 @@ public struct Replay: Sendable {
     ///   - source: where the log is.
     ///   - model: a model instead of those in the log, for example that of the app as it is now;
     ///     nil for the log's own.
+    ///   - adapter: the app's own adapter, where the log's remote names one that only the app has,
+    ///     or another one than that; nil for the one that it names.
     ///   - mode: what is replayed.
     ///   - through: the last event; a commit is replayed whole or not at all.
     ///   - inject: what happens otherwise than it was recorded.
     ///   - rules: the app's own rules for conflicts.
     public init(
-        _ source: ReplaySource, _ model: SyncModel? = nil, mode: Mode = .both,
-        through: Position? = nil, inject: [Injection] = [], rules: [ConflictRule] = []
+        _ source: ReplaySource, _ model: SyncModel? = nil,
+        adapter: (any ServerAdapter)? = nil, mode: Mode = .both, through: Position? = nil,
+        inject: [Injection] = [], rules: [ConflictRule] = []
     ) {
         self.source = source
         self.model = model
+        self.adapter = adapter
         self.mode = mode
         self.through = through
         self.inject = inject
@@ -94,7 +100,7 @@ public struct Replay: Sendable {
             return reports
         }
         let decided = try await Redeciding(
-            model: model, through: through, inject: inject, rules: rules
+            model: model, adapter: adapter, through: through, inject: inject, rules: rules
         ).report(of: capsule)
         switch decided {
         case .report(let report): reports.append(report)

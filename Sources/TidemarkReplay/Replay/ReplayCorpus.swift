@@ -8,6 +8,7 @@
 
 import Foundation
 public import TidemarkEvents
+public import TidemarkSync
 
 /// One recorded bug of a corpus.
 public struct RecordedReplay: Sendable, CustomStringConvertible {
@@ -35,14 +36,17 @@ public struct RecordedReplay: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - model: a model instead of those in the log.
+    ///   - adapter: the app's own adapter, where the log's remote names one that only the app has.
     ///   - rules: the app's own rules for conflicts.
     /// - Throws: `Divergence` where it differs, or differs elsewhere than expected;
     ///   `ReplayMistake` where it should differ and does not.
     @discardableResult
     public func run(
-        _ model: SyncModel? = nil, rules: [ConflictRule] = []
+        _ model: SyncModel? = nil, adapter: (any ServerAdapter)? = nil,
+        rules: [ConflictRule] = []
     ) async throws -> [ReplayReport] {
-        let reports = try await Replay(.file(file), model, mode: mode, rules: rules).reports()
+        let replay = Replay(.file(file), model, adapter: adapter, mode: mode, rules: rules)
+        let reports = try await replay.reports()
         let found = reports.compactMap(\.divergence).first
         switch expectation {
         case .replays:

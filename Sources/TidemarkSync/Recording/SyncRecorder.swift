@@ -138,7 +138,7 @@ package struct SyncRecorder: Sendable {
 
     /// Keeps an exchange until something new is logged.
     mutating func note(_ exchange: ReadExchange) {
-        unloggedBytes += exchange.answer.kept?.body.count ?? 0
+        unloggedBytes += exchange.answer.kept?.bodyBytes ?? 0
         unlogged.append(exchange)
         // What is not to be kept need not wait.
         guard unloggedBytes > keeps.bytes else { return }

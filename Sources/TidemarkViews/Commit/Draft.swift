@@ -2,10 +2,9 @@
 
 package import TidemarkEvents
 package import TidemarkLog
-import TidemarkStore
 
 /// Answers that an event names, and where its commit goes on.
-struct AnswersToKeep {
+struct AnswersToKeep: Sendable {
     var answers: [KeptAnswer]
     var run: Position
     var position: Position
@@ -13,16 +12,23 @@ struct AnswersToKeep {
     var next: Int
     var max: SyncSettings.KeptAnswers
 
-    /// Stores them, without what the events of their commit hold.
-    func store(
-        beside events: [Event], _ log: EventLog, _ transaction: borrowing WriteTransaction
-    ) throws {
+    /// From so many bytes on another thread is worth it.
+    static let bytesForThread = 32 << 10
+
+    var bodyBytes: Int { answers.reduce(0) { $0 + $1.bodyBytes } }
+
+    /// They as they are stored, without what the events of their commit hold.
+    func stored(beside events: [Event]) throws -> [UInt8] {
         let payloads = events[next...].enumerated().lazy
             .filter { $0.element.kind == .serverUpserted }
             .map { (Position(position.rawValue + UInt64($0.offset) + 1), $0.element.payload) }
-        try log.kept.keep(
-            answers, of: run, at: position, sharing: Array(payloads), bytesMax: max.bytes,
-            transaction)
+        return try AnswerTable.stored(answers, sharing: Array(payloads))
+    }
+}
+
+extension [AnswersToKeep] {
+    func stored(beside events: [Event]) -> Result<[[UInt8]], any Error> {
+        Result { try map { try $0.stored(beside: events) } }
     }
 }
 

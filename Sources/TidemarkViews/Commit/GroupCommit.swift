@@ -149,6 +149,12 @@ private struct GroupCommit {
         let digests =
             draft.events.count < PreparedEvents.countForThread
             ? nil : Background { ViewDigest.of(changes) }
+        // So are long answers that are to be kept.
+        let kept = draft.kept
+        let isLong = kept.contains { $0.bodyBytes > AnswersToKeep.bytesForThread }
+        let stored =
+            isLong
+            ? Background { [events = draft.events] in kept.stored(beside: events) } : nil
         let model = try newPlan(draft)
         if let model { plan = model }
         let indexChanges = try indexChanges(changes, transaction)
@@ -158,7 +164,12 @@ private struct GroupCommit {
         let record = try journal.log.append(
             prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
             edge: &edge, transaction)
-        for kept in draft.kept { try kept.store(beside: draft.events, journal.log, transaction) }
+        for (kept, stored) in zip(
+            kept, try (stored?.value ?? kept.stored(beside: draft.events)).get())
+        {
+            try journal.log.kept.keep(
+                stored, of: kept.run, at: kept.position, bytesMax: kept.max.bytes, transaction)
+        }
         if let max = draft.keptMax {
             try journal.log.kept.prune(runs: max.runs, bytes: max.bytes, transaction)
         }

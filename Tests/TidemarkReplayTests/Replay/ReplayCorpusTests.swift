@@ -1,15 +1,36 @@
 // ReplayCorpusTests.swift — replays in tests: where they are found, and what their stories expect.
 
 import Foundation
+import HTTPTypes
 import Testing
 import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+import TidemarkHTTP
+import TidemarkLog
 import TidemarkReplay
+import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
 @testable import CapsuleSupport
+
+/// Kinto, read by an adapter that takes a member for another one.
+private struct Untitled: ServerAdapter {
+    let base = KintoAdapter(origin: "http://kinto.test", bucket: "b")
+
+    var traits: ServerTraits { base.traits }
+    var words: ServerWords { base.words }
+
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        try base.request(for: call)
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let text = String(decoding: body, as: UTF8.self).replacing("title", with: "label")
+        return base.answer(to: call, response, body: Array(text.utf8))
+    }
+}
 
 @Suite struct `a replay in a test` {
     @Test func `is one call, and throws where it differs`() async throws {
@@ -29,6 +50,40 @@ import TidemarkViews
             try await Replay(.capsule(bad), mode: .fold).run()
         }
         #expect(error?.position == Position(4))
+    }
+
+    @Test func `fails where none of its runs could be decided, unless only the fold was meant`()
+        async throws
+    {
+        var capsule = try await Recording.capsule { recording in
+            recording.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.sync()
+        }
+        let reports = try await Replay(.capsule(capsule)).run()
+        #expect(reports.last?.mode == .redecide && reports.last?.runs == 1)
+
+        capsule.answers = []
+        let error = await #expect(throws: ReplayMistake.self) {
+            try await Replay(.capsule(capsule)).run()
+        }
+        #expect(error?.description.contains("is not in it as it came") == true)
+        #expect(error?.description.contains("mode: .fold") == true)
+        #expect(try await Replay(.capsule(capsule)).reports().map(\.isSame) == [true, true])
+        #expect(try await Replay(.capsule(capsule), mode: .fold).run().count == 1)
+    }
+
+    @Test func `is decided by the adapter that it is given`() async throws {
+        let capsule = try await Recording.capsule(adapter: Untitled()) { recording in
+            recording.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.sync()
+        }
+
+        try await Replay(.capsule(capsule), adapter: Untitled()).run()
+
+        let found = await #expect(throws: Divergence.self) {
+            try await Replay(.capsule(capsule)).run()
+        }
+        #expect(found?.kind == .different && found?.entity == EntityKey("lists", "a"))
     }
 
     @Test func `with another model does not compare the model itself`() async throws {
@@ -91,6 +146,22 @@ import TidemarkViews
             #expect(reports.map(\.range) == [Position(1)...last, Position(1)...last])
             #expect(reports.first?.remarks == [])
             #expect((reports.last?.runs ?? 0) > 0)
+        }
+    }
+
+    @Test func `of a capsule that names no server is decided all the same`() async throws {
+        try await CapsuleWorld.with { world in
+            let whole = try await capsule(of: world.replica.journal)
+            let nameless = whole.withoutRemote()
+
+            func text(_ capsule: Capsule) -> String {
+                let bytes = capsule.answers.flatMap(\.answers.encoded)
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text(whole).contains(CapsuleWorld.host))
+            #expect(!text(nameless).contains(CapsuleWorld.host))
+            let reports = try await Replay(.capsule(nameless)).run()
+            #expect((reports.last?.runs ?? 0) > 1)
         }
     }
 

@@ -67,6 +67,7 @@ struct Bench {
         }
         if options.wants("P9") { try run.typed() }
         if options.wants("P11") { try await run.observers() }
+        if options.wants("P27") { try await run.kept() }
         if let path = options.json { try run.report.writeJSON(path) }
     }
 }
