@@ -89,6 +89,66 @@ def named(event, payload):
     return [(count, bytes.fromhex(digits))] if type(count) is int and hashed else []
 
 
+def kept(event, payload):
+    """The run, the length and the hash of the answers that an event names, or nothing."""
+    names = event.get("kind") in (31, 41, 42) and valid(payload)
+    value = json.loads(payload) if names else None
+    value = value if isinstance(value, dict) else {}
+    count, digits = value.get("keptBytes"), value.get("keptSHA256")
+    hashed = isinstance(digits, str) and re.fullmatch("[0-9a-f]{64}", digits)
+    fits = type(count) is int and hashed and event.get("sync")
+    return [(event["sync"], count, bytes.fromhex(digits))] if fits else []
+
+
+def fields(data):
+    """The number, the value and the bytes of each field of a message, also of repeated ones."""
+    at = 0
+    while at < len(data):
+        start, (tag, at) = at, varint(data, at)
+        value, at = varint(data, at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        need(at <= len(data) and tag & 7 in (0, 2), "a field is cut off")
+        yield tag >> 3, value, data[start:at]
+
+
+def field(number, content):
+    """A field of that content."""
+    size, length = len(content), b""
+    while size >= 0x80:
+        length, size = length + bytes([size & 0x7F | 0x80]), size >> 7
+    return bytes([number << 3 | 2]) + length + bytes([size]) + content
+
+
+def whole(answers, payload):
+    """A message KeptAnswers with each body in one part; `payload` knows those of events."""
+    def joined(answer):
+        parts = [part for number, value, _ in fields(answer) if number == 8
+                 for part in fields(value)]
+        body = b"".join(payload(value) if number == 2 else value for number, value, _ in parts)
+        head = b"".join(raw for number, _, raw in fields(answer) if number != 8)
+        return head + (field(8, field(1, body)) if body else b"")
+
+    return b"".join(field(1, joined(value)) for number, value, _ in fields(answers) if number == 1)
+
+
+def check_kept(answers, payload, position, run, count, hashed):
+    """Whether the answers that are kept of an event, if they are there, are those it names."""
+    keys = (run.to_bytes(8, "big") + position.to_bytes(8, "big") + number.to_bytes(4, "big")
+            for number in itertools.count())
+    data = b"".join(itertools.takewhile(lambda part: part is not None, map(answers.get, keys)))
+    if not data:
+        return  # of older runs they are gone, which is no damage
+    need(data[0] == 1, "the answer that is kept is of a newer format")
+    try:
+        content = zstandard.ZstdDecompressor(max_window_size=1 << 23).decompress(
+            data[1:], max_output_size=1 << 30, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"the answer that is kept: {error}") from None
+    content = whole(content, payload)
+    need((len(content), sha256(content).digest()) == (count, hashed), "the kept answer differs")
+
+
 def varint(data, at):
     """An integer in as few bytes as it can be, and the offset behind it."""
     found = VARINT.match(data, at)
@@ -163,10 +223,15 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, commits, meta, bodies):
+def audit(log, commits, meta, bodies, answers):
     """Yields (position, line, None) for each event, (position, None, what) for what is wrong."""
     records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
-    bodies = dict(bodies)
+    bodies, answers, frames = dict(bodies), dict(answers), dict(log)
+
+    def payload_at(position):
+        _, found, refers = frame(frames.get(position.to_bytes(8, "big"), b""))
+        return stored(bodies, *refers) if refers else found
+
     for key, value in commits:
         last = int.from_bytes(key, "big")
         try:
@@ -191,6 +256,8 @@ def audit(log, commits, meta, bodies):
             yield position, line(event, payload), None
             for refers in named(event, payload):
                 stored(bodies, *refers)
+            for name in kept(event, payload):
+                check_kept(answers, payload_at, position, *name)
         except ValueError as error:
             yield position, None, error
         if holds and size == position in records and records[position].get("root") != root:
@@ -220,13 +287,17 @@ def main(arguments):
     store, status = arguments[0], 0
     try:
         lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
-        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=4) as env:
+        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=5) as env:
             room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
             need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
-            names = b"log", b"commits", b"meta", b"bodies"
+            names = [b"log", b"commits", b"meta", b"bodies", b"answers"]
+            with env.begin() as moment:
+                if moment.get(names[-1]) is None:
+                    names.pop()  # an older store
             tables = [env.open_db(name, create=False) for name in names]
             with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
                 rows = [list(moment.cursor(table)) for table in tables]
+            rows += [[]] * (5 - len(rows))
         for position, text, what in audit(*rows):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)

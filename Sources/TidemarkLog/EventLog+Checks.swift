@@ -84,6 +84,11 @@ extension EventLog {
         try transaction.put(meta, Self.identityKey, mark.encoded)
     }
 
+    /// Whether the log is only a part of one, made of a capsule.
+    func isPart(_ transaction: borrowing some TableReading & ~Copyable) throws -> Bool {
+        try mark(transaction)?.isPart == true
+    }
+
     /// Writes down that the log is a part of one.
     func setIsPart(_ transaction: borrowing WriteTransaction) throws {
         var mark = try mark(transaction) ?? Mark()
@@ -157,7 +162,7 @@ extension EventLog {
     ) throws -> MerkleEdge {
         let edge = try edge(transaction)
         do { try checkLastCommit(edge, transaction) } catch let error as LogError {
-            guard try mark(transaction)?.isPart == true else { throw error }
+            guard try isPart(transaction) else { throw error }
         }
         return edge
     }

@@ -39,10 +39,10 @@ package struct StoreVerification: Sendable {
         problems.contains {
             switch $0.code {
             case .corruptEvent, .missingEvent, .corruptCommit, .rootMismatch, .corruptEdge,
-                .missingBody, .corruptBody, .corruptAnswer, .corruptMeta, .corruptTable:
+                .missingBody, .corruptBody, .corruptMeta, .corruptTable:
                 true
             case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
-                .corruptSnapshot, .otherCheckpoint:
+                .corruptSnapshot, .corruptAnswer, .otherCheckpoint:
                 false
             }
         }

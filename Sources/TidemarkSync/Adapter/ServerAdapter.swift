@@ -41,7 +41,10 @@ public protocol ServerAdapter: Sendable {
     /// What it can do.
     var traits: ServerTraits { get }
 
-    /// Which header fields of its answers are kept, and which of its words are no secrets.
+    /// Which header fields of its answers it reads, and which of its words are no secrets.
+    ///
+    /// It is handed these, and Date, ETag, Content-Type, Content-Location, Last-Modified, Location
+    /// and Retry-After; no others, for what it decides by is kept.
     var words: ServerWords { get }
 
     /// The request for a call.

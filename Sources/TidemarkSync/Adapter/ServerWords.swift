@@ -3,8 +3,8 @@
 
 /// Words of one kind of server.
 ///
-/// What an adapter does not say here is nothing: a header field is not kept, and in a redacted
-/// capsule any word that is not among these is another one.
+/// What an adapter does not say here is nothing: a header field is neither read nor kept, and in a
+/// redacted capsule any word that is not among these is another one.
 public struct ServerWords: Sendable, Hashable {
     /// A header field that is kept of answers.
     public struct Field: Sendable, Hashable {

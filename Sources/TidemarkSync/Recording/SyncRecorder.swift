@@ -138,11 +138,17 @@ package struct SyncRecorder: Sendable {
 
     /// Keeps an exchange until something new is logged.
     mutating func note(_ exchange: ReadExchange) {
+        var exchange = exchange
+        let before = unloggedBytes
         unloggedBytes += exchange.answer.kept?.bodyBytes ?? 0
+        // What is too much to be kept need not wait.
+        if unloggedBytes > keeps.bytes {
+            exchange.answer.kept = nil
+            if before <= keeps.bytes {
+                for index in unlogged.indices { unlogged[index].answer.kept = nil }
+            }
+        }
         unlogged.append(exchange)
-        // What is not to be kept need not wait.
-        guard unloggedBytes > keeps.bytes else { return }
-        for index in unlogged.indices { unlogged[index].answer.kept = nil }
     }
 
     /// Logs an answer that brought nothing but that the call works again, or news of the clock.

@@ -150,7 +150,9 @@ private struct GroupCommit {
             draft.events.count < PreparedEvents.countForThread
             ? nil : Background { ViewDigest.of(changes) }
         // So are long answers that are to be kept.
-        let kept = draft.kept
+        let kept = try draft.kept.filter { kept in
+            try !journal.log.kept.hasTooMuch(kept.run, transaction)
+        }
         let isLong = kept.contains { $0.bodyBytes > AnswersToKeep.bytesForThread }
         let stored =
             isLong

@@ -88,7 +88,8 @@ import TidemarkStore
 
     @Test func `are without the documents that events hold`() throws {
         let documents = (0..<50).map(document)
-        let body = Array("{\"data\":[".utf8) + documents.joined(separator: Array(", ".utf8))
+        let body =
+            Array("{\"data\":[".utf8) + documents.joined(separator: Array(", ".utf8))
             + Array("]}".utf8)
         let scratch = try log(keeping: [[answer(body)]], documents)
 

@@ -162,6 +162,14 @@ private struct Untitled: ServerAdapter {
             #expect(!text(nameless).contains(CapsuleWorld.host))
             let reports = try await Replay(.capsule(nameless)).run()
             #expect((reports.last?.runs ?? 0) > 1)
+
+            // A capsule of the capsule's store has the same answers.
+            let again = try await withScratch { folder in
+                let journal = try nameless.unpacked(in: folder)
+                defer { try? journal.close() }
+                return try await capsule(of: journal)
+            }
+            #expect(again.answers == nameless.answers)
         }
     }
 

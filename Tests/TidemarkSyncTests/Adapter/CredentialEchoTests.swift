@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 import Tidemark
 import TidemarkEvents
-import TidemarkLog
 import TidemarkHTTP
 import TidemarkInspect
+import TidemarkLog
 import TidemarkSync
 import TidemarkTesting
 
