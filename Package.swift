@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "TidemarkInspect", targets: ["TidemarkInspect"]),
         .library(name: "TidemarkReplay", targets: ["TidemarkReplay"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
+        .library(name: "TidemarkTool", targets: ["TidemarkTool"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
     ],
     dependencies: [
@@ -107,13 +108,18 @@ let package = Package(
                 "TidemarkReplay", "TidemarkInspect", "TidemarkHTTP", "Tidemark", "TidemarkSync",
                 "TidemarkViews", "TidemarkEvents", httpTypes, flyingFox, flyingSocks,
             ]),
-        .executableTarget(
-            name: "tidemark",
+        // The commands of the tool, for apps that make a tool with adapters of their own, …
+        .target(
+            name: "TidemarkTool",
             dependencies: [
                 "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",
                 "TidemarkTesting", "TidemarkRules", arguments,
             ],
-            path: "Tools/tidemark", swiftSettings: strict),
+            path: "Tools/tidemark", exclude: ["Main"], swiftSettings: strict),
+        // … and the tool with the library's.
+        .executableTarget(
+            name: "tidemark", dependencies: ["TidemarkTool"], path: "Tools/tidemark/Main",
+            swiftSettings: strict),
 
         // What tests of several targets share: programs and servers beside them, …
         support("TestSupport", []),
@@ -152,6 +158,9 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
             path: "Tests/ReadmeExample", swiftSettings: strict),
+        .executableTarget(
+            name: "own-tool", dependencies: ["TidemarkTool", "TidemarkHTTP", "TidemarkSync"],
+            path: "Tests/OwnTool", swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: ["Tidemark", "TidemarkHTTP"], path: "Tools/Examples/Todo",
             swiftSettings: strict),
@@ -234,7 +243,8 @@ let package = Package(
 // and nothing else is built for it.
 if Context.environment["TIDEMARK_TESTS"] == "fast" {
     let others: Set = [
-        "tidemark", "todo", "readme-example", "crash-child", "ToolTests", "RealServerTests",
+        "TidemarkTool", "tidemark", "own-tool", "todo", "readme-example", "crash-child",
+        "ToolTests", "RealServerTests",
         "EventProto", "EventProtoTests",
     ]
     package.targets.removeAll { others.contains($0.name) }

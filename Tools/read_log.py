@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """read_log.py STORE: prints a Tidemark log, and proves that it is what was written.
 
-Written from Schemas/FORMAT.md and Schemas/tidemark/v1/event.proto, with none of Tidemark's code;
-needs Python 3.9 and the packages lmdb and zstandard. Prints the bytes that the command
-`tidemark dump STORE -o json` prints, damaged events passed over; what is wrong goes to standard
-error, as `@position: what`. Changes nothing, and may run beside a writer. Exit codes: 0 fine,
-1 findings, 2 usage or I/O.
+Written from Schemas/FORMAT.md and the messages of events and answers in Schemas/tidemark/v1, with
+none of Tidemark's code; needs Python 3.9 and the packages lmdb and zstandard. Prints the bytes that
+the command `tidemark dump STORE -o json` prints, damaged events passed over; what is wrong goes to
+standard error, as `@position: what`. Changes nothing, and may run beside a writer. Exit codes:
+0 fine, 1 findings, 2 usage or I/O.
 """
 import base64
 import itertools
@@ -61,43 +61,41 @@ def frame(data):
     return data[8:end], None if refers else data[end:], refers
 
 
+def joined(table, key):
+    """What the records of a table hold under a key and the numbers from 0 on."""
+    keys = (key + number.to_bytes(4, "big") for number in itertools.count())
+    return b"".join(itertools.takewhile(lambda part: part is not None, map(table.get, keys)))
+
+
+def unpacked(data, most, what):
+    """The content of one zstd frame that says how long it is."""
+    try:
+        need(0 <= zstandard.frame_content_size(data) <= most, f"{what} is of another length")
+        reader = zstandard.ZstdDecompressor(max_window_size=1 << 23)
+        return reader.decompress(data, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"{what}: {error}") from None
+
+
 def stored(bodies, count, hashed):
     """The body of that length and hash, from the records of the table `bodies`."""
-    keys = (hashed + number.to_bytes(4, "big") for number in itertools.count())
-    data = b"".join(itertools.takewhile(lambda part: part is not None, map(bodies.get, keys)))
-    need(len(data) >= 18, f"body {hashed.hex()} is missing")
-    need(data[0] == 1 and data[1] <= 1, f"body {hashed.hex()} is of a newer format")
+    data, what = joined(bodies, hashed), f"body {hashed.hex()}"
+    need(len(data) >= 18, f"{what} is missing")
+    need(data[0] == 1 and data[1] <= 1, f"{what} is of a newer format")
     sizes = [int.from_bytes(data[at:at + 8], "little") for at in (2, 10)]
-    need(sizes == [count, len(data) - 18], f"body {hashed.hex()} is of another length")
-    body = data[18:]
-    if data[1]:
-        reader = zstandard.ZstdDecompressor(max_window_size=1 << 23)
-        try:
-            body = reader.decompress(body, max_output_size=count, allow_extra_data=False)
-        except zstandard.ZstdError as error:
-            raise ValueError(f"body {hashed.hex()}: {error}") from None
-    need((len(body), sha256(body).digest()) == (count, hashed), f"body {hashed.hex()} differs")
+    need(sizes == [count, len(data) - 18], f"{what} is of another length")
+    body = unpacked(data[18:], count, what) if data[1] else data[18:]
+    need((len(body), sha256(body).digest()) == (count, hashed), f"{what} differs")
     return body
 
 
-def named(event, payload):
-    """The length and hash of the body that a request.answered names, or nothing."""
-    value = json.loads(payload) if event.get("kind") == 41 and valid(payload) else None
+def named(event, payload, word, *kinds):
+    """The length and hash that a payload of these kinds names by a word, or nothing."""
+    value = json.loads(payload) if event.get("kind") in kinds and valid(payload) else None
     value = value if isinstance(value, dict) else {}
-    count, digits = value.get("bodyBytes"), value.get("bodySHA256")
+    count, digits = value.get(word + "Bytes"), value.get(word + "SHA256")
     hashed = isinstance(digits, str) and re.fullmatch("[0-9a-f]{64}", digits)
     return [(count, bytes.fromhex(digits))] if type(count) is int and hashed else []
-
-
-def kept(event, payload):
-    """The run, the length and the hash of the answers that an event names, or nothing."""
-    names = event.get("kind") in (31, 41, 42) and valid(payload)
-    value = json.loads(payload) if names else None
-    value = value if isinstance(value, dict) else {}
-    count, digits = value.get("keptBytes"), value.get("keptSHA256")
-    hashed = isinstance(digits, str) and re.fullmatch("[0-9a-f]{64}", digits)
-    fits = type(count) is int and hashed and event.get("sync")
-    return [(event["sync"], count, bytes.fromhex(digits))] if fits else []
 
 
 def fields(data):
@@ -108,45 +106,42 @@ def fields(data):
         value, at = varint(data, at)
         if tag & 7 == 2:
             value, at = data[at:at + value], at + value
-        need(at <= len(data) and tag & 7 in (0, 2), "a field is cut off")
+        need(at <= len(data) and tag & 7 in (0, 2), "a field can't be read")
         yield tag >> 3, value, data[start:at]
 
 
 def field(number, content):
     """A field of that content."""
-    size, length = len(content), b""
+    size, start = len(content), bytes([number << 3 | 2])
     while size >= 0x80:
-        length, size = length + bytes([size & 0x7F | 0x80]), size >> 7
-    return bytes([number << 3 | 2]) + length + bytes([size]) + content
+        start, size = start + bytes([size & 0x7F | 0x80]), size >> 7
+    return start + bytes([size]) + content
 
 
-def whole(answers, payload):
-    """A message KeptAnswers with each body in one part; `payload` knows those of events."""
-    def joined(answer):
-        parts = [part for number, value, _ in fields(answer) if number == 8
-                 for part in fields(value)]
-        body = b"".join(payload(value) if number == 2 else value for number, value, _ in parts)
-        head = b"".join(raw for number, _, raw in fields(answer) if number != 8)
-        return head + (field(8, field(1, body)) if body else b"")
-
-    return b"".join(field(1, joined(value)) for number, value, _ in fields(answers) if number == 1)
+def whole(answer, payload):
+    """A message KeptAnswer with its body in one part; `payload` knows what events hold of it."""
+    head, body = b"", b""
+    for number, value, raw in fields(answer):
+        head += raw if number != 8 else b""
+        for kind, part, _ in fields(value) if number == 8 else []:
+            body += payload(part) if kind == 2 else part
+    return head + (field(8, field(1, body)) if body else b"")
 
 
-def check_kept(answers, payload, position, run, count, hashed):
-    """Whether the answers that are kept of an event, if they are there, are those it names."""
-    keys = (run.to_bytes(8, "big") + position.to_bytes(8, "big") + number.to_bytes(4, "big")
-            for number in itertools.count())
-    data = b"".join(itertools.takewhile(lambda part: part is not None, map(answers.get, keys)))
+def check_kept(answers, payload, run, position, count, hashed):
+    """Whether the answers that are kept of an event, where they are there, are those it names."""
+    data = joined(answers, run.to_bytes(8, "big") + position.to_bytes(8, "big"))
     if not data:
-        return  # of older runs they are gone, which is no damage
-    need(data[0] == 1, "the answer that is kept is of a newer format")
+        return  # those of older runs are gone, which is no damage
+    need(data[0] == 1, "the answer that is kept of it is of a newer format")
+    content = unpacked(data[1:], 1 << 30, "the answer that is kept of it")
     try:
-        content = zstandard.ZstdDecompressor(max_window_size=1 << 23).decompress(
-            data[1:], max_output_size=1 << 30, allow_extra_data=False)
-    except zstandard.ZstdError as error:
-        raise ValueError(f"the answer that is kept: {error}") from None
-    content = whole(content, payload)
-    need((len(content), sha256(content).digest()) == (count, hashed), "the kept answer differs")
+        parts = [whole(value, payload) for number, value, _ in fields(content) if number == 1]
+    except LookupError:
+        return  # an event that holds a part of it is damaged
+    content = b"".join(field(1, part) for part in parts)
+    need((len(content), sha256(content).digest()) == (count, hashed),
+         "the answer that is kept of it differs")
 
 
 def varint(data, at):
@@ -223,14 +218,19 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, commits, meta, bodies, answers):
+def audit(log, commits, meta, bodies, answers=()):
     """Yields (position, line, None) for each event, (position, None, what) for what is wrong."""
     records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
     bodies, answers, frames = dict(bodies), dict(answers), dict(log)
 
     def payload_at(position):
-        _, found, refers = frame(frames.get(position.to_bytes(8, "big"), b""))
-        return stored(bodies, *refers) if refers else found
+        value = frames.get(position.to_bytes(8, "big"))
+        need(value is not None, f"the answer that is kept of it needs @{position}")
+        try:
+            _, found, refers = frame(value)
+            return stored(bodies, *refers) if refers else found
+        except ValueError:
+            raise LookupError from None  # it is told of by itself
 
     for key, value in commits:
         last = int.from_bytes(key, "big")
@@ -254,10 +254,10 @@ def audit(log, commits, meta, bodies, answers):
             event = {**message(header, EVENT), "position": position}
             payload = stored(bodies, *refers) if refers else payload
             yield position, line(event, payload), None
-            for refers in named(event, payload):
+            for refers in named(event, payload, "body", 41):
                 stored(bodies, *refers)
-            for name in kept(event, payload):
-                check_kept(answers, payload_at, position, *name)
+            for name in named(event, payload, "kept", 31, 41, 42) if event.get("sync") else []:
+                check_kept(answers, payload_at, event["sync"], position, *name)
         except ValueError as error:
             yield position, None, error
         if holds and size == position in records and records[position].get("root") != root:

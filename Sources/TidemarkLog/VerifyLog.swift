@@ -270,7 +270,11 @@ package struct LogCheck {
             case .names(let body): try bodies.check(body, at: position, log, transaction)
             case .keeps(let name, let run):
                 guard let firstKept, run >= firstKept else { break }
-                _ = try log.kept.answers(named: name, of: run, at: position, transaction)
+                do {
+                    _ = try log.kept.answers(named: name, of: run, at: position, transaction)
+                } catch let error as LogError where error.position != position {
+                    // An event that it refers to is damaged, and told of by itself.
+                }
             case .foreign(let kind, let problem): note(kind, problem)
             case .notFound:
                 result.findings.append(

@@ -66,8 +66,8 @@ let modules: [String: Module] = [
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",
             "TidemarkTesting", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-            "TidemarkEvents", "ArgumentParser", "HTTPTypes", "Foundation", "Synchronization",
-            "Dispatch",
+            "TidemarkEvents", "TidemarkTool", "ArgumentParser", "HTTPTypes", "Foundation",
+            "Synchronization", "Dispatch",
         ]),
 ]
 

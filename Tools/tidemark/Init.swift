@@ -39,7 +39,7 @@ struct Init: ParsableCommand {
         }
         let registration: ModelRegistration
         do throws(ModelError) {
-            registration = try ModelRegistration(parsing: Array(data)).withAdapterDefaults()
+            registration = try Adapters.completed(try ModelRegistration(parsing: Array(data)))
         } catch { throw UsageError("\(model): \(error)") }
         do {
             if try Journal.holdsEvents(at: store) {

@@ -48,7 +48,7 @@ struct RedactOption: ParsableArguments {
     func applied(to capsule: Capsule, random: () -> UInt64) throws -> Capsule {
         guard var policy else { return capsule }
         if let remote = try capsule.remote() {
-            policy.words = remote.words
+            policy.words = Adapters.words(of: remote)
             if policy.words == ServerWords() {
                 Terminal.say(
                     "tidemark: the adapter \"\(remote.adapter)\" is not known here: its paths and "

@@ -90,7 +90,8 @@ struct ReplayCommand: AsyncParsableCommand {
         if !inject.isEmpty, mode != .redecide { return try compare(inject, capsule, through) }
         let count = capsule.commits.count
         let reports = try await Replay(
-            .capsule(capsule), mode: mode.value, through: through, inject: inject
+            .capsule(capsule), adapter: try Adapters.own(capsule), mode: mode.value,
+            through: through, inject: inject
         ).reports { done in Terminal.progress("replaying \(done) of \(count) commits") }
         Terminal.endProgress()
         for report in reports { write(report) }
@@ -196,7 +197,8 @@ struct ReplayCommand: AsyncParsableCommand {
             var line: JSONObject = ["name": .string(bug.name)]
             var lines: [String] = []
             do {
-                try await bug.run()
+                let adapter = try Adapters.own(try ReplaySource.file(bug.file).capsule())
+                try await bug.run(adapter: adapter)
                 lines = ["\(bug.name): as its story says"]
             } catch let divergence as Divergence {
                 line["divergence"] = divergence.json

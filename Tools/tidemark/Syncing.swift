@@ -43,7 +43,10 @@ struct Sync: AsyncParsableCommand {
             throw UsageError("the model of \(store.store) names no remote to sync with")
         }
         let credentials = try Self.credentials(remote)
-        let engine = try SyncEngine(replica, remote: remote) { credentials }
+        let adapter = try Adapters.make(remote)
+        let engine = SyncEngine(
+            replica, remote: remote.withAdapterDefaults, adapter: adapter, transport: .urlSession
+        ) { credentials }
         let outcome = try await run(engine, replica)
         Terminal.endProgress()
         Terminal.write(outcome.description)

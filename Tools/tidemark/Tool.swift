@@ -5,9 +5,10 @@
 import ArgumentParser
 import Foundation
 import Synchronization
-import Tidemark
+public import Tidemark
 import TidemarkCapsule
 import TidemarkEvents
+public import TidemarkSync
 
 struct Tool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,9 +62,27 @@ struct UsageError: Error {
     init(_ message: String) { self.message = message }
 }
 
-@main
-enum Main {
-    static func main() async {
+/// The command line tool. An app whose server needs an adapter of its own makes a tool of its own:
+///
+/// ```swift
+/// @main enum Main {
+///     static func main() async {
+///         await CommandLineTool.run(adapters: ["mine": { MyAdapter(origin: $0.origin) }])
+///     }
+/// }
+/// ```
+public enum CommandLineTool {
+    /// Makes an adapter for a remote that names it.
+    ///
+    /// - Throws: why the remote does not fit, in a sentence.
+    public typealias MakeAdapter = @Sendable (Remote) throws -> any ServerAdapter
+
+    /// Runs the command that the process was started with, and ends the process.
+    ///
+    /// - Parameter adapters: those of the app, by the names that models have for them; each comes
+    ///   before one of the same name that the library has.
+    public static func run(adapters: [String: MakeAdapter] = [:]) async -> Never {
+        Adapters.use(adapters)
         // A reader that goes away, as `head` does, ends the tool quietly.
         signal(SIGPIPE, SIG_DFL)
         do {
@@ -79,6 +98,7 @@ enum Main {
             }
             try Findings.exitIfAny()
             Terminal.flush()
+            exit(0)
         } catch {
             Terminal.flush()
             exit(code(for: error))

@@ -135,6 +135,8 @@ extension EventLog {
             return try kept.answers(named: name, of: run, at: position, transaction)
         } catch let error as LogError
             where error.code == .corruptAnswer || error.code == .newerFormat
-        { return nil }
+        {
+            return nil
+        } catch let error as StoreError where error.code == .damaged { return nil }
     }
 }

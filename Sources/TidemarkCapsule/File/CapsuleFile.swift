@@ -30,10 +30,18 @@ extension Capsule {
     package var encoded: [UInt8] { get throws { try encoded(CapsuleLimits()) } }
 
     /// The file's bytes, within other limits.
+    ///
+    /// Without the answers as they came, where the file would be too large with them.
     package func encoded(_ limits: CapsuleLimits) throws -> [UInt8] {
-        var writer = CapsuleWriter(limits)
-        try writer.write(self)
-        return try writer.finished()
+        do {
+            var writer = CapsuleWriter(limits)
+            try writer.write(self)
+            return try writer.finished()
+        } catch let error as CapsuleError where error.code == .tooLarge && !answers.isEmpty {
+            var least = self
+            least.answers = []
+            return try least.encoded(limits)
+        }
     }
 
     /// Writes it to a file, replacing what is there.

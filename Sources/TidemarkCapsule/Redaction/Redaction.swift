@@ -31,7 +31,7 @@ public struct Redaction: Sendable, Hashable {
     public var names: Set<String>?
     /// The words of the server that are no secrets, which its adapter knows (`adapter.words`).
     ///
-    /// Without them none of its words stays, and no sync run of the capsule can be decided again:
+    /// Without them none of its words stays:
     /// its requests are others.
     public var words: ServerWords
 

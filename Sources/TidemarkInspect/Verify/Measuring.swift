@@ -27,7 +27,8 @@ import TidemarkViews
         let bytes = try? journal.environment.read { transaction in
             let kept = journal.log.kept
             return try kept.runs(transaction).reduce(0) { sum, run in
-                try sum + Int(clamping: kept.bytes(of: run, transaction) ?? 0)
+                guard try !kept.hasTooMuch(run, transaction) else { return sum }
+                return try sum + Int(clamping: kept.bytes(of: run, transaction) ?? 0)
             }
         }
         return bytes ?? 0

@@ -46,8 +46,8 @@ package struct AnswerTable: Sendable {
     ) throws {
         let before = try bytes(of: run, transaction) ?? 0
         guard before != Self.tooMuch else { return }
-        let after = before + UInt64(stored.count)
-        guard after <= UInt64(clamping: bytesMax) else {
+        let after = before &+ UInt64(stored.count)
+        guard after > before, after <= UInt64(clamping: bytesMax) else {
             try remove(run, transaction)
             return try setBytes(Self.tooMuch, of: run, transaction)
         }

@@ -5,9 +5,9 @@ import TidemarkEvents
 extension KeptAnswer {
     /// The shortest payload that is worth to be left out, in bytes.
     private static let sharedBytesMin = 32
-    /// After so many payloads in a row that are not in it as they are, no more are looked for: the
-    /// server writes its documents another way.
-    private static let missesMax = 4
+    /// After so many payloads that are not in it as they are, no more are looked for: the server
+    /// writes its documents another way.
+    private static let missesMax = 8
 
     /// It with positions in the place of payloads, which lie in its body in their order.
     func cut(by payloads: [(position: Position, bytes: [UInt8])]) -> KeptAnswer {
@@ -21,7 +21,6 @@ extension KeptAnswer {
                 misses += 1
                 continue
             }
-            misses = 0
             if place > rest { cut.parts.append(.bytes(Array(body[rest..<place]))) }
             cut.parts.append(.payload(position))
             rest = place + bytes.count

@@ -96,6 +96,11 @@ package struct CredentialMask: Sendable {
         bytes.indices.contains { end(in: bytes, at: $0, onlySecrets: true) != nil }
     }
 
+    /// Whether something is in the bytes that is masked, and be it only a name.
+    func mentions(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.contains { end(in: bytes, at: $0, onlySecrets: false) != nil }
+    }
+
     /// Whether something is in the text that proves who asks.
     package func holds(_ text: String) -> Bool { holds(Array(text.utf8)) }
 

@@ -45,11 +45,12 @@ struct JudgedAnswer: Sendable {
             // What is decided is what the log has.
             if isHeadMasked || body != nil { answer = judge(self.response) }
         }
-        guard isHeadMasked || mask.holds(response.body) else {
+        guard isHeadMasked || mask.mentions(response.body) else {
             kept = response
             return
         }
         defer { kept = wholeOf(response, documents, judge) }
+        guard isHeadMasked || mask.holds(response.body) else { return }
         isExposing = documents.contains { mask.holds($0) }
         if case .failure = answer { return }
         let named = answer.names + response.names(adapter.words)

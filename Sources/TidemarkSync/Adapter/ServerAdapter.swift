@@ -44,7 +44,8 @@ public protocol ServerAdapter: Sendable {
     /// Which header fields of its answers it reads, and which of its words are no secrets.
     ///
     /// It is handed these, and Date, ETag, Content-Type, Content-Location, Last-Modified, Location
-    /// and Retry-After; no others, for what it decides by is kept.
+    /// and Retry-After; no others, for what it decides by is kept with the answer, so that a replay
+    /// can hand it over again.
     var words: ServerWords { get }
 
     /// The request for a call.
@@ -80,7 +81,7 @@ extension ServerAdapter {
     /// It can do none of what not every server can.
     public var traits: ServerTraits { ServerTraits() }
 
-    /// None: only Date and ETag are kept, and no word of it is known.
+    /// None: it is handed no header fields but the usual ones, and no word of it is known.
     public var words: ServerWords { ServerWords() }
 
     /// What its status usually proves, unless the answer says that it was done.

@@ -1,12 +1,12 @@
-// ServerWords.swift — what an adapter says of its server's words: which header fields are kept of
-// an answer, and what in paths, bodies and versions is no secret.
+// ServerWords.swift — what an adapter says of its server's words: which header fields of an answer
+// it reads, and what in paths, bodies and versions is no secret.
 
 /// Words of one kind of server.
 ///
 /// What an adapter does not say here is nothing: a header field is neither read nor kept, and in a
 /// redacted capsule any word that is not among these is another one.
 public struct ServerWords: Sendable, Hashable {
-    /// A header field that is kept of answers.
+    /// A header field that an adapter reads, and that is kept of answers.
     public struct Field: Sendable, Hashable {
         /// What it says.
         public enum Meaning: Sendable, Hashable {
@@ -99,7 +99,10 @@ public struct ServerWords: Sendable, Hashable {
         }
     }
 
-    /// Header fields of answers that are kept with them, in the order in which the log has them.
+    /// Header fields of answers that the adapter reads, in the order in which the log has them.
+    ///
+    /// Besides them it is handed Date, ETag, Content-Type, Content-Location, Last-Modified,
+    /// Location and Retry-After, and no other.
     public var fields: [Field]
     /// Segments of paths that are neither an id nor a name.
     public var segments: Set<String>

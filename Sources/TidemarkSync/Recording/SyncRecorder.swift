@@ -64,7 +64,8 @@ package struct SyncRecorder: Sendable {
     ) {
         self.rules = rules
         hasLimits = !settings.limits.isEmpty
-        keeps = settings.answers
+        let isKept = settings.answers.runs > 0 && settings.answers.bytes > 0
+        keeps = isKept ? settings.answers : SyncSettings.KeptAnswers(runs: 0, bytes: 0)
         self.triggers = triggers
         self.scope = scope
         self.seed = seed

@@ -78,6 +78,10 @@ extension Journal {
             for (request, failure) in zip(waiting, failures) { request.finish(failure) }
             return failures.count
         } catch {
+            if error is UnusableAnswers, keepsAnswers.withLock(\.self) {
+                keepsAnswers.withLock { $0 = false }
+                return commitSome(waiting, writer, mayMend: mayMend)
+            }
             if mayMend, mend(error, writer) {
                 return commitSome(waiting, writer, mayMend: false)
             }
@@ -93,6 +97,9 @@ extension Journal {
         }
     }
 }
+
+/// The table with the answers that are kept is damaged: the commit is made without it.
+private struct UnusableAnswers: Error {}
 
 /// One transaction's commits: what they share is read once and written once.
 private struct GroupCommit {
@@ -151,7 +158,7 @@ private struct GroupCommit {
             ? nil : Background { ViewDigest.of(changes) }
         // So are long answers that are to be kept.
         let kept = try draft.kept.filter { kept in
-            try !journal.log.kept.hasTooMuch(kept.run, transaction)
+            try keeping { try !journal.log.kept.hasTooMuch(kept.run, transaction) } ?? false
         }
         let isLong = kept.contains { $0.bodyBytes > AnswersToKeep.bytesForThread }
         let stored =
@@ -166,19 +173,33 @@ private struct GroupCommit {
         let record = try journal.log.append(
             prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
             edge: &edge, transaction)
-        for (kept, stored) in zip(
-            kept, try (stored?.value ?? kept.stored(beside: draft.events)).get())
-        {
-            try journal.log.kept.keep(
-                stored, of: kept.run, at: kept.position, bytesMax: kept.max.bytes, transaction)
+        // What can't be made is not kept.
+        let made = try? (stored?.value ?? kept.stored(beside: draft.events)).get()
+        for (kept, stored) in zip(kept, made ?? []) {
+            try keeping {
+                try journal.log.kept.keep(
+                    stored, of: kept.run, at: kept.position, bytesMax: kept.max.bytes, transaction)
+            }
         }
         if let max = draft.keptMax {
-            try journal.log.kept.prune(runs: max.runs, bytes: max.bytes, transaction)
+            try keeping {
+                try journal.log.kept.prune(runs: max.runs, bytes: max.bytes, transaction)
+            }
         }
         last = (record, request.now)
         if draft.hasBindings { hasBindings = true }
         events += draft.events.count
         bytes += draft.events.reduce(0) { $0 + $1.payload.count }
+    }
+
+    /// Does something with the answers that are kept; nil where their table can't be used.
+    ///
+    /// - Throws: ``UnusableAnswers`` where that is found.
+    private func keeping<R>(_ body: () throws -> R) throws -> R? {
+        guard journal.keepsAnswers.withLock(\.self) else { return nil }
+        do { return try body() } catch let error as StoreError where error.code == .damaged {
+            throw UnusableAnswers()
+        }
     }
 
     /// Notes what the indexes are and know by now, if anything was written.

@@ -19,6 +19,9 @@ package final class Journal: Sendable {
     /// another one.
     let phase = Lock(Phase.open)
     let models = ModelCache()
+    /// Whether the table with the answers that are kept can be used: a commit does without it where
+    /// it is damaged.
+    let keepsAnswers = Lock(true)
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])
     /// What it shares with all who have the store open in this process.

@@ -91,6 +91,26 @@ private enum Others {
         }
     }
 
+    @Test func `is without the answers as they came where it would be too large with them`()
+        async throws
+    {
+        try await CapsuleWorld.with { world in
+            var capsule = try world.capsule(last: 60)
+            #expect(!capsule.answers.isEmpty)
+            #expect(try Capsule(parsing: try capsule.encoded) == capsule)
+            var limits = CapsuleLimits()
+            limits.contentBytesMax =
+                try Zstd.decompress(
+                    capsule.encoded, bytesMax: 1 << 24
+                ).count - 1
+
+            let least = try Capsule(parsing: try capsule.encoded(limits))
+
+            capsule.answers = []
+            #expect(least == capsule)
+        }
+    }
+
     private func protoc(_ action: String, _ input: [UInt8]) throws -> [UInt8] {
         let ended = try Command.run(
             "protoc",

@@ -68,6 +68,9 @@ struct CredentialEcho: Sendable, CustomTestStringConvertible {
             CredentialEcho(testDescription: "what they stand for, in plain") { _, _, plain in
                 message(400, "that is \(plain)")
             },
+            CredentialEcho(testDescription: "the name alone") { _, _, plain in
+                message(400, "\(plain.prefix { $0 != " " }) may not")
+            },
             CredentialEcho(testDescription: "a redirect") { _, value, _ in
                 .failure(TransportError(.redirectRefused, detail: "to http://other/?a=\(value)"))
             },
