@@ -185,7 +185,7 @@ let package = Package(
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
                 "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
-                httpTypes, "SyncSupport",
+                httpTypes, "SyncSupport", "ViewsSupport",
             ]),
         tests(
             "TidemarkCapsuleTests",

@@ -86,7 +86,7 @@ extension SyncDevice {
                     + "\(mark?.since.map { "\($0)" } ?? "-")"
                 known["held \(name)"] = "\(try views.held(PullTarget(name))?.ids ?? [])"
                 known["listing \(name)"] = "\(try views.listing(PullTarget(name))?.page ?? 0)"
-                known["owed \(name)"] = "\(try views.isOwed(name))"
+                known["owed \(name)"] = "\(try views.isOwed(PullTarget(name)))"
             }
         }
         return known

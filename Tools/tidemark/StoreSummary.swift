@@ -60,7 +60,7 @@ struct StoreSummary {
                 Entry(
                     name: collection.name, counts: counts, cursor: cursor,
                     pages: try views.listing(PullTarget(collection.name))?.page,
-                    isOwed: try views.isOwed(collection.name)))
+                    isOwed: try views.isOwed(PullTarget(collection.name))))
         }
         waiting = try OutboxCounts(views)
         var last: (position: Position, row: SyncRunRow)?

@@ -197,7 +197,7 @@ extension RowKey {
         if let name = event.collection {
             let scope = event.read(PullCompleted.self)?.scope ?? ""
             let target = PullTarget(name, scope: scope)
-            keys += [.watermark(target), .held(target), .listed(target), .owed(name)]
+            keys += [.watermark(target), .held(target), .listed(target), .owed(target)]
             keys.append(.failing(.list(of: name)))
         }
         if let name = event.collection, let record = event.read(ServerUnreadable.self) {

@@ -117,7 +117,7 @@ struct NamedRow {
                 let scope = entry.event.read(PullCompleted.self)?.scope ?? ""
                 let target = PullTarget(collection, scope: scope)
                 keys += [.watermark(target), .listed(target), .held(target)]
-                keys += [.owed(collection), .failing(.list(of: collection))]
+                keys += [.owed(target), .failing(.list(of: collection))]
                 let list = entry.event.read(PullPage.self)?.list?.state
                 if let list { keys.append(.listedPage(target, list.page)) }
             }

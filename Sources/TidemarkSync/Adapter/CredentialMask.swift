@@ -31,6 +31,9 @@ package struct CredentialMask: Sendable {
     private var forms: [Form] = []
     /// Where the forms begin that begin with a byte, and at its end where the last ones end.
     private var places: [Int] = []
+    /// A bit for each two bytes in a row that a form may begin with, however it is written: what is
+    /// looked at more closely.
+    private var starts: [UInt64] = []
 
     /// What is to be looked for when requests carry header fields of these values.
     package init(_ values: some Sequence<String>) {
@@ -40,6 +43,20 @@ package struct CredentialMask: Sendable {
         places = (0...256).map { byte in
             forms.firstIndex { Int($0.bytes[0]) >= byte } ?? forms.count
         }
+        guard !forms.isEmpty else { return }
+        starts = [UInt64](repeating: 0, count: 1 << 10)
+        for second in UInt8.min...UInt8.max {
+            for first in WrittenBytes.firstBytes { admit(first, second) }
+        }
+        for form in forms {
+            admit(form.bytes[0], form.bytes[1])
+            for second in WrittenBytes.firstBytes { admit(form.bytes[0], second) }
+        }
+    }
+
+    private mutating func admit(_ first: UInt8, _ second: UInt8) {
+        let pair = Int(first) << 8 | Int(second)
+        starts[pair >> 6] |= 1 << (pair & 63)
     }
 
     /// Words that servers ask for in a password's place, where the name is what is secret.
@@ -93,12 +110,12 @@ package struct CredentialMask: Sendable {
 
     /// Whether something is in the bytes that proves who asks.
     package func holds(_ bytes: [UInt8]) -> Bool {
-        bytes.indices.contains { end(in: bytes, at: $0, onlySecrets: true) != nil }
+        firstStart(in: bytes) { end(in: bytes, at: $0, onlySecrets: true) != nil } != nil
     }
 
     /// Whether something is in the bytes that is masked, and be it only a name.
     func mentions(_ bytes: [UInt8]) -> Bool {
-        bytes.indices.contains { end(in: bytes, at: $0, onlySecrets: false) != nil }
+        firstStart(in: bytes) { end(in: bytes, at: $0, onlySecrets: false) != nil } != nil
     }
 
     /// Whether something is in the text that proves who asks.
@@ -128,20 +145,34 @@ package struct CredentialMask: Sendable {
     /// Where something is found; what overlaps is one range.
     private func found(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        for start in bytes.indices {
-            guard let end = end(in: bytes, at: start, onlySecrets: false) else { continue }
+        _ = firstStart(in: bytes) { start in
+            guard let end = end(in: bytes, at: start, onlySecrets: false) else { return false }
             if let last = ranges.last, start < last.upperBound {
                 ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
             } else {
                 ranges.append(start..<end)
             }
+            return false
         }
         return ranges
     }
 
+    /// The first place that satisfies `isIt`, of those where a form may begin.
+    private func firstStart(in bytes: [UInt8], where isIt: (Int) -> Bool) -> Int? {
+        // A form is never written by fewer bytes than it has.
+        let last = bytes.count - Self.valueBytesMin
+        guard !starts.isEmpty, last >= 0 else { return nil }
+        let (text, starts) = (bytes.span, starts.span)
+        var pair = Int(text[0])
+        for start in 0...last {
+            pair = (pair << 8 | Int(text[start + 1])) & 0xFFFF
+            if starts[pair >> 6] >> UInt64(pair & 63) & 1 != 0, isIt(start) { return start }
+        }
+        return nil
+    }
+
     /// The end of the longest that begins at a place; nil where none does.
     private func end(in text: [UInt8], at start: Int, onlySecrets: Bool) -> Int? {
-        guard !forms.isEmpty else { return nil }
         let plain = forms(from: text[start])
         let unit = WrittenBytes(text, at: start)
         let written = unit.map { forms(from: $0.first) } ?? 0..<0

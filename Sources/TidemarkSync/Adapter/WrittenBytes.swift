@@ -21,6 +21,9 @@ struct WrittenBytes {
         }
     }
 
+    /// The bytes that may begin what is written by more than itself.
+    static let firstBytes = Array("+%\\&".utf8)
+
     /// What is written at a place by more than itself; nil of a plain byte.
     init?(_ text: [UInt8], at place: Int) {
         switch text[place] {

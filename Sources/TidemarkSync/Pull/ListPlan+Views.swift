@@ -14,7 +14,7 @@ extension ViewReader {
             standing.cut = CutListing(state: state, pages: try listedPages(target))
         }
         standing.mark = try watermark(target)
-        standing.isOwed = try isOwed(name)
+        standing.isOwed = try isOwed(target)
         standing.isHeld = try held(target) != nil
         standing.hasUnanswered = try hasUnanswered(in: name)
         if collection.window != nil {

@@ -94,3 +94,16 @@ package struct CutListing: Sendable, Hashable {
         return wanted
     }
 }
+
+extension ListedReference {
+    init(_ reference: ServerReference) {
+        self.init(
+            id: reference.id, revision: reference.revision, serverTime: reference.serverTime)
+    }
+}
+
+extension ServerReference {
+    package init(_ listed: ListedReference) {
+        self.init(id: listed.id, revision: listed.revision, serverTime: listed.serverTime)
+    }
+}

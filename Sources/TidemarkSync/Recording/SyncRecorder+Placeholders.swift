@@ -17,7 +17,9 @@ extension SyncRecorder {
         var places: [ExactString: PullPage.Place] = [:]
         for record in records {
             places[ExactString(record.id)] = .same
-            guard try isNews(record, collection, exchange.asOf, draft) else { continue }
+            guard try verdict(on: record, collection, exchange.asOf, draft) == .new else {
+                continue
+            }
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
             guard let position = try say(event, draft) else { continue }

@@ -13,64 +13,64 @@ extension SyncRecorder {
         _ page: ListPage, _ list: Listing, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let collection = list.collection.name
-        let fresh = try page.records.map { try isNews($0, collection, exchange.asOf, draft) }
-        let unreadable = try page.unreadable.filter { try isNews($0, collection, draft) }
-        var news = PageResult()
-        news.count = unreadable.count
-        news.wanted = try page.references.filter { try isWanted($0, collection, draft) }
-        let ids =
-            page.records.map(\.id) + page.references.map(\.id)
-            + page.unreadable.compactMap(\.id)
-        for id in ids {
-            let key = try draft.fold.resolve(EntityKey(collection, id))
-            news.named.insert(ExactString(key.id))
-            news.named.insert(ExactString(id))
-        }
-        news.asked = exchange.asked
-        news.latest = page.records.compactMap(\.serverTime).max()
-        news.isComplete = list.isLast(page, news)
-        var list = list
-        news.failure = list.took(page, news)
-        news.list = list
-        list.serverTime = list.serverTime ?? exchange.answer.serverTime
-        let movesCursor = try news.isComplete && isWorthNoting(list, draft)
-        let isNoted =
-            try !fresh.contains(true) && news.count == 0 && !movesCursor && page.next == nil
-            && list.number <= 1 && exchange.concern == nil && !exchange.isClockNews
-            && !namesAbsent(news.named, list.target, draft)
-        guard !isNoted else {
+        let known = ServerNews(draft.fold, begun: begun)
+        let decision = try PageDecision(page, of: list, exchange, known)
+        if decision.verdicts.contains(.outdated) { stale.insert(collection) }
+        guard decision.isLogged else {
             note(exchange)
-            return news
+            return decision.result
         }
+        var news = decision.result
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         var named = PullPage()
         named.scope = list.target.scope
-        for (record, isNew) in zip(page.records, fresh) {
+        for (record, verdict) in zip(page.records, decision.verdicts) {
+            let place = try append(
+                record, verdict, collection, start, call, exchange.asOf, &news, draft)
             named.ids.append(record.id)
-            let event = record.event(
-                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
-            let isGain = try isNew && draft.fold.isGain(event, at: draft.nextPosition)
-            guard isNew, let position = try say(event, draft) else {
-                named.places.append(.same)
-                continue
-            }
-            if isGain { news.isGain = true }
-            news.count += 1
-            named.places.append(.event(position))
+            named.places.append(place)
         }
-        for record in unreadable {
+        for record in decision.unreadable {
             try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
         }
-        if !news.isComplete { named.list = try progress(of: list, page, news, draft) }
+        named.list = decision.progress
         if !named.ids.isEmpty || named.list != nil {
-            named.times = try timesUnknown(page, list.collection, draft)
+            named.times = try known.timesWithoutRow(page, of: list.collection)
             try appendPage(named, collection, start, call: call, draft)
         }
         if news.isComplete {
-            try appendCompleted(list, Absent(), start, call: call, draft)
+            try appendCompleted(ListEnd(decision.list, known), Absent(), start, call: call, draft)
         }
         return news
+    }
+
+    /// Logs a record if it is new, and counts it.
+    ///
+    /// - Returns: where the page's event says that it stands in the log.
+    private mutating func append(
+        _ record: ServerRecord, _ verdict: ServerNews.Verdict, _ collection: CollectionName,
+        _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
+        _ draft: Draft
+    ) throws -> PullPage.Place {
+        guard verdict == .new else { return .same }
+        let event = record.event(
+            collection, start, call: call, asOf: asOf, mutation: nil, draft.now)
+        let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
+        guard let position = try say(event, draft) else { return .same }
+        if isGain { news.isGain = true }
+        news.count += 1
+        return .event(position)
+    }
+
+    /// Whether a record is new; one that is skipped keeps its collection's cursor.
+    mutating func verdict(
+        on record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
+    ) throws -> ServerNews.Verdict {
+        let verdict = try ServerNews(draft.fold, begun: begun)
+            .verdict(on: record, in: collection, asOf: asOf)
+        if verdict == .outdated { stale.insert(collection) }
+        return verdict
     }
 
     /// Logs entities that a list had named and that were fetched; those that the server does not
@@ -89,18 +89,9 @@ extension SyncRecorder {
         var page = PullPage()
         page.ids = (records + gone).map(\.id)
         for record in records + gone {
-            let event = record.event(
-                collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
-            let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
-            guard try isNews(record, collection, exchange.asOf, draft),
-                let position = try say(event, draft)
-            else {
-                page.places.append(.same)
-                continue
-            }
-            news.count += 1
-            if isGain { news.isGain = true }
-            page.places.append(.event(position))
+            let verdict = try verdict(on: record, collection, exchange.asOf, draft)
+            page.places.append(
+                try append(record, verdict, collection, start, call, exchange.asOf, &news, draft))
         }
         // What they refer to is looked for once all of them are here.
         if try draft.fold.knownCollection(collection)?.makesPlaceholders == true {
@@ -112,29 +103,25 @@ extension SyncRecorder {
     /// Logs that a collection was listed to its end, and what that says of the entities that it did
     /// not name.
     ///
-    /// Without a cursor or a date to go on from it says nothing of them, and is logged only for
-    /// what it settles or what is out of reach.
-    ///
-    /// - Returns: what was concluded of them: nothing where a word of the server was not taken.
+    /// - Returns: what was concluded of them; nothing where a rule of the app did not answer.
     mutating func complete(
         _ list: Listing, _ absent: Absent, _ draft: Draft
     ) throws -> Absent {
-        // What is absent by a list is so only where its time was right.
-        let isTaken = try (list.goesOn || absent.isOutOfReach) && !draft.fold.isTimeInDoubt()
-        let absent = isTaken ? absent : Absent()
-        let says = try list.goesOn || list.settles || endsSomething(list, draft)
-        guard absent.isOutOfReach || says,
-            try isWorthNoting(list, draft) || !absent.ids.isEmpty
-        else { return Absent() }
-        if try isHeldAlready(list, absent, draft) { return absent }
-        let start = try begin(draft)
-        try appendCompleted(list, absent, start, call: nil, draft)
-        return stale.contains(list.collection.name) ? Absent() : absent
+        let end = ListEnd(list, ServerNews(draft.fold, begun: begun))
+        switch try end.decision(absent) {
+        case .nothing: return Absent()
+        case .heldAlready(let absent): return absent
+        case .logged(let absent):
+            let start = try begin(draft)
+            try appendCompleted(end, absent, start, call: nil, draft)
+            return stale.contains(list.collection.name) ? Absent() : absent
+        }
     }
 
     private mutating func appendCompleted(
-        _ list: Listing, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
+        _ end: ListEnd, _ absent: Absent, _ start: Position, call: Position?, _ draft: Draft
     ) throws {
+        let list = end.list
         func gone(_ id: String, _ cause: Position?) -> Event {
             Event(
                 .serverDeleted, recordedAt: draft.now, key: EntityKey(list.collection.name, id),
@@ -145,23 +132,11 @@ extension SyncRecorder {
             try absent.isHeld || absent.isOutOfReach
             || absent.ids.allSatisfy { try wouldSay(gone($0, nil), draft) }
         guard isTaken, !stale.contains(list.collection.name) else { return }
-        var completed = PullCompleted()
-        completed.scope = list.target.scope
-        completed.isFull = list.isWhole
-        completed.epoch = list.epoch
-        if list.collection.since != nil { completed.asked = list.asked }
-        if absent.isHeld { (completed.held, completed.knownCount) = (absent.ids, list.knownCount) }
-        if absent.isOutOfReach { completed.hidden = absent.ids }
-        completed.gone = try readableAgain(list, draft)
-        let isInDoubt = try draft.fold.isTimeInDoubt()
-        let time = try list.serverTime.flatMap { time in
-            try !isInDoubt && draft.fold.believes(time, begun: begun) ? time : nil
-        }
         let position = try draft.append(
             Event(
                 .pullCompleted, recordedAt: draft.now, collection: list.collection.name,
-                sync: start, call: call, asOf: list.asOf, serverTime: time,
-                revision: list.cursor, json: completed.encoded))
+                sync: start, call: call, asOf: list.asOf, serverTime: end.serverTime,
+                revision: list.cursor, json: end.completed(absent).encoded))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
         for id in absent.ids { try say(gone(id, position), draft) }
     }
@@ -170,11 +145,7 @@ extension SyncRecorder {
     mutating func described(
         _ list: [CollectionDescription], _ exchange: ReadExchange, _ draft: Draft
     ) throws {
-        let isNews = try list.contains { described in
-            let mark = try draft.fold.watermark(PullTarget(described.name))
-            return mark.map { $0.epoch != described.epoch } ?? true
-        }
-        guard isNews else {
+        guard try ServerNews(draft.fold, begun: begun).isNew(list) else {
             if exchange.isClockNews { try answered(exchange, draft) } else { note(exchange) }
             return
         }
@@ -195,120 +166,20 @@ extension SyncRecorder {
     ) throws {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        let row = try draft.fold.entity(key)
-        if let record, !record.isDeleted {
-            guard
-                try row.baseState != .live || row.revision != record.revision || row.isAssumed
-                    || row.isPlaceholder || isInDoubt(key, start, draft)
-            else {
-                return
-            }
-            try say(
-                record.event(
+        guard try ServerNews(draft.fold, begun: begun).isNew(record, of: key, in: start) else {
+            return
+        }
+        let gone = Event(
+            .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
+            asOf: exchange.asOf)
+        let found = record.flatMap { record in
+            record.isDeleted
+                ? nil
+                : record.event(
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
-                    draft.now), draft)
-        } else if try row.baseState == .live || row.pending.last?.kind == .delete
-            || draft.fold.isUnreadable(key)
-        {
-            // What was to be deleted is gone, though the server may never have been told.
-            try say(
-                Event(
-                    .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
-                    asOf: exchange.asOf), draft)
+                    draft.now)
         }
-    }
-
-    // MARK: What is new
-
-    /// Whether the end of a list is worth an event: the cursor moved, or the date of the last
-    /// change, or everything was listed, or the list of long ago is the last one that was noted.
-    private func isWorthNoting(_ list: Listing, _ draft: Draft) throws -> Bool {
-        if try list.movesCursor || endsSomething(list, draft) { return true }
-        guard list.collection.since != nil else { return false }
-        guard let mark = try draft.fold.watermark(list.target) else { return true }
-        return SinceDecision.isNews(
-            since: mark.since, checkedAt: mark.checkedAt, latest: list.latest, asked: list.asked)
-    }
-
-    /// The last changes of a page's entities, of those whose rows don't tell them: tombstones of
-    /// what never was here, and what more is known of than the page.
-    private func timesUnknown(
-        _ page: ListPage, _ collection: CollectionModel, _ draft: Draft
-    ) throws -> [Named<Timestamp>] {
-        guard collection.since != nil else { return [] }
-        var times: [Named<Timestamp>] = []
-        var places: [ExactString: Int] = [:]
-        for record in page.records {
-            guard let time = record.serverTime else { continue }
-            let key = try draft.fold.resolve(EntityKey(collection.name, record.id))
-            if try draft.fold.entity(key).serverTime != time {
-                if let place = places[ExactString(record.id)] {
-                    times[place].value = time
-                } else {
-                    places[ExactString(record.id)] = times.count
-                    times.append(Named(record.id, time))
-                }
-            }
-        }
-        return times
-    }
-
-    mutating func isNews(
-        _ record: ServerRecord, _ collection: CollectionName, _ asOf: Position, _ draft: Draft
-    ) throws -> Bool {
-        let key = try draft.fold.resolve(EntityKey(collection, record.id))
-        let row = try draft.fold.entity(key)
-        if let known = row.asOf, asOf < known {
-            if row.revision != record.revision { stale.insert(collection) }
-            return false
-        }
-        if try draft.fold.isUnreadable(EntityKey(collection, record.id)) { return true }
-        guard !record.isDeleted, let document = record.document else {
-            return row.baseState == .live || row.isAssumed
-                || (row.baseState == .absent && !row.pending.isEmpty)
-        }
-        if try wouldBePruned(document, key, draft) { return false }
-        guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
-            !row.isPlaceholder, try !wasOutOfReach(key, row, draft)
-        else { return true }
-        return row.base != document && !Self.meanTheSame(row.base, document)
-    }
-
-    /// Whether an entity that a list only names is to be fetched.
-    private func isWanted(
-        _ reference: ServerReference, _ collection: CollectionName, _ draft: Draft
-    ) throws -> Bool {
-        let key = try draft.fold.resolve(EntityKey(collection, reference.id))
-        let row = try draft.fold.entity(key)
-        // What could not be fetched is asked for by itself; what an earlier list did not name is
-        // there again.
-        if let failing = try draft.fold.failing(key), !failing.isWrite, !failing.isAbsent {
-            return false
-        }
-        switch row.baseState {
-        case .live:
-            return reference.revision == nil || row.isAssumed || row.revision != reference.revision
-        // What was deleted at the very time is what is named.
-        case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
-        case .absent: return true
-        }
-    }
-
-    /// Whether two documents differ in nothing but how they are written.
-    private static func meanTheSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
-        else { return false }
-        return left == right
-    }
-
-    // MARK: What can't be read
-
-    private func isNews(
-        _ record: UnreadableRecord, _ collection: CollectionName, _ draft: Draft
-    ) throws -> Bool {
-        let place = RowKey.unreadable(collection, record.name)
-        guard let bytes = try draft.fold.get(place) else { return true }
-        return try UnreadableRow(parsing: bytes).digest != record.digest
+        try say(found ?? gone, draft)
     }
 
     private func append(
@@ -327,38 +198,6 @@ extension SyncRecorder {
     }
 }
 
-/// Entities that a list of everything did not name.
-package struct Absent: Sendable {
-    package var ids: [String] = []
-    /// Whether the user is asked before they are taken for deleted.
-    package var isHeld = false
-    /// Whether they are not deleted, but out of reach.
-    package var isOutOfReach = false
-
-    package init(ids: [String] = [], isHeld: Bool = false, isOutOfReach: Bool = false) {
-        self.ids = ids
-        self.isHeld = isHeld
-        self.isOutOfReach = isOutOfReach
-    }
-}
-
-extension Listing {
-    /// The entities of a finished list of everything that are taken for deleted, asked about, or
-    /// out of reach.
-    func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
-        guard !isReadBack else { return Absent() }
-        let ids = try absent(entity)
-        return switch sweep(absent: ids) {
-        case .none: Absent()
-        case .outOfReach: Absent(ids: ids, isOutOfReach: true)
-        case .held: Absent(ids: ids, isHeld: true)
-        case .deleted: Absent(ids: ids)
-        // They were more when the list came to its end, or the time was in doubt.
-        case .asked: Absent(ids: ids, isHeld: isDoubtful)
-        }
-    }
-}
-
 extension UnreadableRecord {
     /// What the record goes by: its id, or what its bytes hash to.
     var name: String {
@@ -366,7 +205,7 @@ extension UnreadableRecord {
         return id
     }
 
-    fileprivate var digest: String { BodyReference(to: bytes).digits }
+    var digest: String { BodyReference(to: bytes).digits }
 }
 
 extension ServerRecord {

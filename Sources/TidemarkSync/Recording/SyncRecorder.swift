@@ -7,7 +7,7 @@ package import TidemarkRules
 package import TidemarkViews
 
 /// A read that was sent and answered; logged only together with what it brought.
-struct ReadExchange: Sendable {
+package struct ReadExchange: Sendable {
     var key: EntityKey?
     var collection: CollectionName?
     var request: ServerRequest
@@ -24,7 +24,19 @@ struct ReadExchange: Sendable {
     /// What a failure concerns, or that a list works again.
     var concern: FailureConcern?
     /// Whether it leaves or puts the server's time in doubt, so that it is logged at once.
-    var isClockNews = false
+    package var isClockNews = false
+
+    package init(
+        collection: CollectionName?, request: ServerRequest, sentAt: Timestamp, sentUptime: Int64,
+        asOf: Position, answer: AnswerRecord
+    ) {
+        self.collection = collection
+        self.request = request
+        self.sentAt = sentAt
+        self.sentUptime = sentUptime
+        self.asOf = asOf
+        self.answer = answer
+    }
 
     /// When it was sent, by the server's clock, and up to two seconds earlier: what the answer's
     /// Date says, less the time that the exchange took, and a second.
@@ -44,10 +56,11 @@ package struct SyncRecorder: Sendable {
     private let isFull: Bool
     let begun: Moment
     private var unlogged: [ReadExchange] = []
-    /// Collections of whose list something was passed over, because more is known of it: their
-    /// cursor stays, so that the next list brings it again.
+    /// Collections in which a listed record was skipped because the log holds a newer answer.
+    ///
+    /// Their cursor does not advance, so that the next list returns the record again.
     var stale: Set<CollectionName> = []
-    /// Collections of which a word of the server was not taken, because their rule did not answer.
+    /// Collections in which a server's change was not taken because a rule of the app did not answer.
     package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
     /// The rules of the app.
     let rules: [ConflictRule]
@@ -83,12 +96,6 @@ package struct SyncRecorder: Sendable {
         run.bootID = begun.bootID
         run.uptime = begun.uptime
         return run
-    }
-
-    /// The server's time when the run began, as far as the log knows it; in doubt what was believed
-    /// last.
-    func serverNow(_ draft: Draft) throws -> Timestamp? {
-        try draft.fold.serverNow(begun.now, bootID: begun.bootID, uptime: begun.uptime)
     }
 
     // MARK: Beginning and end

@@ -59,7 +59,7 @@ extension Fold {
         // What is to be read again has to be listed again, and only a list that begins anew does.
         put(place, nil)
         try endList(PullTarget(collection))
-        put(.owed(collection), position.bigEndianBytes)
+        put(.owed(PullTarget(collection)), position.bigEndianBytes)
     }
 }
 

@@ -44,7 +44,7 @@ extension Fold {
     func owe(_ run: RunStart, _ position: Position) throws {
         guard run.isFull else { return }
         for collection in try model().collections where run.scope.lists(collection.name) {
-            put(.owed(collection.name), position.bigEndianBytes)
+            put(.owed(PullTarget(collection.name)), position.bigEndianBytes)
         }
     }
 

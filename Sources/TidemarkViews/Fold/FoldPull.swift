@@ -17,7 +17,7 @@ extension Fold {
         }
         for record in payload.gone { put(.unreadable(name, record), nil) }
         let isSettled = try isTimeSettled(for: event)
-        if payload.isFull, isSettled, try isOwed(name) { put(.owed(name), nil) }
+        if payload.isFull, isSettled, try isOwed(target) { put(.owed(target), nil) }
         let marking = collection.map { collection in
             rules.marking.filter { $0.isRule(of: collection) }
         }

@@ -150,8 +150,8 @@ extension RowReading {
         try ledgerRows(RowKey.listedPages(target)).map { try ListedPageRow(parsing: $0.value) }
     }
 
-    /// Whether a collection is to be listed whole, because a run was asked to and did not.
-    package func isOwed(_ collection: CollectionName) throws -> Bool {
-        try get(.owed(collection)) != nil
+    /// Whether a target is to be listed whole, because a run was asked to and did not.
+    package func isOwed(_ target: PullTarget) throws -> Bool {
+        try get(.owed(target)) != nil
     }
 }

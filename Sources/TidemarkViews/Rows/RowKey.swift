@@ -166,8 +166,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
         // Only the name of a part ends with a zero byte of its own.
         Ledger.listedPages + target.bytes + (target.scope.isEmpty ? [] : [0])
     }
-    package static func owed(_ collection: CollectionName) -> RowKey {
-        RowKey(.ledger, Ledger.owed + EntityKey.prefix(of: collection))
+    package static func owed(_ target: PullTarget) -> RowKey {
+        RowKey(.ledger, Ledger.owed + target.bytes)
     }
     package static func unreadable(_ collection: CollectionName, _ name: String) -> RowKey {
         RowKey(.ledger, Ledger.unreadable + EntityKey.prefix(of: collection) + name.utf8)

@@ -57,7 +57,7 @@ private struct Answers: Equatable {
             let target = PullTarget(name)
             lists[name] = [
                 "\(String(describing: try reader.watermark(target)))",
-                "\(String(describing: try reader.listing(target)))", "\(try reader.isOwed(name))",
+                "\(String(describing: try reader.listing(target)))", "\(try reader.isOwed(target))",
                 "\(String(describing: try reader.held(target)))",
                 "\(try reader.countInReach(name, upTo: 100))",
             ]

@@ -61,7 +61,7 @@ extension Fold {
         }
         // The mark may be older than the time that was wrong.
         for name in Set(pruned.map(\.key.collection)).sorted() {
-            put(.owed(name), position.bigEndianBytes)
+            put(.owed(PullTarget(name)), position.bigEndianBytes)
         }
         for (key, var row) in pruned {
             (row.prunedDigest, row.prunedAt) = ([], nil)

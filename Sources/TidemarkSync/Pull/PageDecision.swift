@@ -1,0 +1,85 @@
+// PageDecision.swift — what of a page is logged, decided by the rows as they are before it.
+
+package import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+/// What a page of a list brings.
+package struct PageDecision {
+    /// What each of its records means for the log, in their order.
+    package let verdicts: [ServerNews.Verdict]
+    /// Its records that can't be read and that were not noted yet.
+    let unreadable: [UnreadableRecord]
+    /// What the next step depends on; what is counted while the records are written is missing.
+    package let result: PageResult
+    /// Whether the page is logged now.
+    ///
+    /// A page without news waits until something else is logged.
+    package let isLogged: Bool
+    /// What is kept of the list so that a later run can go on with it; nil for nothing.
+    package let progress: ListProgress?
+    /// The list with the page, and with the server's time of the page where it had none.
+    let list: Listing
+
+    package init(
+        _ page: ListPage, of list: Listing, _ exchange: ReadExchange, _ news: ServerNews
+    ) throws {
+        let collection = list.collection.name
+        verdicts = try page.records.map {
+            try news.verdict(on: $0, in: collection, asOf: exchange.asOf)
+        }
+        unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
+        var result = PageResult()
+        result.count = unreadable.count
+        result.wanted = try page.references.filter { try news.isWanted($0, in: collection) }
+        result.named = try Self.named(page, collection, news)
+        result.asked = exchange.asked
+        result.latest = page.records.compactMap(\.serverTime).max()
+        result.isComplete = list.isLast(page, result)
+        var list = list
+        result.failure = list.took(page, result)
+        result.list = list
+        list.serverTime = list.serverTime ?? exchange.answer.serverTime
+        let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting
+        isLogged =
+            try verdicts.contains(.new) || !unreadable.isEmpty || movesCursor || page.next != nil
+            || list.number > 1 || exchange.concern != nil || exchange.isClockNews
+            || news.namesAbsent(result.named, list.target)
+        progress = try result.isComplete ? nil : Self.progress(of: list, page, result, news)
+        self.list = list
+        self.result = result
+    }
+
+    /// Every entity that the page names, readable or not: by its id, and by the id of its key.
+    private static func named(
+        _ page: ListPage, _ collection: CollectionName, _ news: ServerNews
+    ) throws -> Set<ExactString> {
+        let ids =
+            page.records.map(\.id) + page.references.map(\.id)
+            + page.unreadable.compactMap(\.id)
+        var named: Set<ExactString> = []
+        for id in ids {
+            let key = try news.fold.resolve(EntityKey(collection, id))
+            named.insert(ExactString(key.id))
+            named.insert(ExactString(id))
+        }
+        return named
+    }
+
+    private static func progress(
+        of list: Listing, _ page: ListPage, _ result: PageResult, _ news: ServerNews
+    ) throws -> ListProgress? {
+        guard list.isWhole else { return nil }
+        let isKept = result.failure == nil && (page.next != nil || list.pages > 1)
+        guard isKept, let state = list.state else {
+            // What was kept of an earlier list is of no use any more.
+            return try news.fold.listed(list.target)?.state == nil ? nil : ListProgress(nil)
+        }
+        var progress = ListProgress(state)
+        progress.references = result.wanted.map(ListedReference.init)
+        let wanted = Set(result.wanted.map { ExactString($0.id) })
+        progress.same = page.references.map(\.id).filter { !wanted.contains(ExactString($0)) }
+        progress.unreadable = page.unreadable.map(\.name)
+        return progress
+    }
+}

@@ -1,0 +1,177 @@
+// ServerNews.swift — which parts of a server's answer the log does not hold yet: decided by the
+// rows as they are, before anything is logged. The recorder writes what this decides.
+
+package import TidemarkEvents
+package import TidemarkRules
+package import TidemarkViews
+
+/// Compares what a server answers with the rows.
+package struct ServerNews {
+    /// What a record of an answer means for the log.
+    package enum Verdict: Hashable {
+        /// The log does not hold it: an event is appended.
+        case new
+        /// The log holds the same.
+        case same
+        /// The log holds a newer answer, which differs. The record is skipped, and the collection's
+        /// cursor must not advance, so that the next list returns it again.
+        case outdated
+    }
+
+    let fold: Fold
+    /// When the run began, by the device's clocks.
+    let begun: Moment
+
+    package init(_ fold: Fold, begun: Moment) {
+        self.fold = fold
+        self.begun = begun
+    }
+
+    /// The server's time when the run began, as far as the log knows it; while it is in doubt, the
+    /// time that was believed last.
+    var serverTime: Timestamp? {
+        get throws { try fold.serverNow(begun.now, bootID: begun.bootID, uptime: begun.uptime) }
+    }
+
+    // MARK: Records
+
+    /// Whether a record is new, that was asked for when the log ended at a position.
+    package func verdict(
+        on record: ServerRecord, in collection: CollectionName, asOf: Position
+    ) throws -> Verdict {
+        let key = try fold.resolve(EntityKey(collection, record.id))
+        let row = try fold.entity(key)
+        if let known = row.asOf, asOf < known {
+            return row.revision == record.revision ? .same : .outdated
+        }
+        if try fold.isUnreadable(EntityKey(collection, record.id)) { return .new }
+        guard !record.isDeleted, let document = record.document else {
+            let ends =
+                row.baseState == .live || row.isAssumed
+                || (row.baseState == .absent && !row.pending.isEmpty)
+            return ends ? .new : .same
+        }
+        if try wouldBePruned(document, key, row) { return .same }
+        guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
+            !row.isPlaceholder, try !isHiddenByItself(key, row)
+        else { return .new }
+        return row.base == document || Self.meanTheSame(row.base, document) ? .same : .new
+    }
+
+    /// Whether an entity that a list only names is to be fetched.
+    package func isWanted(_ reference: ServerReference, in collection: CollectionName) throws
+        -> Bool
+    {
+        let key = try fold.resolve(EntityKey(collection, reference.id))
+        let row = try fold.entity(key)
+        // An entity whose fetch failed is asked for by itself; one that an earlier list did not
+        // name is there again.
+        if let failing = try fold.failing(key), !failing.isWrite, !failing.isAbsent {
+            return false
+        }
+        switch row.baseState {
+        case .live:
+            return reference.revision == nil || row.isAssumed || row.revision != reference.revision
+        // A deletion with the reference's own time is the change that the list names.
+        case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime
+        case .absent: return true
+        }
+    }
+
+    /// Whether a record that can't be read was not noted yet with these bytes.
+    func isNew(_ record: UnreadableRecord, in collection: CollectionName) throws -> Bool {
+        let place = RowKey.unreadable(collection, record.name)
+        guard let bytes = try fold.get(place) else { return true }
+        return try UnreadableRow(parsing: bytes).digest != record.digest
+    }
+
+    /// Whether a page names an entity that an earlier list did not: that is worth an event.
+    func namesAbsent(_ named: Set<ExactString>, _ target: PullTarget) throws -> Bool {
+        let held = Set((try fold.held(target)?.ids ?? []).map(ExactString.init))
+        return try !named.isDisjoint(with: held)
+            || !named.isDisjoint(with: fold.absentInDoubt(target.collection))
+    }
+
+    /// The last changes of a page's records, once they are logged, that no row holds: tombstones of
+    /// entities that never were here, and records that were skipped.
+    func timesWithoutRow(
+        _ page: ListPage, of collection: CollectionModel
+    ) throws -> [Named<Timestamp>] {
+        guard collection.since != nil else { return [] }
+        var times: [Named<Timestamp>] = []
+        var places: [ExactString: Int] = [:]
+        for record in page.records {
+            guard let time = record.serverTime else { continue }
+            let key = try fold.resolve(EntityKey(collection.name, record.id))
+            guard try fold.entity(key).serverTime != time else { continue }
+            if let place = places[ExactString(record.id)] {
+                times[place].value = time
+            } else {
+                places[ExactString(record.id)] = times.count
+                times.append(Named(record.id, time))
+            }
+        }
+        return times
+    }
+
+    /// Whether a record was pruned here with these bytes, and would be pruned again.
+    private func wouldBePruned(
+        _ document: [UInt8], _ key: EntityKey, _ row: EntityRow
+    ) throws -> Bool {
+        guard row.baseState == .absent, row.pending.isEmpty, !row.prunedDigest.isEmpty,
+            let now = try serverTime, let collection = try fold.knownCollection(key.collection)
+        else { return false }
+        return collection.isPast(document, at: now)
+            && row.prunedDigest == EntityRow.digest(of: document)
+    }
+
+    /// Whether an entity is hidden because a list did not name it, so that any list that names it
+    /// is news.
+    private func isHiddenByItself(_ key: EntityKey, _ row: EntityRow) throws -> Bool {
+        guard row.isHidden else { return false }
+        return try fold.knownCollection(key.collection)?.access.hidesAbsent == true
+    }
+
+    /// Whether two documents differ in nothing but how they are written.
+    private static func meanTheSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
+        else { return false }
+        return left == right
+    }
+
+    // MARK: Read-backs and descriptions
+
+    /// Whether the answer to a question after one entity is new.
+    ///
+    /// - Parameters:
+    ///   - record: the entity as the server has it; nil, or a tombstone, where it does not.
+    ///   - run: the run's `sync.started`.
+    func isNew(_ record: ServerRecord?, of key: EntityKey, in run: Position) throws -> Bool {
+        let row = try fold.entity(key)
+        guard let record, !record.isDeleted else {
+            // An entity whose deletion is pending is gone, though the server may never have
+            // received it.
+            return try row.baseState == .live || row.pending.last?.kind == .delete
+                || fold.isUnreadable(key)
+        }
+        return try row.baseState != .live || row.revision != record.revision || row.isAssumed
+            || row.isPlaceholder || isInDoubt(key, run)
+    }
+
+    /// Whether something may still be concluded from a list that did not name the entity, so that
+    /// an answer about it is worth an event even where it brings nothing new.
+    private func isInDoubt(_ key: EntityKey, _ run: Position) throws -> Bool {
+        let target = PullTarget(key.collection)
+        if try fold.isUnreadable(key) || fold.held(target) != nil { return true }
+        guard let listed = try fold.listed(target) else { return false }
+        return listed.state != nil && listed.begun != run
+    }
+
+    /// Whether the server describes a collection otherwise than it did when it was listed last.
+    func isNew(_ descriptions: [CollectionDescription]) throws -> Bool {
+        try descriptions.contains { described in
+            let mark = try fold.watermark(PullTarget(described.name))
+            return mark.map { $0.epoch != described.epoch } ?? true
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// PageDecisionTests.swift — which parts of a server's answer are logged, by the rows as they are:
+// without a store, without a server.
+
+import HTTPTypes
+import Testing
+import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkSync
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `what of an answer is logged` {
+    private let collection: CollectionName = "tasks"
+
+    /// Rows of a model and some events: the model is event 1, the next one event 2.
+    private static func news(_ events: [Event] = []) throws -> ServerNews {
+        let memory = MemoryFold()
+        try memory.apply([.model(.serverWins)] + events)
+        return ServerNews(
+            memory.fold, begun: Moment(now: Timestamp(rawValue: 1), bootID: "a", uptime: 1))
+    }
+
+    private static func server(
+        _ id: String, _ text: String, revision: String = "1", asOf: UInt64? = nil
+    ) -> Event {
+        .about(.serverUpserted, "tasks/\(id)", text, asOf: asOf, revision: revision)
+    }
+
+    private static func record(
+        _ id: String, _ text: String?, revision: String? = "1"
+    ) -> ServerRecord {
+        ServerRecord(
+            id: id, revision: revision.map { Revision($0) }, serverTime: nil,
+            document: text.map { Array($0.utf8) })
+    }
+
+    private static func list(after: String? = "3", known: [String] = []) -> Listing {
+        Listing(
+            CollectionModel("tasks"), after: after.map { Revision($0) }, epoch: nil,
+            known: Set(known.map { ExactString($0) }), asOf: Position(9))
+    }
+
+    private static func decision(
+        _ page: ListPage, _ list: Listing, _ news: ServerNews, asOf: UInt64 = 9,
+        change: (inout ReadExchange) -> Void = { _ in }
+    ) throws -> PageDecision {
+        var exchange = ReadExchange(
+            collection: "tasks", request: ServerRequest(method: .get, path: "/tasks"),
+            sentAt: Timestamp(rawValue: 1), sentUptime: 0, asOf: Position(asOf),
+            answer: AnswerRecord(RequestAnswered(status: 200)))
+        change(&exchange)
+        return try PageDecision(page, of: list, exchange, news)
+    }
+
+    private static func page(
+        _ records: [ServerRecord] = [], references: [ServerReference] = [], next: String? = nil,
+        cursor: String? = "3"
+    ) -> ListPage {
+        ListPage(
+            records: records, references: references, next: next,
+            cursor: cursor.map { Revision($0) })
+    }
+
+    // MARK: Records
+
+    @Test func `a record is new where the log does not hold it`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7")])
+        func verdict(_ record: ServerRecord) throws -> ServerNews.Verdict {
+            try news.verdict(on: record, in: collection, asOf: Position(9))
+        }
+        #expect(try verdict(Self.record("2", #"{"a":1}"#)) == .new)
+        #expect(try verdict(Self.record("1", #"{"a":1}"#, revision: "8")) == .new)
+        #expect(try verdict(Self.record("1", #"{"a":2}"#, revision: "7")) == .new)
+        #expect(try verdict(Self.record("1", nil, revision: "8")) == .new)
+    }
+
+    @Test func `a record is the same however its document is written`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1,"b":2}"#, revision: "7")])
+        func verdict(_ text: String) throws -> ServerNews.Verdict {
+            try news.verdict(
+                on: Self.record("1", text, revision: "7"), in: collection, asOf: Position(9))
+        }
+        #expect(try verdict(#"{"a":1,"b":2}"#) == .same)
+        #expect(try verdict(#"{ "b": 2, "a": 1 }"#) == .same)
+    }
+
+    @Test func `a tombstone of an entity that never was here is nothing new`() throws {
+        let news = try Self.news()
+        let verdict = try news.verdict(
+            on: Self.record("1", nil), in: collection, asOf: Position(9))
+        #expect(verdict == .same)
+    }
+
+    @Test func `a record that was asked for before a newer answer is skipped`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7", asOf: 6)])
+        func verdict(_ revision: String) throws -> ServerNews.Verdict {
+            try news.verdict(
+                on: Self.record("1", #"{"a":0}"#, revision: revision), in: collection,
+                asOf: Position(5))
+        }
+        #expect(try verdict("6") == .outdated)
+        // The same version says nothing else.
+        #expect(try verdict("7") == .same)
+    }
+
+    @Test(arguments: [
+        (revision: "7", isWanted: false), (revision: "8", isWanted: true),
+        (revision: nil, isWanted: true),
+    ])
+    func `a reference is fetched where its version is not here`(
+        _ expected: (revision: String?, isWanted: Bool)
+    ) throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#, revision: "7")])
+        let reference = ServerReference(id: "1", revision: expected.revision.map { Revision($0) })
+        #expect(try news.isWanted(reference, in: collection) == expected.isWanted)
+    }
+
+    // MARK: Pages
+
+    @Test func `a page without news waits, unless the cursor moves`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#)])
+        let same = [Self.record("1", #"{"a":1}"#)]
+        let idle = try Self.decision(Self.page(same), Self.list(), news)
+        #expect(!idle.isLogged && idle.result.isComplete && idle.verdicts == [.same])
+
+        let moved = try Self.decision(Self.page(same, cursor: "4"), Self.list(), news)
+        #expect(moved.isLogged && moved.result.isComplete)
+
+        let isNoted = try Self.decision(Self.page(same), Self.list(), news) {
+            $0.isClockNews = true
+        }
+        #expect(isNoted.isLogged)
+    }
+
+    @Test func `a page is not the last one while something that it names is to be fetched`() throws
+    {
+        let news = try Self.news()
+        let reference = ServerReference(id: "1", revision: Revision("8"))
+        let page = Self.page(references: [reference], cursor: "8")
+        let decision = try Self.decision(page, Self.list(), news)
+        #expect(!decision.result.isComplete && decision.result.wanted == [reference])
+        #expect(decision.result.named.map(\.text) == ["1"])
+        #expect(decision.result.list?.portion(10) == ["1"])
+    }
+
+    @Test func `a list of everything is kept with each page but the only one`() throws {
+        let news = try Self.news()
+        let page = Self.page([Self.record("1", #"{"a":1}"#)], next: "/p2", cursor: "8")
+        let first = try Self.decision(page, Self.list(after: nil), news)
+        #expect(first.isLogged && first.progress?.state?.page == 1)
+
+        let only = try Self.decision(Self.page(cursor: "8"), Self.list(after: nil), news)
+        #expect(only.result.isComplete && only.progress == nil)
+        // Of a list of changes nothing is kept: its cursor tells where the next one begins.
+        #expect(try Self.decision(page, Self.list(), news).progress == nil)
+    }
+
+    @Test func `a list that leads in a circle says so with its page`() throws {
+        var list = Self.list(after: nil)
+        let news = try Self.news()
+        let page = Self.page([Self.record("1", #"{"a":1}"#)], next: "/p2")
+        list = try #require(Self.decision(page, list, news).result.list)
+        let again = try Self.decision(page, list, news)
+        #expect(again.result.failure == .malformed("the list goes in a circle"))
+    }
+
+    // MARK: The end of a list
+
+    @Test func `the end of a list of everything concludes what it did not name`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#)])
+        var list = Self.list(after: nil, known: ["1"])
+        _ = list.took(Self.page(cursor: "8"), PageResult())
+        let absent = Absent(ids: ["1"])
+        #expect(try ListEnd(list, news).decision(absent) == .logged(absent))
+    }
+
+    @Test func `the end of a list without a cursor concludes nothing`() throws {
+        let news = try Self.news([Self.server("1", #"{"a":1}"#)])
+        var list = Self.list(after: nil, known: ["1"])
+        _ = list.took(Self.page(cursor: nil), PageResult())
+        #expect(try ListEnd(list, news).decision(Absent(ids: ["1"])) == .nothing)
+        // What is out of reach is so whether or not a later list goes on.
+        let hidden = Absent(ids: ["1"], isOutOfReach: true)
+        #expect(try ListEnd(list, news).decision(hidden) == .logged(hidden))
+    }
+
+    @Test func `the end of a list of changes is logged where the cursor moved`() throws {
+        let news = try Self.news()
+        for (cursor, expected) in [("3", ListEnd.Decision.nothing), ("4", .logged(Absent()))] {
+            var list = Self.list()
+            _ = list.took(Self.page(cursor: cursor), PageResult())
+            #expect(try ListEnd(list, news).decision(Absent()) == expected)
+        }
+    }
+
+    @Test func `what is held already is not held again`() throws {
+        var completed = PullCompleted()
+        completed.isFull = true
+        (completed.held, completed.knownCount) = (["1"], 30)
+        let held = Event(
+            .pullCompleted, recordedAt: Timestamp(rawValue: 1), collection: "tasks",
+            revision: Revision("8"), json: completed.encoded)
+        let news = try Self.news([Self.server("1", #"{"a":1}"#), held])
+        var list = Self.list(after: nil, known: ["1"])
+        _ = list.took(Self.page(cursor: "8"), PageResult())
+        func decision(_ ids: [String]) throws -> ListEnd.Decision {
+            try ListEnd(list, news).decision(Absent(ids: ids, isHeld: true))
+        }
+        #expect(try decision(["1"]) == .heldAlready(Absent(ids: ["1"], isHeld: true)))
+        #expect(try decision(["1", "2"]) == .logged(Absent(ids: ["1", "2"], isHeld: true)))
+    }
+}
