@@ -144,7 +144,7 @@ let package = Package(
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkCapsule", "TidemarkSync",
                 "TidemarkViews", "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes,
-                "TestSupport",
+                "TestSupport", "SyncSupport",
             ]),
         // Generated; Tests/EventProtoTests/EventProtoTests.swift says how.
         .target(name: "EventProto", dependencies: [protobuf], path: "Tests/EventProto"),
@@ -192,7 +192,7 @@ let package = Package(
             [
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkCapsule", "TidemarkSync",
                 "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
-                httpTypes, "CapsuleSupport",
+                httpTypes, "CapsuleSupport", "SyncSupport",
             ]),
         tests(
             "TidemarkTests",
@@ -213,7 +213,7 @@ let package = Package(
             [
                 "TidemarkReplay", "TidemarkTesting", "TidemarkInspect", "TidemarkHTTP", "Tidemark",
                 "TidemarkCapsule", "TidemarkSync", "TidemarkViews", "TidemarkLog", "TidemarkRules",
-                "TidemarkStore", "TidemarkEvents", httpTypes, "CapsuleSupport",
+                "TidemarkStore", "TidemarkEvents", httpTypes, "CapsuleSupport", "SyncSupport",
             ]),
         tests(
             "TidemarkTestingTests",

@@ -10,12 +10,13 @@ struct BodyCheck {
     /// Looks at a body that holds an event's payload; where that is an answer's, also at the body
     /// that it names.
     ///
-    /// - Returns: why the payload is not what this version writes; nil where it is.
+    /// - Returns: the event with its payload, and why that is not what this version writes; nil of
+    ///   an event that names nothing.
     /// - Throws: ``LogError`` at `position`: `missingBody`, `corruptBody`, or `newerFormat`.
     mutating func check(
         _ reference: BodyReference, of event: Event, at position: Position, _ log: EventLog,
         _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> PayloadProblem? {
+    ) throws -> (event: Event, problem: PayloadProblem?)? {
         guard !whole.contains(reference) || event.holdsMembers else { return nil }
         let body = try log.body(reference, at: position, transaction)
         whole.insert(reference)
@@ -24,7 +25,7 @@ struct BodyCheck {
         event.payload = body
         let (named, problem) = event.checkedPayload
         if let named { try check(named, at: position, log, transaction) }
-        return problem
+        return (event, problem)
     }
 
     /// Looks at a body.

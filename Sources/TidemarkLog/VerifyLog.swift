@@ -265,22 +265,32 @@ package struct LogCheck {
             case .unreadable(let error):
                 result.findings.append(error)
             case .refers(let body, let event):
-                let problem = try bodies.check(body, of: event, at: position, log, transaction)
+                guard
+                    let (event, problem) = try bodies.check(
+                        body, of: event, at: position, log, transaction)
+                else { break }
                 if let problem { note(event.kind, problem) }
+                if let (name, run) = event.keptName { try check(name, of: run, transaction) }
             case .names(let body): try bodies.check(body, at: position, log, transaction)
-            case .keeps(let name, let run):
-                guard let firstKept, run >= firstKept else { break }
-                do {
-                    _ = try log.kept.answers(named: name, of: run, at: position, transaction)
-                } catch let error as LogError where error.position != position {
-                    // An event that it refers to is damaged, and told of by itself.
-                }
+            case .keeps(let name, let run): try check(name, of: run, transaction)
             case .foreign(let kind, let problem): note(kind, problem)
             case .notFound:
                 result.findings.append(
                     LogError(.missingEvent, at: position, "it is not found by its position"))
             }
         } catch let error as LogError { result.findings.append(error) }
+    }
+
+    /// Looks at the answers that the event names and that are still kept.
+    private func check(
+        _ name: KeptName, of run: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard let firstKept, run >= firstKept else { return }
+        do {
+            _ = try log.kept.answers(named: name, of: run, at: position, transaction)
+        } catch let error as LogError where error.position != position {
+            // An event that it refers to is damaged, and told of by itself.
+        }
     }
 
     private mutating func note(_ kind: EventKind, _ problem: PayloadProblem) {

@@ -12,8 +12,12 @@ import TidemarkSync
 import TidemarkTesting
 import TidemarkViews
 
-/// A device that was synced with a server that fails now and then.
-struct CapsuleWorld {
+@testable import SyncSupport
+
+/// A server that fails now and then, under a name that no capsule is to tell.
+struct CapsuleWorld: DeviceServer {
+    typealias Wire = TellingWire
+
     static let host = "kinto.secret-host.example"
     static let account = "ada-of-the-secrets"
     static let model = SyncModel(
@@ -25,47 +29,36 @@ struct CapsuleWorld {
                 references: [Reference("list", to: "lists")], pageSize: 2),
         ], settings: SyncSettings(batchSize: 1))
 
-    let clock = ManualClock()
+    let clock: ManualClock
     let server: InMemoryServer
-    let replica: Replica
-    private let engine: SyncEngine
 
-    private init() throws {
+    var remote: Remote { .kinto(origin: "http://\(Self.host):8888", bucket: "b") }
+
+    private init() {
+        let clock = ManualClock()
+        self.clock = clock
         server = InMemoryServer(bucket: "b", model: Self.model, clock: clock)
-        let remote = Remote.kinto(origin: "http://\(Self.host):8888", bucket: "b")
+    }
+
+    /// Runs `body` with a device on which much has happened, and removes its store.
+    static func with<R>(_ body: (Device<CapsuleWorld>) async throws -> R) async throws -> R {
+        let world = CapsuleWorld()
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "tidemark-temporary-\(UUID().uuidString)")
-        replica = try Replica.open(
-            at: folder.path(percentEncoded: false), account: Self.account, model: Self.model,
-            remote: remote, dependencies: .seeded(7, clock: clock))
-        engine = try SyncEngine(replica, remote: remote, transport: TellingWire(server)) {
-            .basic(user: "me", password: "secret")
+        let device = try Device(
+            of: world, over: TellingWire(world.server), model: model,
+            at: folder.path(percentEncoded: false), account: account,
+            dependencies: .seeded(7, clock: world.clock))
+        return try await device.lend { device in
+            try await device.live()
+            return try await body(device)
         }
     }
+}
 
-    /// Runs `body` with the store after all of it, and removes the store.
-    static func with<R>(_ body: (CapsuleWorld) async throws -> R) async throws -> R {
-        let world = try CapsuleWorld()
-        let result: R
-        do {
-            try await world.live()
-            result = try await body(world)
-        } catch {
-            try world.replica.deleteTemporary()
-            throw error
-        }
-        try world.replica.deleteTemporary()
-        return result
-    }
-
-    func put(_ key: String, _ json: String) throws {
-        guard let key = EntityKey(key) else { return }
-        try replica.write { tx in _ = try tx.put(key, Array(json.utf8)) }
-    }
-
-    func sync() async throws { _ = try await engine.sync() }
-
-    private func live() async throws {
+extension Device<CapsuleWorld> {
+    fileprivate func live() async throws {
+        let (clock, server) = (server.clock, server.server)
         try put("lists/l1", #"{"title":"home"}"#)
         for number in 1...5 {
             try put("tasks/t\(number)", #"{"title":"task \#(number)","list":"l1"}"#)
@@ -99,7 +92,7 @@ struct CapsuleWorld {
 }
 
 /// A wire whose errors name the server.
-private struct TellingWire: Transport {
+struct TellingWire: Transport {
     let next: any Transport
 
     init(_ next: any Transport) { self.next = next }

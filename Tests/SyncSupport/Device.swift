@@ -45,6 +45,7 @@ final class Device<Server: DeviceServer>: Sendable {
     private let setUp: SetUp
     private let process: Mutex<Process>
     private let removesStore: Bool
+    private let account: String?
 
     /// What each process of a device is made with.
     private struct SetUp: Sendable {
@@ -70,11 +71,12 @@ final class Device<Server: DeviceServer>: Sendable {
     ///
     /// - Parameters:
     ///   - path: the store's folder; a temporary one unless named.
+    ///   - account: whose store it is, where it has a folder.
     ///   - transport: what its engine sends by, where that is more than the wire.
     ///   - removesStore: whether the store goes with the device; else whoever makes it removes it.
     init(
         _ name: String = "device", of server: Server, over wire: Server.Wire, model: SyncModel,
-        at path: String? = nil, transport: (any Transport)? = nil,
+        at path: String? = nil, account: String? = nil, transport: (any Transport)? = nil,
         adapter: (any ServerAdapter)? = nil, rules: [ConflictRule] = [],
         dependencies: Dependencies, removesStore: Bool = false,
         signIn: @escaping SignIn = { .basic(user: "me", password: "secret") }
@@ -84,14 +86,15 @@ final class Device<Server: DeviceServer>: Sendable {
         self.wire = wire
         self.model = model
         self.removesStore = removesStore
+        self.account = account
         setUp = SetUp(
             remote: server.remote, adapter: try adapter ?? server.makeAdapter(),
             transport: transport ?? wire, rules: rules, dependencies: dependencies, signIn: signIn)
         let replica =
             if let path {
                 try Replica.open(
-                    at: path, model: model, remote: server.remote, rules: rules,
-                    dependencies: dependencies)
+                    at: path, account: account, model: model, remote: server.remote,
+                    rules: rules, dependencies: dependencies)
             } else {
                 try Replica.temporary(
                     model: model, remote: server.remote, rules: rules, dependencies: dependencies)
@@ -108,8 +111,8 @@ final class Device<Server: DeviceServer>: Sendable {
         let directory = replica.directory
         try replica.close()
         let replica = try Replica.open(
-            at: directory, model: model, remote: server.remote, rules: setUp.rules,
-            dependencies: setUp.dependencies)
+            at: directory, account: account, model: model, remote: server.remote,
+            rules: setUp.rules, dependencies: setUp.dependencies)
         process.withLock { $0 = setUp.process(replica) }
     }
 
@@ -151,6 +154,10 @@ final class Device<Server: DeviceServer>: Sendable {
 
     func put(_ key: EntityKey, _ json: String) throws {
         try replica.write { tx in _ = try tx.put(key, Array(json.utf8)) }
+    }
+
+    func create(_ key: String, _ json: String) throws {
+        try replica.write { tx in try tx.create(try self.key(key), Array(json.utf8)) }
     }
 
     func patch(_ key: String, _ json: String) throws { try patch(try self.key(key), json) }

@@ -70,7 +70,7 @@ extension Capsule {
             else { continue }
             let authority = RemoteNames.authority(of: origin)
             let host = authority.firstRange(of: "://").map { authority[$0.upperBound...] }
-            for name in [host, host.map { $0.prefix { $0 != ":" } }].compactMap(\.self)
+            for name in [host, host.map(RemoteNames.name(of:))].compactMap(\.self)
             where !name.isEmpty && !hosts.contains(String(name)) { hosts.append(String(name)) }
         }
         return hosts.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
@@ -94,13 +94,15 @@ private struct RemoteNames {
     /// - Parameter documents: what stays in it as it is, as events have it.
     func removed(from answer: KeptAnswer, sparing documents: [[UInt8]]) -> KeptAnswer {
         let known = authorities.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
-        func nameless(_ text: String) -> String {
-            let text = known.reduce(text) { $0.replacing($1, with: Capsule.namelessAuthority) }
-            return self.nameless(text: text)
+        func withoutAddresses(_ text: String) -> String {
+            known.reduce(text) { Self.replacing($1, by: Capsule.namelessAuthority, in: $0) }
         }
+        func nameless(_ text: String) -> String { self.nameless(text: withoutAddresses(text)) }
         var changed = answer.changed(sparing: documents) { bytes in
             guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
-            let changed = nameless(text)
+            let changed = hosts.reduce(withoutAddresses(text)) {
+                Self.nameless(document: $0, of: $1)
+            }
             return changed == text ? bytes : Array(changed.utf8)
         }
         changed.fields = answer.fields.map { Named($0.name, nameless($0.value)) }
@@ -113,6 +115,14 @@ private struct RemoteNames {
         guard let scheme = address.firstRange(of: "://") else { return "" }
         let rest = address[scheme.upperBound...]
         return address[..<(rest.firstIndex(of: "/") ?? address.endIndex)]
+    }
+
+    /// A host without its port: an address of the sixth version stands in brackets.
+    static func name(of host: Substring) -> Substring {
+        guard host.first == "[", let end = host.firstIndex(of: "]") else {
+            return host.prefix { $0 != ":" }
+        }
+        return host[...end]
     }
 
     // MARK: Rows and commits
@@ -231,5 +241,30 @@ private struct RemoteNames {
 
     private func nameless(text: String) -> String {
         hosts.reduce(text) { $0.replacing($1, with: Self.namelessHost) }
+    }
+
+    /// A document without a host's name.
+    ///
+    /// A name of one word may be any word of it: that is the host only where an address begins.
+    private static func nameless(document: String, of host: String) -> String {
+        if host.contains(".") || host.contains(":") {
+            return document.replacing(host, with: namelessHost)
+        }
+        return ["://", #":\/\/"#].reduce(document) {
+            replacing($1 + host, by: $1 + namelessHost, in: $0)
+        }
+    }
+
+    /// A text with another word in the place of an address, or of how one begins, unless the name
+    /// goes on there.
+    private static func replacing(_ name: String, by other: String, in text: String) -> String {
+        var (result, rest) = ("", text[...])
+        while let found = rest.firstRange(of: name) {
+            let next = rest[found.upperBound...].first ?? " "
+            let goesOn = next.isLetter || next.isNumber || "-._".contains(next)
+            result += rest[..<found.lowerBound] + (goesOn ? name : other)
+            rest = rest[found.upperBound...]
+        }
+        return result + rest
     }
 }

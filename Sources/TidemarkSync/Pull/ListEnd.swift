@@ -1,5 +1,5 @@
-// ListEnd.swift — what follows from the end of a list: whether it is worth an event, what that event
-// says, and what becomes of the entities that a list of everything did not name.
+// ListEnd.swift — what follows from the end of a list: whether it is logged, what its event says,
+// and what becomes of the entities that a list of everything did not name.
 
 import TidemarkEvents
 import TidemarkRules

@@ -60,7 +60,7 @@ package struct SyncRecorder: Sendable {
     ///
     /// Their cursor does not advance, so that the next list returns the record again.
     var stale: Set<CollectionName> = []
-    /// Collections in which a server's change was not taken because a rule of the app did not answer.
+    /// Collections in which a server's change was not taken: a rule of the app did not answer.
     package internal(set) var withheld: [CollectionName: SyncFailure] = [:]
     /// The rules of the app.
     let rules: [ConflictRule]

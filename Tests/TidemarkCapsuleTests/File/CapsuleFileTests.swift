@@ -10,6 +10,7 @@ import TidemarkStore
 import TidemarkViews
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 private enum Others {
     static let haveZstd = (try? Command.run("zstd", ["--version"]))?.code == 0

@@ -10,6 +10,7 @@ import TidemarkStore
 import TidemarkViews
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 extension SplitMix64 {
     /// The bytes with a few of them changed, cut off, doubled, put in, or taken from elsewhere.

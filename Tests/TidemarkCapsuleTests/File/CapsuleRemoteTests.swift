@@ -13,6 +13,7 @@ import TidemarkTesting
 import TidemarkViews
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `a capsule without its remote` {
     private func names(in capsule: Capsule) throws -> [String] {
@@ -41,6 +42,53 @@ import TidemarkViews
             #expect(whole.provenance.namesRemote && !capsule.provenance.namesRemote)
             #expect(capsule.withoutRemote() == capsule)
         }
+    }
+
+    /// A capsule of a server at an origin, whose only answer that is kept has a body.
+    private func capsule(at origin: String, _ body: String) async throws -> Capsule {
+        try await CapsuleWorld.with { world in
+            var capsule = try world.capsule()
+            for (index, commit) in capsule.commits.enumerated() {
+                for (place, entry) in commit.entries.enumerated() {
+                    guard entry.event.kind == .modelRegistered else { continue }
+                    let text = String(decoding: entry.event.payload, as: UTF8.self)
+                        .replacing("http://\(CapsuleWorld.host):8888", with: origin)
+                    capsule.commits[index].entries[place].event.payload = Array(text.utf8)
+                }
+            }
+            var answer = KeptAnswer()
+            answer.status = 200
+            answer.body = Array(body.utf8)
+            let position = try #require(capsule.answers.first?.position)
+            capsule.answers = [Capsule.Answers(position: position, answers: [answer])]
+            return capsule
+        }
+    }
+
+    @Test(arguments: [
+        (
+            origin: "http://data", body: #"{"data":["data",{"next":"http://data/p2?q=data"}]}"#,
+            nameless: #"{"data":["data",{"next":"https://redacted.invalid/p2?q=data"}]}"#
+        ),
+        (
+            origin: "http://data:81", body: #"{"data":"http:\/\/data:81\/x http:\/\/data\/y"}"#,
+            nameless: #"{"data":"http:\/\/redacted.invalid\/x http:\/\/redacted.invalid\/y"}"#
+        ),
+        (
+            origin: "http://data", body: #"{"data":"http://database.example ://data.x"}"#,
+            nameless: #"{"data":"http://database.example ://data.x"}"#
+        ),
+        (
+            origin: "http://[::1]:81", body: #"{"data":["http://[::1]/x","[::1]:81"]}"#,
+            nameless: #"{"data":["http://redacted.invalid/x","redacted.invalid"]}"#
+        ),
+    ])
+    func `keeps an answer's document what it is, whatever the server is called`(
+        _ expected: (origin: String, body: String, nameless: String)
+    ) async throws {
+        let capsule = try await capsule(at: expected.origin, expected.body).withoutRemote()
+        let body = try #require(capsule.answers.first?.answers.first?.body)
+        #expect(String(decoding: body, as: UTF8.self) == expected.nameless)
     }
 
     @Test(arguments: [100_000, 40])

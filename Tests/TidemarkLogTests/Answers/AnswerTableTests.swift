@@ -29,13 +29,17 @@ import TidemarkStore
 
     /// A log with a run of which some answers are kept, each with the documents that it brought.
     private func log(
-        keeping answers: [[KeptAnswer]], _ documents: [[UInt8]] = [], bytesMax: Int = 1 << 20
+        keeping answers: [[KeptAnswer]], _ documents: [[UInt8]] = [], bytesMax: Int = 1 << 20,
+        bodyBytes: Int = 0
     ) throws -> ScratchLog {
         let scratch = try ScratchLog()
         var events = [Event(.syncStarted, recordedAt: Timestamp(rawValue: 1), json: [0x7B, 0x7D])]
         for answers in answers {
             var answered = RequestAnswered(status: 200)
             answered.kept = answers.name
+            if bodyBytes > 0 {
+                answered.body = PayloadBody([UInt8](repeating: 0x61, count: bodyBytes))
+            }
             events.append(
                 Event(
                     .requestAnswered, recordedAt: Timestamp(rawValue: 1), sync: run, call: run,
@@ -110,8 +114,13 @@ import TidemarkStore
         #expect(try scratch.verify().findings.isEmpty)
     }
 
-    @Test func `are damage where they are not what their event says, and nothing else is`() throws {
-        let scratch = try log(keeping: [[answer(document(1))], [answer(document(2))]])
+    /// An event whose payload is longer than 2,000 bytes names it.
+    @Test(arguments: [0, 3_000])
+    func `are damage where they are not what their event says, and nothing else is`(
+        _ bodyBytes: Int
+    ) throws {
+        let scratch = try log(
+            keeping: [[answer(document(1))], [answer(document(2))]], bodyBytes: bodyBytes)
         let key = run.bigEndianBytes + Position(2).bigEndianBytes + [0, 0, 0, 0]
         let stored = try scratch.value(scratch.environment.table("answers"), key)
         for index in stride(from: 0, to: stored.count, by: 7) {

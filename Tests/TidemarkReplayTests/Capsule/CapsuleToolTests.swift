@@ -10,6 +10,7 @@ import TidemarkReplay
 import TidemarkStore
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 extension BuiltTool {
     fileprivate static let havePython = (try? Command.run("python3", ["--version"]))?.code == 0
@@ -17,7 +18,7 @@ extension BuiltTool {
 
 @Suite(.enabled(if: BuiltTool.isThere, BuiltTool.missing))
 struct `the tool's capsules` {
-    private func inFolder(_ body: (CapsuleWorld, String) throws -> Void) async throws {
+    private func inFolder(_ body: (Device<CapsuleWorld>, String) throws -> Void) async throws {
         let folder = scratchPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try await CapsuleWorld.with { try body($0, folder) }

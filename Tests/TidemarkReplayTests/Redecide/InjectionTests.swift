@@ -8,6 +8,7 @@ import TidemarkReplay
 import TidemarkTesting
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `an injection` {
     @Test func `is read from a list, and written so again`() throws {

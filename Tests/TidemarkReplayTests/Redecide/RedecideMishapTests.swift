@@ -11,21 +11,22 @@ import TidemarkSync
 import TidemarkTesting
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `a mishap that was not recorded` {
     private func recorded() async throws -> Capsule {
-        try await Recording.capsule { recording in
-            recording.server.put("lists/a", #"{"title":"home"}"#)
-            try await recording.sync()
-            try recording.patch("lists", "a", #"{"title":"mine"}"#)
-            try await recording.sync()
+        try await SyncDevice.capsule { recording in
+            recording.world.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.mustSync()
+            try recording.patch("lists/a", #"{"title":"mine"}"#)
+            try await recording.mustSync()
         }
     }
 
     private func aftermath(
         _ capsule: Capsule, _ mishap: RedecideMishap
     ) async throws -> RedecideAftermath {
-        let adapter = try Recording.remote.makeAdapter()
+        let adapter = try SyncWorld.remote.makeAdapter()
         let report = try await decided(capsule, adapter: adapter, mishaps: [mishap])
         #expect(report.divergence == nil)
         return try #require(report.aftermath)

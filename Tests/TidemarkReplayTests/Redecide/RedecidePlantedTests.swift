@@ -11,25 +11,26 @@ import TidemarkSync
 import TidemarkTesting
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 @Suite struct `a planted difference` {
     private func found(in capsule: Capsule) async throws -> Divergence? {
-        let adapter = try Recording.remote.makeAdapter()
+        let adapter = try SyncWorld.remote.makeAdapter()
         return try await decided(capsule.withoutDigests, adapter: adapter).divergence
     }
 
     /// Two pulls, an edit that is pushed, two that are pushed one after the other, nothing new.
     private func recorded() async throws -> Capsule {
-        try await Recording.capsule { recording in
-            recording.server.put("lists/a", #"{"title":"home"}"#)
-            try await recording.sync()
-            try recording.patch("lists", "a", #"{"title":"mine"}"#)
-            try await recording.sync()
-            recording.server.put("lists/b", #"{"title":"theirs"}"#)
-            try recording.create("tasks", "t1", #"{"title":"one"}"#)
-            try recording.create("tasks", "t2", #"{"title":"two"}"#)
-            try await recording.sync()
-            try await recording.sync()
+        try await SyncDevice.capsule { recording in
+            recording.world.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.mustSync()
+            try recording.patch("lists/a", #"{"title":"mine"}"#)
+            try await recording.mustSync()
+            recording.world.server.put("lists/b", #"{"title":"theirs"}"#)
+            try recording.create("tasks/t1", #"{"title":"one"}"#)
+            try recording.create("tasks/t2", #"{"title":"two"}"#)
+            try await recording.mustSync()
+            try await recording.mustSync()
         }
     }
 
@@ -132,7 +133,7 @@ import TidemarkTesting
     @Test func `in a digest names the view`() async throws {
         var capsule = try await recorded()
         capsule.commits[2].views[0].digest[0] ^= 1
-        let adapter = try Recording.remote.makeAdapter()
+        let adapter = try SyncWorld.remote.makeAdapter()
         let divergence = try #require(try await decided(capsule, adapter: adapter).divergence)
         #expect(divergence.kind == .digest)
         #expect(divergence.position == capsule.commits[2].last)

@@ -12,6 +12,7 @@ import TidemarkSync
 import TidemarkTesting
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 /// Kinto, whose lists name entities and versions only, as those of CalDAV do.
 private struct NamingAdapter: ServerAdapter {
@@ -59,18 +60,20 @@ private struct NamingAdapter: ServerAdapter {
 
 @Suite struct `a server that only names entities, decided once more` {
     @Test func `is the same`() async throws {
-        let capsule = try await Recording.capsule(adapter: NamingAdapter()) { recording in
-            for id in ["a", "b", "c"] { recording.server.put("lists/\(id)", #"{"title":"x"}"#) }
-            try await recording.sync()
-            recording.server.put("lists/b", #"{"title":"y"}"#)
-            recording.server.delete("lists/c")
-            try await recording.sync()
-            try recording.patch("lists", "a", #"{"title":"mine"}"#)
-            try recording.create("tasks", "t", #"{"list":"a"}"#)
-            try await recording.sync()
-            recording.server.put("tasks/u", #"{"list":"b"}"#)
+        let capsule = try await SyncDevice.capsule(adapter: NamingAdapter()) { recording in
+            for id in ["a", "b", "c"] {
+                recording.world.server.put("lists/\(id)", #"{"title":"x"}"#)
+            }
+            try await recording.mustSync()
+            recording.world.server.put("lists/b", #"{"title":"y"}"#)
+            recording.world.server.delete("lists/c")
+            try await recording.mustSync()
+            try recording.patch("lists/a", #"{"title":"mine"}"#)
+            try recording.create("tasks/t", #"{"list":"a"}"#)
+            try await recording.mustSync()
+            recording.world.server.put("tasks/u", #"{"list":"b"}"#)
             _ = try await recording.engine.sync(.userRequested, full: true)
-            try await recording.sync()
+            try await recording.mustSync()
         }
         #expect(!capsule.answers.isEmpty)
         let report = try await decided(capsule, adapter: NamingAdapter())

@@ -14,6 +14,7 @@ import TidemarkTesting
 import TidemarkViews
 
 @testable import CapsuleSupport
+@testable import SyncSupport
 
 /// Kinto, read by an adapter that takes a member for another one.
 private struct Untitled: ServerAdapter {
@@ -55,9 +56,9 @@ private struct Untitled: ServerAdapter {
     @Test func `fails where none of its runs could be decided, unless only the fold was meant`()
         async throws
     {
-        var capsule = try await Recording.capsule { recording in
-            recording.server.put("lists/a", #"{"title":"home"}"#)
-            try await recording.sync()
+        var capsule = try await SyncDevice.capsule { recording in
+            recording.world.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.mustSync()
         }
         let reports = try await Replay(.capsule(capsule)).run()
         #expect(reports.last?.mode == .redecide && reports.last?.runs == 1)
@@ -73,9 +74,9 @@ private struct Untitled: ServerAdapter {
     }
 
     @Test func `is decided by the adapter that it is given`() async throws {
-        let capsule = try await Recording.capsule(adapter: Untitled()) { recording in
-            recording.server.put("lists/a", #"{"title":"home"}"#)
-            try await recording.sync()
+        let capsule = try await SyncDevice.capsule(adapter: Untitled()) { recording in
+            recording.world.server.put("lists/a", #"{"title":"home"}"#)
+            try await recording.mustSync()
         }
 
         try await Replay(.capsule(capsule), adapter: Untitled()).run()
