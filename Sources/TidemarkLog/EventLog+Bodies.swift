@@ -1,8 +1,9 @@
 // EventLog+Bodies.swift — payloads and answers that are too long for the log's own table.
 //
-// A body lies in the table "bodies" once, whoever refers to it: its stored bytes (StoredBody.swift)
-// in records of 3,900 bytes, the last one shorter. A record of that size just fits one page of
-// 4 KiB. Its key is the SHA-256 of the body and the record's number from 0 on, 4 bytes big-endian.
+// A body lies in the table "bodies" once, however many events refer to it: its stored bytes
+// (StoredBody.swift) in records of 3,900 bytes, the last one shorter. A record of that size just
+// fits one page of 4 KiB. Its key is the SHA-256 of the body and the record's number from 0 on, 4
+// bytes big-endian.
 
 package import TidemarkEvents
 package import TidemarkStore

@@ -263,7 +263,7 @@ private struct Unopened {
         StoreError(.missing, during: "open", detail: "no store in \(directory)")
     }
 
-    /// Only a store without events can be made anew.
+    /// Only a store without events can be created again.
     private func checkEmpty(_ found: StoreIdentity.Found) throws {
         let last = try readingOnly { log, transaction in
             try log.checkFormat(transaction)

@@ -127,7 +127,7 @@ extension Replica {
         }
         let sides = try read { try IssueSides(raised, $0.views) }
         try write { tx in
-            // Somebody else may have answered meanwhile.
+            // Another caller may have answered in between.
             guard try tx.draft.fold.isOpen(raised) else { throw none }
             try tx.settle(raised, sides, answer)
         }

@@ -85,7 +85,7 @@ extension WriteContext {
         }
     }
 
-    /// Takes an entity for deleted that a whole list did not name; or makes it anew.
+    /// Deletes an entity that a whole list did not name, or creates it again.
     private func settleAbsent(
         _ key: EntityKey, _ completed: Event, cause: Position, _ answer: IssueAnswer
     ) throws {
@@ -97,7 +97,7 @@ extension WriteContext {
             Event(
                 .serverDeleted, recordedAt: draft.now, key: key, cause: cause, asOf: asOf))
         guard answer == .keepMine, let mine, try document(key) == nil else { return }
-        // What lost against that is kept as well: whoever keeps it is not asked again.
+        // What lost against that is kept as well: the user is not asked again about it.
         for index in row.pending.indices where try draft.fold.get(.lost(deleted, index)) != nil {
             let payload = IssueAnswered(.conflict, index: index, answer: answer.rawValue)
             try draft.append(

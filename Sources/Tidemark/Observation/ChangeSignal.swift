@@ -13,7 +13,7 @@ final class ChangeSignal: Sendable {
     }
     private let state = Lock(State.up)
 
-    /// Lets whoever waits go on, or the next one not wait.
+    /// Resumes the waiter, or lets the next one pass without waiting.
     func raise() {
         let waiter = state.withLock { state in
             if case .awaited(let waiter) = state {

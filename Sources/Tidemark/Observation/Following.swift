@@ -1,4 +1,4 @@
-// Following.swift — a task that ends with whoever keeps it.
+// Following.swift — a task that ends when its owner lets go of it.
 
 /// A task that is cancelled when nobody keeps this any more.
 final class Following: Sendable {

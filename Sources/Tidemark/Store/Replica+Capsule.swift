@@ -9,15 +9,15 @@ extension Replica {
 
     /// A capsule of the last events: the file that replays a bug, as bytes.
     ///
-    /// It is of one moment; writers go on meanwhile. It holds the model, the rows that there were
-    /// before the first of its events, the events with their payloads as they came, and what was
-    /// made of each commit. The server's address, the account and the device are left out unless
+    /// It is a snapshot of one moment; writers are not held up. It holds the model, the rows before
+    /// the first of its events, the events with their payloads as they came, and what was made of
+    /// each commit. The server's address, the account and the device are left out unless
     /// they are asked for. It is compressed, and `tidemark capsule FILE` tells what is in it.
     ///
     /// - Parameters:
     ///   - last: how many of the last events it has at least, if there are as many; from 1 up. A
     ///     commit is never cut.
-    ///   - note: what to say of it, for whoever gets it; up to 64 KiB, line breaks allowed.
+    ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
     ///   - redaction: how what people wrote is replaced; nil where it stays.
     /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
@@ -43,7 +43,7 @@ extension Replica {
     /// - Parameters:
     ///   - path: the file; its folder must exist.
     ///   - last: how many of the last events it has at least, if there are as many.
-    ///   - note: what to say of it, for whoever gets it.
+    ///   - note: a text for the recipient.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
     ///   - redaction: how what people wrote is replaced; nil where it stays.
     /// - Throws: as ``capsule(last:note:namesRemote:redaction:)``, and ``TidemarkError`` where the

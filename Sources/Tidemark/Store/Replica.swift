@@ -195,7 +195,7 @@ public enum OpeningProgress: Sendable, Hashable {
     /// So many pages of the data file were looked at, of so many at most: after another start of
     /// the device those of the log, after a process that died while it opened the store all.
     case checking(pages: UInt64, of: UInt64)
-    /// The tables are folded anew: the last event that was folded, and the last one of the log.
+    /// The tables are being rebuilt: the last event that was folded, and the last one of the log.
     case rebuilding(Position, of: Position)
 }
 

@@ -25,7 +25,7 @@ extension SyncEngine {
         do {
             while isStarted {
                 let alarm = try await step()
-                // Before this returns, whoever changes anything rings.
+                // From before this returns on, every change rings.
                 if isStarted { await rings.next(isolation: self) }
                 alarm?.cancel()
             }

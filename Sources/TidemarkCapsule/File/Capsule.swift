@@ -82,7 +82,7 @@ package struct Capsule: Sendable, Hashable {
         package var isShrunk = false
         /// Whether it names the server, the account and the device that the store had.
         package var namesRemote = true
-        /// What whoever wrote it says of it; for people.
+        /// The author's note; for people.
         package var note = ""
 
         package init(build: String, last: Position, root: Hash) {

@@ -168,12 +168,12 @@ struct CapsuleCheck {
         }
     }
 
-    /// Whether the commit in hand may have so many events; asked before they take memory.
+    /// Whether the current commit may have so many events; asked before they take memory.
     func room(forEvents count: Int) throws(CapsuleError) {
         try bound(events + count, limits.eventsMax, "the capsule", "events")
     }
 
-    /// Whether the commit in hand may have so many digests.
+    /// Whether the current commit may have so many digests.
     func room(forViews count: Int) throws(CapsuleError) {
         try bound(count, limits.viewsMax, "a commit", "digests")
     }

@@ -39,7 +39,7 @@ struct CapsuleStream {
     /// Decompressed bytes; those before `start` were read.
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Where the record in hand begins among them, and how many were hashed.
+    /// Where the current record begins among them, and how many were hashed.
     private var mark = 0
     private var hashed = 0
     private var offset: UInt64 = 0
@@ -141,7 +141,7 @@ struct CapsuleStream {
         return true
     }
 
-    /// Hashes all records but the one in hand, many at once.
+    /// Hashes all records but the current one, many at once.
     private mutating func hashToMark() {
         hash.add(buffer[hashed..<mark])
         hashed = mark

@@ -46,7 +46,7 @@ public struct Redaction: Sendable, Hashable {
         self.words = words
     }
 
-    /// What it does, for whoever gets the capsule; not how far times were shifted.
+    /// What it does, for the recipient of the capsule; not how far times were shifted.
     var summary: String {
         var words = ["texts, numbers, ids and tokens replaced"]
         words.append(times == .kept ? "times kept" : "times shifted")

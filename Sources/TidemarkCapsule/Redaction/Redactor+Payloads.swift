@@ -205,7 +205,7 @@ extension ServerWords.Field.Meaning {
     /// What stands in the member that holds it.
     fileprivate var content: PayloadContent {
         switch self {
-        case .notice: .text
+        case .notice, .other: .text
         case .rest: .plain
         case .nextPage: .address
         }

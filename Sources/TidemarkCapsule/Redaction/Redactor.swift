@@ -22,7 +22,7 @@ final class Redactor {
     private var words: Set<[UInt8]>
     /// What became of bodies, by the digits of their hash.
     private var bodies: [[UInt8]: BodyReference] = [:]
-    /// Hashes that are known anew, in hexadecimal digits.
+    /// Hashes of redacted bodies, in hexadecimal digits.
     private var digests: [[UInt8]: [UInt8]] = [:]
     let shift: Int64
 

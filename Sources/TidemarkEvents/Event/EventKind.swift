@@ -42,7 +42,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case serverDeleted
     /// What the server says of itself or of a collection.
     case serverDescribed
-    /// What the server sent as an entity, and is none.
+    /// A record of the server that is not a valid entity.
     case serverUnreadable
     /// A page of a list: the ids seen, in order.
     case pullPage

@@ -3,7 +3,7 @@
 /// The name of one write: what is asked for twice under the same key is written once.
 ///
 /// It begins with the time at which it was made, and is good for ``daysValid`` days of logged time:
-/// whoever comes later can't be told whether the write was made, and is refused.
+/// a later caller can't be told whether the write was made, and is refused.
 public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     /// How long a key is remembered, in days of logged time.
     public static let daysValid: Int64 = 30

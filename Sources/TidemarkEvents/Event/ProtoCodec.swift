@@ -10,7 +10,7 @@ package struct ProtoWriter: Sendable {
     /// A writer with room for so many bytes.
     package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// Begins anew in the same memory.
+    /// Begins again in the same memory.
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     package mutating func varint(_ field: UInt32, _ value: UInt64) {

@@ -55,7 +55,7 @@ public struct CollectionModel: Sendable, Hashable {
     /// How long entities are kept; for ever without.
     public var retention: RetentionRule?
 
-    /// How many pages a list has at most, unless the model says otherwise.
+    /// The default of the most pages that a list may have.
     public static let usualPagesMax = 10_000
 
     /// The most indexes that a collection has.

@@ -41,7 +41,7 @@ extension CollectionModel {
         /// The code of the failure `SyncFailure.missing` with which a run ends where there is no
         /// entity of the collection after it was pulled; nil where that may be.
         public var missing: String?
-        /// Whether everything is listed anew when an entity gets accessible.
+        /// Whether everything is listed again when an entity becomes accessible.
         public var relistsOnGain: Bool
 
         /// Everything is accessible, unless said otherwise.

@@ -8,7 +8,7 @@ package enum IssueKind: String, Sendable, CaseIterable {
     case conflict
     /// Entities that a whole list did not name, too many to be taken for deleted.
     case absent
-    /// What the server sent as an entity, and is none.
+    /// A record of the server that is not a valid entity.
     case unreadable
     /// Entities whose calls fail again and again.
     case unsettled
@@ -20,7 +20,7 @@ package struct IssueAnswered: MemberPayload, EventPayload {
     package var kind: IssueKind?
     /// Which of the conflicts that one event brought about.
     package var index = 0
-    /// What an unreadable record goes by.
+    /// The name of an unreadable record.
     package var name = ""
     /// What the user wants: `retry`, `discard`, `keepMine` or `keepTheirs`.
     package var answer = ""

@@ -45,9 +45,9 @@ package struct ListState: Sendable, Hashable {
     package var asOf: Position
     /// How many entities of the collection were here then.
     package var knownCount: Int
-    /// Where its pages begin, once everything was listed and what changed meanwhile is.
+    /// Where its pages begin, once everything was listed and the changes since are.
     package var after: Revision?
-    /// What names the next page; nil when there is none.
+    /// The token of the next page; nil when there is none.
     package var next: String?
     /// Where a later list goes on.
     package var cursor: Revision?
@@ -56,7 +56,7 @@ package struct ListState: Sendable, Hashable {
     package var asked: Timestamp?
     /// The server's clock when it began.
     package var serverTime: Timestamp?
-    /// The span that is listed, where it is not all of it.
+    /// The window that is listed; nil for everything.
     package var from: Timestamp?
     package var to: Timestamp?
     /// Whether it holds records without an id.

@@ -13,7 +13,7 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package var held: [String] = []
     /// How many entities of the collection there were, where some are held.
     package var knownCount: Int?
-    /// The entities that were not named and are out of reach.
+    /// The entities that were not named and are therefore hidden.
     package var hidden: [String] = []
     /// What could not be read and was not named any more, by name.
     package var gone: [String] = []

@@ -62,7 +62,7 @@ package struct RequestAnswered: MemberPayload {
     /// What it proves of a write.
     package var effect: WriteEffect { proves ?? WriteEffect(status: status) }
 
-    /// The server's clock, where it is one to go by: not that of whoever answered in its place.
+    /// The server's clock; nil where a machine in between answered in the server's place.
     package var serverTime: Timestamp? { failure == nil ? date.flatMap(HTTPDate.parse) : nil }
 
     /// For how many seconds the server asked for no call that is not needed, as it wrote it.

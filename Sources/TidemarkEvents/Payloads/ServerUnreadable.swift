@@ -1,8 +1,8 @@
-// ServerUnreadable.swift — what the server sent as an entity, and is none.
+// ServerUnreadable.swift — a record of the server that is not a valid entity.
 
 /// `server.unreadable`.
 package struct ServerUnreadable: MemberPayload, EventPayload {
-    /// What the record goes by: its id, or the digest.
+    /// The record's name: its id, or the digest.
     package var name = ""
     /// The SHA-256 of its bytes, in hexadecimal digits.
     package var digest = ""

@@ -23,7 +23,7 @@ package struct SyncFinished: MemberPayload {
     package var isTimeInDoubt = false
     /// Why collections were not done, by their names.
     package var paused: [Named<FailureName>] = []
-    /// The collections that were listed anew from the beginning.
+    /// The collections whose lists were restarted from the beginning.
     package var restarted: [String] = []
     /// What a run without any other event says of its beginning; empty in others.
     package var run = RunStart()

@@ -2,7 +2,7 @@
 
 /// What one list of a pull is of: a collection, or a part of it that has a list of its own.
 ///
-/// Where a list goes on, how far one is that was cut off, and how often it was begun anew is known
+/// Where a list goes on, how far one is that was cut off, and how often it was restarted is known
 /// by target.
 package struct PullTarget: Sendable, Hashable {
     /// One thing that the server is asked with.

@@ -48,7 +48,7 @@ public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the write may have been done all the same: by a first sending of the request, or
-    /// behind the back of whoever answered.
+    /// behind the back of the machine that answered.
     package var mayHaveArrived: Bool {
         switch self {
         case .precondition, .turnedAway: true

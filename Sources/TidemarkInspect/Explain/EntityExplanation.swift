@@ -48,7 +48,7 @@ package struct EntityExplanation: Sendable {
     package var key: EntityKey
     /// The field that was asked for; nil for the whole entity.
     package var field: FieldPath?
-    /// The ids that it goes by, that of its key first.
+    /// The entity's ids, that of its key first.
     package var ids: [String]
     package var row: EntityRow
     /// The event that the server's side comes from.
@@ -159,7 +159,7 @@ extension EntityExplanation.Input {
 }
 
 extension ViewReader {
-    /// The entity that one is hidden with; nil where it is hidden for itself.
+    /// The owner that an entity is hidden with; nil where it is hidden by itself.
     fileprivate func hiddenOwner(of key: EntityKey, _ row: EntityRow) throws -> EntityKey? {
         try owners(of: key, row).compactMap { try found($0) }
             .first { $0.row.isHidden && $0.key != key }?.key

@@ -49,7 +49,7 @@ public struct EntityHistory: Sendable, Hashable {
 
     /// The key that the entity has for life.
     public var key: EntityKey
-    /// The ids that it goes by, that of its key first.
+    /// The entity's ids, that of its key first.
     public var ids: [String]
     /// In the order of the log.
     public var entries: [Entry]

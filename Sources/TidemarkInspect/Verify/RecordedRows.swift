@@ -1,8 +1,8 @@
 // RecordedRows.swift — what the commits recorded last about each row, by short hashes: enough to
 // tell whether a row is still the one that was written, without folding anything again.
 //
-// Some 40 bytes of memory a row. Two keys of a large store may share a short hash; whoever finds a
-// row that is not as recorded has to look whether that is so (RowCheck.swift).
+// Some 40 bytes of memory a row. Two keys of a large store may share a short hash: a row that is
+// not as recorded is looked at once more by its key (RowCheck.swift).
 
 import TidemarkEvents
 import TidemarkLog

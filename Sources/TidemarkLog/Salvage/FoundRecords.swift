@@ -79,7 +79,7 @@ package struct FoundRecords: Sendable {
     package var commits: [FoundCommit] = []
     /// By the SHA-256 of the body.
     package var parts: [Hash: [FoundPart]] = [:]
-    /// Pages that begin a body, whoever's: their data's offset, by the length that they say.
+    /// Pages that begin a body of any table: their data's offset, by the length that they say.
     package var bodyHeads: [UInt64: [UInt64]] = [:]
     /// How many events the right edges speak of that were found, at most.
     package var edgeSize: UInt64 = 0

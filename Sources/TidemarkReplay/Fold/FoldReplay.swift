@@ -85,7 +85,7 @@ package struct FoldReplay: Sendable {
         return found
     }
 
-    /// Throws the views away and makes them anew, in one go instead of commit by commit.
+    /// Discards the views and rebuilds them in one go instead of commit by commit.
     private mutating func restart(
         _ base: Capsule.Base, _ apply: (Fold, Event, Position) throws -> Void
     ) throws {

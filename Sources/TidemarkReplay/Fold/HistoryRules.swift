@@ -4,7 +4,7 @@
 //   request.sent         every mutation that it covers, still pending; no other attempt under way
 //   what an answer says  the request.answered itself, where the log has it
 //   pull.page            the entities that it says are new; without them it names fewer
-//   rule.answered        the word of the server that it was asked about, which comes next
+//   rule.answered        the server's change that it was asked about, which comes next
 //   local.created        that the entity is not there
 //   local.updated …      that it is
 //   local.discarded      something pending; local.retried something refused

@@ -8,7 +8,7 @@ public import TidemarkEvents
 public struct Injection: Sendable, Hashable, CustomStringConvertible {
     /// What happens.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The process ends after the event's commit and begins anew: everything in memory is gone.
+        /// The process ends after the event's commit and restarts: everything in memory is gone.
         case restart
         /// The event's commit, or the answer in it, comes twice.
         case duplicate

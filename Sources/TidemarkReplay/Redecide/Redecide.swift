@@ -13,7 +13,7 @@ import TidemarkViews
 package struct RedecideReport: Sendable {
     /// The first difference; nil where there is none.
     package var divergence: Divergence?
-    /// How many sync runs were decided anew.
+    /// How many sync runs were decided again.
     package var runs = 0
     /// How many events of theirs were compared.
     package var acts = 0
@@ -21,7 +21,7 @@ package struct RedecideReport: Sendable {
     package var answers = 0
     /// How many sync runs brought nothing new, so that nothing is kept of them.
     package var idle = 0
-    /// What was not decided anew but taken as it was recorded, from where on, and why.
+    /// What was not decided again but taken as recorded, from which position on, and why.
     package var notDecided: [(position: Position, why: String)] = []
     /// What became of a mishap; nil where there was none.
     package var aftermath: RedecideAftermath?

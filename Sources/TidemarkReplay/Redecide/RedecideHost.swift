@@ -164,7 +164,7 @@ final class RedecideHost: SyncHost {
         if let first { try append(upTo: Position(first.rawValue - 1)) }
     }
 
-    /// Appends what was written meanwhile by others.
+    /// Appends what other writers committed in between.
     private func append(upTo limit: Position) throws {
         while true {
             let index = progress.next

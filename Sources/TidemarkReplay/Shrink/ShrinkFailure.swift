@@ -62,7 +62,7 @@ package enum ShrinkFailure {
 struct RecordedDifference {
     var signature: FailureSignature
 
-    /// The first one, by the rules that ``Journal/compareWithRebuilt(in:)`` goes by.
+    /// The first one, by the rules of ``Journal/compareWithRebuilt(in:)``.
     init?(
         _ commits: [(last: Position, recorded: [ViewDigest], made: [ViewDigest])],
         _ rows: MemoryRows, base: Capsule.Base

@@ -132,7 +132,7 @@ struct ShrinkHistory {
         }
     }
 
-    /// The rules' answers in it without the word of the server that they are about.
+    /// The rules' answers in it whose server's change is missing.
     func unfollowed(_ source: ShrinkSource) -> Set<Int> {
         Set(source.rules.followers.filter { isIn[$0.key] && !isIn[$0.value] }.map(\.key))
     }

@@ -34,7 +34,7 @@ package struct PendingChange: Sendable, Hashable {
         case create(JSONDocument)
         case update(Patch)
         case delete
-        /// Nothing any more: a later one, written anew, carries what it did.
+        /// Nothing any more: a later mutation, rewritten, carries its change.
         case carried
     }
 

@@ -55,7 +55,7 @@ extension Rebase {
         for index in settled..<pending.count { conflict(index, fields(of: index), .serverWins) }
     }
 
-    /// A rule made a document of both sides: all that did not arrive is written anew.
+    /// A rule made a document of both sides: all that did not arrive is rewritten.
     mutating func become(_ document: JSONDocument, from old: Base, to new: Base) {
         let open = verdicts.indices.filter {
             verdicts[$0] == .stays || verdicts[$0] == .superseded

@@ -201,7 +201,7 @@ package struct Rebase: Sendable, Hashable {
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
             }
-            // What is made anew after a deletion that stays has to stay with it.
+            // What is created again after a deletion that stays has to stay with it.
             if isThere, !isToBeDeleted, touched.isDisjoint(with: patch.exactNames),
                 pending[index].change != .carried
             {

@@ -4,7 +4,7 @@ package import TidemarkEvents
 
 /// From when on changes are listed; see ``CollectionModel/SinceRule``.
 package enum SinceDecision {
-    /// How long the date of an earlier list stands before it is noted anew, in seconds.
+    /// How long the date of an earlier list stands before it is logged again, in seconds.
     ///
     /// It would move with each list; a run without news is to stay one small event.
     package static let checkedAgeMax: Int64 = 86_400

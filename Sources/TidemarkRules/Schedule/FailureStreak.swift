@@ -30,7 +30,7 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
         hasAnswer = true
     }
 
-    /// Takes note of a call that failed.
+    /// A call failed.
     ///
     /// - Parameters:
     ///   - collection: what it was about; nil for all of them.

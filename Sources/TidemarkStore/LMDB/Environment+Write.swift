@@ -28,7 +28,7 @@ extension Environment {
     /// Runs `work` when it is its turn, after all that was handed over before, and waits for it.
     ///
     /// This is what group commit is made from: queue a request of your own, then perform a job
-    /// that stores all queued requests in one transaction; whoever comes later finds none left.
+    /// that stores all queued requests in one transaction; a later one finds none left.
     package func perform<R: Sendable>(_ work: (borrowing Writer) throws -> R) throws -> R {
         let thread = try writerThread()
         try checkNotInside("write")

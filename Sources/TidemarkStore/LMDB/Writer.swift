@@ -15,7 +15,7 @@ import CLMDB
     ///
     /// When the map is full the transaction is aborted, the map doubled, and **`body` runs again**
     /// from the beginning, as often as it takes: whatever it changes outside of the transaction it
-    /// must set anew, not add to.
+    /// must set, not add to.
     ///
     /// - Parameter freeing: whether it is let through when the store has reached its quota, because
     ///   it makes pages free.

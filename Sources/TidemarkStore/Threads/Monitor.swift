@@ -8,7 +8,7 @@
 
     init(_ value: Value) { self.value = value }
 
-    /// Runs `body` alone; whoever changes what others wait for calls `wakeAll` after it.
+    /// Runs `body` exclusively; after changing what others wait for, call `wakeAll`.
     func withLock<R, E>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         lock.lock()
         defer { lock.unlock() }

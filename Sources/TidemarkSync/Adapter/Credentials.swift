@@ -1,13 +1,13 @@
-// Credentials.swift — what proves to a server who asks. Never logged.
+// Credentials.swift — the header fields that authenticate requests. Never logged.
 
 import HTTPTypes
 import TidemarkEvents
 
-/// What proves to a server who asks; added to each request, never logged.
+/// Header fields that authenticate requests; added to each request, never logged.
 ///
-/// What a server gives back of it is masked before anything is logged: the value, its token, name
-/// and password, also in Base64. An id, a version or a page that holds it is `malformed`. Values
-/// of less than eight bytes are only known within the whole.
+/// Credentials that a server echoes are masked before anything is logged: the whole value, its
+/// token, name and password, also in Base64. An answer with credentials in an id, a version or a
+/// page token is `malformed`. A value of less than eight bytes is only found within the whole.
 public struct Credentials: Sendable {
     let headers: HTTPFields
     /// What is looked for in answers, so that none of it is kept.

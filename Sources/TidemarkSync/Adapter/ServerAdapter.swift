@@ -6,24 +6,26 @@ public import TidemarkEvents
 
 /// What one kind of server can do.
 public struct ServerTraits: Sendable, Hashable {
-    /// Whether it can be asked what tells a collection from another one of the same name.
+    /// Whether the server tells an identity of each collection, which changes when the collection
+    /// is dropped and created again: ``ServerCall/describe(_:)``.
     public var describesCollections: Bool
     /// How many entities may be fetched at once.
     public var entitiesPerFetchMax: Int
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
-    /// Whether a cursor stands for a state and not for a time, and comes back with the state.
+    /// Whether a cursor identifies a state of the collection instead of a moment, so that the same
+    /// state has the same cursor again.
     ///
-    /// What was learned of an entity since the cursor is then asked after, unless a list names it.
+    /// Entities of which the log holds an answer since the cursor are then read one by one, unless
+    /// a list names them.
     public var cursorIsState: Bool
-    /// Whether a write names the version that the entity must still be of.
+    /// Whether a write is conditional on the entity's version, as with `If-Match`.
     ///
-    /// Without versions what is pending is sent whatever the entity has become, and nobody asks
-    /// for one first. Nor where the server names entities: there a version is named where one is
-    /// known.
+    /// Without versions a pending change is sent unconditionally, and no version is read first.
+    /// Where the server names entities, a write is conditional only if a version is known.
     public var hasVersions: Bool
 
-    /// The traits of a server that can do none of it.
+    /// Traits of a server; the defaults are those of one without optional features.
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true
@@ -53,20 +55,18 @@ public protocol ServerAdapter: Sendable {
     /// - Throws: ``SyncFailure`` when no such request can be made, as for a page of another origin.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
-    /// Why the server can't take a write, whatever it would answer; nil when it is to be asked.
-    ///
-    /// What is refused here is never sent.
+    /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
-    /// What the answer to a call means. Total: what is not understood is a failure `malformed`.
+    /// What the answer to a call means; an answer that is not understood is a failure `malformed`.
     ///
-    /// An answer that can't be one to the call, as a page to a write, counts as `malformed`, too.
+    /// An answer of another call's kind, as a page to a write, counts as `malformed`, too.
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer
 
     /// What an answer proves of the write that it answers: whether that was done.
     ///
-    /// It is logged with the answer and decides whether the write is sent again. Of a batch it is
-    /// what the answer as a whole proves of each write; what its parts prove, they say.
+    /// It is logged with the answer and decides whether the write is sent again. For a batch it is
+    /// what the answer as a whole proves of each write; ``BatchedAnswer/effect`` overrides it.
     ///
     /// - Parameters:
     ///   - answer: what ``answer(to:_:body:)`` made of it.
@@ -78,17 +78,17 @@ public protocol ServerAdapter: Sendable {
 }
 
 extension ServerAdapter {
-    /// It can do none of what not every server can.
+    /// The defaults: a server without optional features.
     public var traits: ServerTraits { ServerTraits() }
 
-    /// None: it is handed no header fields but the usual ones, and no word of it is known.
+    /// No words: the adapter gets only the usual header fields, and redaction replaces all words.
     public var words: ServerWords { ServerWords() }
 
-    /// What its status usually proves, unless the answer says that it was done.
+    /// What the status usually proves, unless the answer says that the write was done.
     public func effect(
         of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
     ) -> WriteEffect { answer.usualEffect(status: response.status.code) }
 
-    /// The server is always to be asked.
+    /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }
 }

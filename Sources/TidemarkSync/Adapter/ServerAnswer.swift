@@ -31,10 +31,10 @@ public struct ServerRecord: Sendable, Hashable {
 /// An entity that a list names without its document.
 public struct ServerReference: Sendable, Hashable {
     public var id: String
-    /// The version, where it is known: an entity of a version that is here is not fetched.
+    /// The version, where it is known: an entity whose version is here already is not fetched.
     public var revision: Revision?
-    /// The last change by the server's clock, where it is known: of an entity that is not found
-    /// then, when it was deleted.
+    /// The last change by the server's clock, where it is known; of an entity that is gone, the
+    /// time of its deletion.
     public var serverTime: Timestamp?
 
     public init(id: String, revision: Revision?, serverTime: Timestamp? = nil) {
@@ -44,7 +44,7 @@ public struct ServerReference: Sendable, Hashable {
     }
 }
 
-/// What a server sent as an entity, and is none.
+/// A record of a server's answer that is not a valid entity.
 public struct UnreadableRecord: Sendable, Hashable {
     /// The server's id, where that much can be read.
     public var id: String?
@@ -64,8 +64,8 @@ public struct UnreadableRecord: Sendable, Hashable {
 /// What a server says of a collection.
 public struct CollectionDescription: Sendable, Hashable {
     public var name: CollectionName
-    /// Another one after the collection was dropped and made anew: then what is known of it counts
-    /// for nothing, and everything is listed again.
+    /// Differs once the collection was dropped and created again: its watermark is then discarded,
+    /// and everything is listed.
     public var epoch: Revision
 
     public init(name: CollectionName, epoch: Revision) {
@@ -121,23 +121,22 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case unchanged
     /// The server does not know the cursor any more: everything has to be listed again.
     case cursorExpired
-    /// Those that were asked for, as they are now; the others are not there.
+    /// The current state of the entities that were asked for; those left out do not exist.
     case records([ServerRecord])
     /// The entity as it is now: read, made or replaced.
     case record(ServerRecord)
-    /// The write was taken, and the answer does not say how the entity is now; with its version,
-    /// where that is known.
+    /// The write was accepted, and the answer does not hold the entity; with its version, where it
+    /// has one.
     case stored(id: String, Revision?)
     /// The entity is deleted, by this call.
     case deleted(ServerRecord)
     /// There is no such entity.
     case absent
-    /// The precondition did not hold; with the entity as it is now.
+    /// The precondition failed; with the entity as it is now.
     case conflict(ServerRecord)
-    /// The precondition did not hold, and the answer does not say how the entity is now, or whether
-    /// there is one: it is read.
+    /// The precondition failed, and the answer does not hold the entity: it is read.
     case conflictUnknown
-    /// The server refuses this entity for what it is.
+    /// The server refuses the write because of the entity's content.
     case refused(ServerRefusal)
     /// What became of each write of a batch, in order.
     case batch([BatchedAnswer])
@@ -151,13 +150,13 @@ public struct ListPage: Sendable, Hashable {
     public var records: [ServerRecord]
     /// Entities that the list only names; they are fetched.
     public var references: [ServerReference]
-    /// What stands where an entity should, and is none; kept, and passed over.
+    /// Records that are not valid entities; they are logged, and skipped.
     public var unreadable: [UnreadableRecord]
-    /// What to ask for the next page, or nil on the last one.
+    /// The token of the next page; nil on the last one.
     public var next: String?
-    /// Where a later list goes on, if this was the first page; or this page, if it moves it.
+    /// The cursor of a later list: the first page's, or that of the last page with ``movesCursor``.
     public var cursor: Revision?
-    /// Whether the cursor says how far this page goes, so that the last page's is what counts.
+    /// Whether the cursor is the end of this page, so that the last page's counts.
     public var movesCursor: Bool
 
     public init(

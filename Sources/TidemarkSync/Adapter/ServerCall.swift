@@ -5,11 +5,11 @@ public import TidemarkEvents
 
 /// What is asked of a server.
 public enum ServerCall: Sendable, Hashable {
-    /// What tells each collection from another one that gets its name later; asked only where
-    /// ``ServerTraits/describesCollections`` says so.
+    /// The identity of each collection, which changes when one is dropped and created again; asked
+    /// only with ``ServerTraits/describesCollections``.
     case describe([CollectionModel])
-    /// The entities of a collection that changed since a cursor, or all of them; `page` is what an
-    /// earlier page named as the next one.
+    /// The entities of a collection that changed since a cursor, or all of them; `page` is the
+    /// ``ListPage/next`` of an earlier page.
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
@@ -20,18 +20,18 @@ public enum ServerCall: Sendable, Hashable {
     case read(CollectionModel, id: String)
     /// Several entities as they are now, at most ``ServerTraits/entitiesPerFetchMax``.
     case fetch(CollectionModel, ids: [String])
-    /// Make an entity that must not exist yet; where the server names entities, `id` is that which
-    /// it goes by here, and is not in the body.
+    /// Create an entity that must not exist yet; where the server names entities, `id` is the local
+    /// id, which is not in the body.
     case create(CollectionModel, id: String, body: [UInt8])
-    /// Replace an entity that must still be of a version; an empty one says nothing of it.
+    /// Replace an entity if it still has a version; an empty version means unconditionally.
     case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
-    /// Delete an entity that must still be of a version; an empty one says nothing of it.
+    /// Delete an entity if it still has a version; an empty version means unconditionally.
     case delete(CollectionModel, id: String, revision: Revision)
     /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``, each with an
     /// outcome of its own.
     case batch([ServerCall])
 
-    /// The version that the entity must still be of, where the call demands one.
+    /// The version that the call is conditional on, where it is.
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, let revision), .delete(_, _, let revision): revision
@@ -52,8 +52,8 @@ public enum ServerCall: Sendable, Hashable {
         if case .batch = self { true } else { isWriteOfOne }
     }
 
-    /// The collection that is asked about; of a batch, that of its first write; nil of a call about
-    /// all of them.
+    /// The collection of the call; of a batch, that of its first write; nil for
+    /// ``describe(_:)``.
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
@@ -67,7 +67,7 @@ public enum ServerCall: Sendable, Hashable {
     }
 }
 
-/// A request without origin and credentials; what is logged of it is all of it.
+/// A request without origin and credentials; all of it may be logged.
 public struct ServerRequest: Sendable, Hashable {
     public var method: HTTPRequest.Method
     /// Path and query below the remote's origin, percent-encoded.

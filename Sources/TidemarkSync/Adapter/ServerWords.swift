@@ -3,20 +3,21 @@
 
 /// Words of one kind of server.
 ///
-/// What an adapter does not say here is nothing: a header field is neither read nor kept, and in a
-/// redacted capsule any word that is not among these is another one.
+/// A header field that is not named here is neither handed to the adapter nor logged. A word that
+/// is not named here is replaced in a redacted capsule.
 public struct ServerWords: Sendable, Hashable {
-    /// A header field that an adapter reads, and that is kept of answers.
+    /// A header field that the adapter reads, and that is logged with the answer.
     public struct Field: Sendable, Hashable {
         /// What it says.
         public enum Meaning: Sendable, Hashable {
-            /// Something for whoever runs the app: ``SyncOutcome/alert``.
+            /// A notice to the operator of the app: ``SyncOutcome/alert``.
             case notice
-            /// For how many seconds no call is to be made that is not needed; at most a day of it
-            /// is honoured.
+            /// For how many seconds only necessary calls are to be made; at most a day is honoured.
             case rest
             /// The path or the address of the next page, as in ``ListPage/next``.
             case nextPage
+            /// Something that only the adapter knows the meaning of; redacted like any text.
+            case other
         }
 
         /// Its name, which begins with a capital letter, as the log has it.

@@ -36,7 +36,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ruleMissing(String)
     /// The app's rule of that name threw, or answered with what can't be a document.
     case ruleFailed(String, String)
-    /// The server has not what the model says must be there; the name that the model gives to that.
+    /// An entity that the model requires is missing; the model's name for that.
     case missing(String)
     /// The task was cancelled.
     case cancelled
@@ -100,8 +100,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is true of everything that the run could ask; otherwise it concerns what was
-    /// asked for, and the rest goes on.
+    /// Whether it would fail every other call of the run, too; otherwise it concerns this call, and
+    /// the run goes on.
     package var stopsRun: Bool {
         switch self {
         case .forbidden, .client, .malformed, .timeout, .foreign, .ruleMissing, .ruleFailed: false
@@ -112,7 +112,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the server, or what is between, failed; otherwise it answered.
+    /// Whether the server, or a machine in between, failed instead of answering.
     var isServers: Bool {
         switch self {
         case .timeout, .server, .foreign, .malformed: true
@@ -123,13 +123,13 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the server refused a request for what it is, and did nothing of it.
+    /// Whether the server refused the request as a whole, without doing any of it.
     var isOfRequest: Bool {
         guard case .client(let status, _) = self else { return false }
         return status == 0 || (400..<500).contains(status)
     }
 
-    /// Whether waiting and trying again may mend it.
+    /// Whether a later try may succeed.
     public var isTransient: Bool {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
@@ -160,7 +160,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SyncFailure {
-    /// What a run ends with that may not begin.
+    /// The failure of a run that is held back by a gate.
     init(_ hold: SyncGates.Hold) {
         switch hold {
         case .frozen(.apiDeprecated): self = .apiDeprecated
@@ -190,7 +190,7 @@ extension SyncFailure {
 }
 
 extension SyncFailure {
-    /// What a run ends with that was stopped from outside; nil for every other failure.
+    /// The failure of a run that was stopped from outside; nil for every other failure.
     package init?(interruption kind: FailureKind?) {
         switch kind {
         case .cancelled: self = .cancelled
@@ -202,7 +202,7 @@ extension SyncFailure {
         }
     }
 
-    /// What whoever is asked for credentials may fail with, from what the log says of it; nil for
+    /// A failure of the credentials provider, read from what the log says of it; nil for
     /// every other failure.
     ///
     /// - Parameter sentence: the failure's ``description``.

@@ -10,8 +10,7 @@ public protocol Transport: Sendable {
     /// Whether a request without a body may be sent a second time behind the caller's back, as
     /// platforms do when a kept connection closes under it; then the answer is that to the second.
     ///
-    /// A deletion that is told to ask later (429) may have been carried out then. False unless the
-    /// transport says otherwise.
+    /// A deletion that is answered by 429 may then have been carried out. The default is false.
     var mayRepeat: Bool { get }
 
     /// Sends `request` and waits for the whole answer; any HTTP status is an answer.
@@ -39,7 +38,7 @@ public struct TransportLimits: Sendable, Hashable {
     /// The largest answer body that is accepted, after decompression, in bytes.
     public var responseBytesMax: Int
 
-    /// Thirty seconds and 64 MiB unless said otherwise.
+    /// Limits; by default thirty seconds and 64 MiB.
     public init(deadline: Duration = .seconds(30), responseBytesMax: Int = 64 << 20) {
         self.deadline = deadline
         self.responseBytesMax = responseBytesMax

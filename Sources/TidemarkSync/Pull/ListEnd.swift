@@ -10,7 +10,7 @@ package struct Absent: Sendable, Hashable {
     package var ids: [String] = []
     /// Whether the user is asked before they are taken for deleted.
     package var isHeld = false
-    /// Whether they are not deleted, but out of reach.
+    /// Whether they are hidden instead of deleted.
     package var isOutOfReach = false
 
     package init(ids: [String] = [], isHeld: Bool = false, isOutOfReach: Bool = false) {
@@ -21,8 +21,8 @@ package struct Absent: Sendable, Hashable {
 }
 
 extension Listing {
-    /// The entities of a finished list of everything that are taken for deleted, asked about, or
-    /// out of reach.
+    /// The entities that a finished list of everything did not name and that are deleted, held or
+    /// hidden.
     func absentAtEnd(_ entity: (EntityKey) throws -> EntityRow?) throws -> Absent {
         guard !isReadBack else { return Absent() }
         let ids = try absent(entity)
@@ -31,19 +31,19 @@ extension Listing {
         case .outOfReach: Absent(ids: ids, isOutOfReach: true)
         case .held: Absent(ids: ids, isHeld: true)
         case .deleted: Absent(ids: ids)
-        // They were more when the list came to its end, or the time was in doubt.
+        // There were more when the list ended, or the server's time was in doubt.
         case .asked: Absent(ids: ids, isHeld: isDoubtful)
         }
     }
 }
 
-/// The end of a list, compared with the rows.
+/// Compares the end of a list with the rows.
 package struct ListEnd {
     /// What becomes of the end of a list.
     package enum Decision: Hashable {
-        /// It is not worth an event, and nothing follows from it.
+        /// It is not logged, and nothing follows from it.
         case nothing
-        /// The same entities are held already, and the end says nothing else.
+        /// The same entities are held already, and nothing else is new.
         case heldAlready(Absent)
         /// It is logged, with what it concludes.
         case logged(Absent)
@@ -59,10 +59,10 @@ package struct ListEnd {
 
     /// What becomes of the end, and of the entities that the list did not name.
     ///
-    /// Without a cursor or a date to go on from, a list says nothing of them: it is logged only for
-    /// what it settles, or for the entities that are out of reach.
+    /// A list without a cursor or a since-date concludes nothing about them. It is logged only for
+    /// the writes that it settles, or the entities that it hides.
     package func decision(_ absent: Absent) throws -> Decision {
-        // Entities are absent by a list only where its time was right.
+        // A list concludes absence only if the server's time is not in doubt.
         let isTaken = try (list.goesOn || absent.isOutOfReach) && !news.fold.isTimeInDoubt()
         let absent = isTaken ? absent : Absent()
         let says = try list.goesOn || list.settles || endsSomething
@@ -72,8 +72,8 @@ package struct ListEnd {
         return try isHeldAlready(absent) ? .heldAlready(absent) : .logged(absent)
     }
 
-    /// Whether the end is worth an event: the cursor or the date of the last change moved,
-    /// everything was listed, or the last list that was noted is of long ago.
+    /// Whether the end is logged: the cursor or the since-date moved, everything was listed, or the
+    /// last logged list is too old.
     var isWorthNoting: Bool {
         get throws {
             if try list.movesCursor || endsSomething { return true }
@@ -83,7 +83,7 @@ package struct ListEnd {
         }
     }
 
-    /// What the event of the end says.
+    /// The payload of the list's `pull.completed`.
     func completed(_ absent: Absent) throws -> PullCompleted {
         var completed = PullCompleted()
         completed.scope = list.target.scope
@@ -104,8 +104,8 @@ package struct ListEnd {
         }
     }
 
-    /// Whether a list of everything ends what was open: a run that was asked to list everything, a
-    /// list that was cut off, or records that could not be read.
+    /// Whether a list of everything closes something open: an owed list, a list that was cut off,
+    /// or records that could not be read.
     private var endsSomething: Bool {
         get throws {
             guard list.isWhole else { return false }
@@ -114,7 +114,7 @@ package struct ListEnd {
         }
     }
 
-    /// The records that could not be read before and that the list did not name any more, by name.
+    /// The names of records that could not be read before and that the list does not name.
     private var readableAgain: [String] {
         get throws {
             guard list.isWhole, list.collection.window == nil else { return [] }

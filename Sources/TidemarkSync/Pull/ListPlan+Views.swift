@@ -1,10 +1,10 @@
-// ListPlan+Views.swift — what the views say of a target before it is listed, and of what is here.
+// ListPlan+Views.swift — reads the standing of a target and its entities before it is listed.
 
 package import TidemarkEvents
 package import TidemarkViews
 
 extension ViewReader {
-    /// How a target stands before it is listed.
+    /// The standing of a target before it is listed.
     package func standing(
         of target: PullTarget, _ collection: CollectionModel
     ) throws -> ListStanding {
@@ -23,7 +23,7 @@ extension ViewReader {
         return standing
     }
 
-    /// What is here of what a list is to name.
+    /// The local entities that a list is compared with.
     package func contents(of plan: ListPlan) throws -> ListContents {
         var contents = ListContents()
         let name = plan.collection.name
@@ -53,16 +53,16 @@ extension ViewReader {
 extension ListPlan {
     /// Whether an entity is one that the server had when the list began.
     fileprivate func knows(_ row: EntityRow) -> Bool {
-        // A placeholder of what is out of reach when it is not named is out of reach as well.
+        // Where absence hides entities, it hides placeholders as well.
         let isHere = collection.access.hidesAbsent ? row.isListed : row.isInReach
         return isHere && (cut == nil || row.basePosition ?? .start <= asOf)
     }
 
-    /// Whether something was learned of an entity by itself since the cursor: by writing or reading
-    /// it.
+    /// Whether the log holds a newer answer about an entity than the cursor: it was written or read
+    /// by itself.
     ///
-    /// A server whose cursor stands for a state says nothing of it once another client has brought
-    /// that state back.
+    /// A server whose cursor identifies a state does not list it once another client has restored
+    /// that state.
     fileprivate func isAhead(_ row: EntityRow) -> Bool {
         guard let aheadSince else { return false }
         let isAhead = row.basePosition.map { $0 > aheadSince } ?? false

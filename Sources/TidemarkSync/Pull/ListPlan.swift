@@ -1,28 +1,28 @@
-// ListPlan.swift — how a list begins: from where the last one ended, or one that was cut off, and
-// what has to be known of what is here.
+// ListPlan.swift — how a list begins: at the last cursor, at the page where one was cut off, or
+// from the start, and which local entities it is compared with.
 //
 //   ListStanding   what the views say of the target
-//   ListPlan       what is asked for, decided by it
-//   ListContents   what is here of that
-//   Listing        begins with both
+//   ListPlan       what is requested, decided from the standing
+//   ListContents   the local entities that the plan needs
+//   Listing        begins with plan and contents
 
 package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
-/// How a target of a pull stands before it is listed.
+/// What the views say of a pull target before it is listed.
 package struct ListStanding: Sendable {
-    /// A list of everything that an earlier run was cut off in.
+    /// A list of everything that an earlier run did not finish.
     package var cut: CutListing?
     /// Where the last list ended.
     package var mark: WatermarkRow?
-    /// Whether it is to be listed whole, because an earlier run was asked to and did not.
+    /// Whether an earlier run was asked to list everything and did not finish that.
     package var isOwed = false
-    /// Whether the user is asked about what the last list did not name.
+    /// Whether entities that the last list did not name are held until the user decides.
     package var isHeld = false
-    /// Whether its end says what became of writes without an answer.
+    /// Whether there are writes without an answer that the list's end settles.
     package var hasUnanswered = false
-    /// The moments of those writes, by which a list of a span finds them.
+    /// The times in those writes' documents, which a list of a window has to include.
     package var unansweredMoments: [Timestamp] = []
     /// The log's last position.
     package var last: Position
@@ -30,35 +30,35 @@ package struct ListStanding: Sendable {
     package init(last: Position) { self.last = last }
 }
 
-/// What a list asks for, and what has to be known of what is here.
+/// What a list requests, and which local entities it needs to know.
 package struct ListPlan: Sendable {
     package var collection: CollectionModel
     package var target: PullTarget
     package var epoch: Revision?
-    /// Where it goes on; nil for everything.
+    /// The cursor it begins at; nil for everything.
     package var after: Revision?
-    /// The list of everything that it goes on with.
+    /// The unfinished list of everything that it continues.
     package var cut: CutListing?
-    /// The span that is listed, where it is not all of it.
+    /// The window that is listed; nil for everything.
     package var window: TimeSpan?
     /// The log's last position when it began.
     package var asOf: Position
-    /// Whether the entities that are here are to be compared with what it names.
+    /// Whether local entities are compared with what it names.
     package var comparesKnown = false
-    /// Since when what was learned of an entity by itself is asked about again; nil where a list
-    /// says it.
+    /// Entities with a newer answer than this position are read by themselves; nil where the list
+    /// brings them.
     package var aheadSince: Position?
     package var settles = false
     package var serverTime: Timestamp?
 }
 
-/// What is here of what a list is to name.
+/// The local entities that a list is compared with.
 package struct ListContents: Sendable {
-    /// The entities that the server had when it was last heard of.
+    /// The entities that the server had, as far as the log knows.
     package var known: Set<ExactString>
-    /// Those of which more was learned since the cursor than a list says.
+    /// The entities about which the log holds newer answers than a list from the cursor can bring.
     package var ahead: [String]
-    /// What a list that was cut off named and that was not fetched since.
+    /// References of the unfinished list that were not fetched yet.
     package var wanted: [ServerReference]
 
     package init(
@@ -84,7 +84,7 @@ extension Listing {
 }
 
 extension SyncMachine {
-    /// What a list of a target asks for.
+    /// The plan of a target's list.
     func plan(_ target: PullTarget, _ standing: ListStanding) -> ListPlan? {
         guard let collection = model[target.collection] else { return nil }
         let epoch = epochs?[collection.name]
@@ -110,7 +110,7 @@ extension SyncMachine {
         return plan
     }
 
-    /// Whether a list of everything that was cut off can go on.
+    /// Whether an unfinished list of everything can be continued.
     private func goesOn(
         with state: ListState, _ target: PullTarget, _ standing: ListStanding
     ) -> Bool {
@@ -118,10 +118,9 @@ extension SyncMachine {
         guard !discarded.contains(target), epoch == nil || epoch == state.epoch else {
             return false
         }
-        // What was asked for in doubt about the server's time, or by a wrong one, is asked for
-        // anew.
+        // Pages requested while the server's time was in doubt or wrong are requested again.
         if let settledAt = clock.settledAt, state.asOf < settledAt { return false }
-        // What changed meanwhile and was forgotten by the server no list of changes tells.
+        // No list of changes tells what changed in the meantime and was forgotten by the server.
         let every = model.settings.fullPullEvery
         let isOld = FullPullRule.isDue(
             .init(epoch: nil, at: state.serverTime ?? serverTime), epoch: nil, now: serverTime,
@@ -129,7 +128,7 @@ extension SyncMachine {
         return !isOld && (state.cursor != nil || !standing.hasUnanswered)
     }
 
-    /// Where a list goes on; nil when everything has to be listed.
+    /// The cursor that a list begins at; nil when everything has to be listed.
     private func cursor(
         of collection: CollectionModel, _ target: PullTarget, _ standing: ListStanding
     ) -> Revision? {
@@ -146,8 +145,8 @@ extension SyncMachine {
         return date.map { Revision($0.description) }
     }
 
-    /// The span that everything is listed within: the model's, and as far beyond it as what was
-    /// sent without an answer lies, which else would be sent twice.
+    /// The window of a list of everything: the model's, extended to the times of writes without an
+    /// answer, which would otherwise be sent twice.
     private func span(of collection: CollectionModel, _ unanswered: [Timestamp]) -> TimeSpan? {
         guard let usual = collection.window?.span(around: windowTime) else { return nil }
         let first = unanswered.min().map { $0.adding(seconds: -1) } ?? usual.from

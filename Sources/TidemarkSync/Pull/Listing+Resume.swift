@@ -1,18 +1,17 @@
-// Listing+Resume.swift — a list of everything over several runs: what is kept of it with each page,
-// and how it goes on.
+// Listing+Resume.swift — a list of everything that spans several runs: what is logged with each
+// page, and how a later run continues.
 //
-// The first page's cursor stays that of the whole list. What changed between the runs is listed
-// from there, in this run before anything is concluded from what no page named, and else in the
-// next one.
+// The first page's cursor is that of the whole list. Changes between the runs are listed from that
+// cursor: in this run, before anything is concluded from absence, else in the next one.
 
 package import TidemarkEvents
 package import TidemarkViews
 
 extension Listing {
-    /// What a later run needs of it after the page that it took last; nil where none could go on.
+    /// What a later run needs to continue after the last page; nil where none could.
     ///
-    /// Without a cursor nobody could list what changes between the runs. Where that is listed by a
-    /// date it may go on, as long as nothing is to be concluded from what it does not name.
+    /// Without a cursor, changes between the runs could not be listed. A collection with a
+    /// since-date may continue, as long as nothing is concluded from absence.
     package var state: ListState? {
         guard isWhole, cursor != nil || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
@@ -30,13 +29,13 @@ extension Listing {
     }
 }
 
-/// A list of everything that an earlier run began, and what came of it so far.
+/// A list of everything that an earlier run did not finish.
 package struct CutListing: Sendable, Hashable {
     package let state: ListState
-    /// What could not be read, by name.
+    /// The names of its records that could not be read.
     let unreadable: [String]
     private let pages: [ListedPageRow]
-    /// Where each entity was named last that was here before, or is only named.
+    /// The last place that named an entity: of entities that were here before, and of references.
     private var places: [ExactString: Place] = [:]
 
     private struct Place: Sendable, Hashable {
@@ -59,23 +58,23 @@ package struct CutListing: Sendable, Hashable {
         }
     }
 
-    /// The span that it lists; nil for all.
+    /// The window that it lists; nil for everything.
     package var window: TimeSpan? {
         guard let from = state.from, let to = state.to else { return nil }
         return TimeSpan(from: from, to: to)
     }
 
-    /// Every entity that its pages named and that was here before, or is only named.
+    /// The entities that its pages named: those that were here before, and the references.
     package var named: [ExactString] { Array(places.keys) }
 
-    /// Whether a page says of an entity what is known of it, or something newer.
+    /// Whether a page of it is at least as new as the row of an entity.
     package func tells(_ id: String, _ row: EntityRow) -> Bool {
         guard let place = places[ExactString(id)] else { return false }
         let isOlder = row.basePosition.map { $0 <= place.page } ?? true
         return isOlder || place.revision != nil && place.revision == row.revision
     }
 
-    /// What its pages only named and that was not fetched since.
+    /// References of its pages that were not fetched since.
     package func wanted(
         _ entity: (String) throws -> EntityRow?
     ) rethrows -> [ServerReference] {

@@ -1,62 +1,61 @@
-// Listing.swift — a collection that is being listed: page by page, and what it did not name.
+// Listing.swift — the state of one list: its pages, and the entities that it did not name.
 //
-//   since the cursor           pages → fetch what is only named → complete
-//   everything                 the same, then what changed meanwhile, then what was never named is
-//                              read back or swept → complete
+//   since the cursor           pages → fetch references → complete
+//   everything                 the same, then the changes since it began, then entities that were
+//                              never named are read back or swept → complete
 
 package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
-/// A list of one collection in the making.
+/// A list in progress.
 package struct Listing: Sendable, Hashable {
-    /// How many lists of changes are made after a list of everything, at most, until one is empty.
+    /// The most lists of changes after a list of everything, until one is empty.
     private static let passesMax = 3
-    /// How many entities that can't be fetched are passed over before the rest is left as well.
+    /// The most failed fetches before the rest of the references is left.
     private static let failuresMax = 10
-    /// How many are fetched at once when a fetch of more of them failed.
+    /// The most entities per fetch after a larger fetch failed.
     private static let manyMax = 50
-    /// How many entities that were not named are asked after one by one.
+    /// The most unnamed entities that are read back one by one.
     package static let readBackMax = 10
 
     package var collection: CollectionModel
     package var target: PullTarget
-    /// What tells the collection from another one of its name, where that is known.
+    /// The identity of the collection on the server, where it is known.
     package var epoch: Revision?
-    /// Whether everything is listed, and not only what changed.
+    /// Whether everything is listed, not only changes.
     package var isWhole: Bool
-    /// The log's last position when the list began: what is known since then is fresher.
+    /// The log's last position when the list began: rows with a later answer are newer than it.
     package var asOf: Position
-    /// Where the pages that are being fetched begin; nil for everything.
+    /// The cursor that the current pages began at; nil for everything.
     package private(set) var after: Revision?
     private let began: Revision?
-    /// Where the next list will go on.
+    /// The cursor of the next list.
     package private(set) var cursor: Revision?
-    /// What the last page named as the next one.
+    /// The token of the next page.
     package private(set) var next: String?
     /// How many pages were fetched since ``after``.
     package private(set) var number = 0
-    /// Named, and not yet fetched.
+    /// References that are not fetched yet.
     package private(set) var wanted: [ServerReference] = []
-    /// Of a list of everything: the entities that were here when it began and that it has not
-    /// named.
+    /// Of a list of everything: the local entities that it has not named.
     package private(set) var unnamed: Set<ExactString>
-    /// Of which more was learned since the cursor than a list that names them not could say.
+    /// Entities with a newer answer than the cursor that it has not named.
     package private(set) var ahead: [String]
     private let wasAhead: Bool
-    /// How many entities were here when it began.
+    /// How many local entities there were when it began.
     package let knownCount: Int
     /// The server's clock when the list began, where it is known.
     package var serverTime: Timestamp?
-    /// Whether its end says what became of writes without an answer.
+    /// Whether its end settles writes without an answer.
     package var settles = false
-    /// The span that is listed, where it is not all of it.
+    /// The window that is listed; nil for everything.
     package let window: TimeSpan?
-    /// When it was asked for, by the server's clock, and a little earlier.
+    /// A time by the server's clock shortly before it was requested.
     package private(set) var asked: Timestamp?
-    /// The last change among what it named, deletions included.
+    /// The last change of an entity that it named, deletions included.
     package private(set) var latest: Timestamp?
-    /// Whether what was not named was asked after one by one, so that nothing is left to conclude.
+    /// Whether the unnamed entities were read back one by one, so that nothing is left to conclude.
     package var isReadBack = false
     /// Whether it holds records without an id, so that what it does not name may be there.
     package private(set) var isDoubtful = false
@@ -78,7 +77,7 @@ package struct Listing: Sendable, Hashable {
     private var failures = 0
     private var isPassEmpty = true
     private var passes = 0
-    /// Whether what changed meanwhile is to be listed, also when everything was named.
+    /// Whether what changed since the list began is to be listed, even if everything was named.
     private var needsPass = false
     private var isAsked = false
 
@@ -124,28 +123,28 @@ package struct Listing: Sendable, Hashable {
         return .listWindow(collection, from: window.from, to: window.to, page: next)
     }
 
-    /// Whether nothing of it was asked for yet.
+    /// Whether no page was requested yet.
     package var isUnasked: Bool { isPaging && !isAsked }
 
-    /// Whether a page that names no next one would leave nothing open.
+    /// Whether a page ends the list: nothing is left to fetch, read back or list.
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
         page.next == nil && wanted.isEmpty && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
 
-    /// Whether a later list can go on from its end.
+    /// Whether a later list can begin at its end.
     package var goesOn: Bool { cursor != nil || collection.since != nil }
 
-    /// Whether the end of the list is worth noting: the cursor moved, everything was listed, or it
-    /// says what became of writes without an answer.
+    /// Whether the end of the list is logged: the cursor moved, everything was listed, or it
+    /// settles writes without an answer.
     package var movesCursor: Bool {
         settles || cursor != nil && (isWhole || wasAhead || cursor != began)
     }
 
-    /// Takes a page.
+    /// Adds a page.
     ///
-    /// - Returns: why the list can't go on: it leads in a circle, or on and on.
+    /// - Returns: why the list can't go on: its pages lead in a circle, or there are too many.
     package mutating func took(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
         pages += 1
@@ -169,7 +168,7 @@ package struct Listing: Sendable, Hashable {
         return nil
     }
 
-    /// Takes note that nothing changed since ``after``; false when that was not what was asked.
+    /// Nothing changed since ``after``; false when the list was not asked for changes.
     package mutating func tookNothing() -> Bool {
         isAsked = true
         guard let after, next == nil else { return false }
@@ -178,7 +177,8 @@ package struct Listing: Sendable, Hashable {
         return true
     }
 
-    /// Has fetched what more is known of than the list, now at its end, says.
+    /// Adds entities with a newer answer than the cursor, which the list did not name, to the
+    /// fetches.
     package mutating func wantAhead() {
         guard !ahead.isEmpty else { return }
         let known = Set(wanted.map { ExactString($0.id) })
@@ -187,12 +187,12 @@ package struct Listing: Sendable, Hashable {
         ahead = []
     }
 
-    /// The next portion of what is to be fetched, or nil.
+    /// The ids of the next fetch; nil when nothing is to be fetched.
     package func portion(_ count: Int) -> [String]? {
         wanted.isEmpty ? nil : wanted.prefix(max(1, min(count, fetchesMax))).map(\.id)
     }
 
-    /// What the list says of entities that are to be fetched.
+    /// The references of entities that are to be fetched.
     package func references(_ ids: [String]) -> [ServerReference] {
         let asked = Set(ids.map { ExactString($0) })
         return wanted.filter { asked.contains(ExactString($0.id)) }
@@ -203,10 +203,11 @@ package struct Listing: Sendable, Hashable {
         wanted.removeAll { ids.contains(ExactString($0.id)) }
     }
 
-    /// Takes note that a fetch failed.
+    /// A fetch failed.
     ///
-    /// From then on they are fetched one by one, or of very many fifty: one that can't be read must
-    /// not hide the others. It is asked for again by itself, so that the list goes on without it.
+    /// From then on entities are fetched one by one, or fifty at once after a very large fetch, so
+    /// that one that can't be read does not hide the others. That one is requested again by itself,
+    /// and the list goes on without it.
     package mutating func fetchFailed(_ ids: [String], _ reason: SyncFailure) {
         fetchesMax = ids.count > Self.manyMax ? Self.manyMax : 1
         guard ids.count == 1 else { return }
@@ -217,8 +218,8 @@ package struct Listing: Sendable, Hashable {
         wanted = []
     }
 
-    /// Whether what changed since the list began has to be listed before anything is concluded from
-    /// what was not named.
+    /// Begins a list of the changes since the list began, which has to come before anything is
+    /// concluded from absence; false where none is needed.
     ///
     /// An entity that changes while pages are fetched may move from a page that was not fetched yet
     /// to one that was.
@@ -238,7 +239,7 @@ package struct Listing: Sendable, Hashable {
     }
 
     /// The entities that a list of everything should have named, in the order of their ids: those
-    /// of which nothing fresher is known.
+    /// without a newer answer.
     package func absent(_ entity: (EntityKey) throws -> EntityRow?) throws -> [String] {
         let ids = unnamed.map(\.text).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)
@@ -262,12 +263,12 @@ package enum Sweep: Sendable, Hashable {
     case deleted
     /// The user is asked first.
     case held
-    /// They are out of reach.
+    /// They are hidden: the user has no access to them.
     case outOfReach
 }
 
 extension Listing {
-    /// What becomes of the entities that it did not name.
+    /// Decides about the entities that it did not name.
     package func sweep(absent ids: [String]) -> Sweep {
         guard isWhole, collection.isSwept, !ids.isEmpty else { return .none }
         if collection.access.hidesAbsent { return isDoubtful ? .none : .outOfReach }
@@ -277,7 +278,7 @@ extension Listing {
     }
 }
 
-/// From one moment to another.
+/// A span of time.
 package struct TimeSpan: Sendable, Hashable {
     package var from: Timestamp
     package var to: Timestamp

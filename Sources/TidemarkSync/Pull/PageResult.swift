@@ -1,27 +1,27 @@
-// PageResult.swift — what came of a page, as far as the next step depends on it.
+// PageResult.swift — the result of a page, as far as the next step depends on it.
 
 package import TidemarkEvents
 
-/// What a page, or entities that were fetched, brought.
+/// The result of a page or a fetch.
 package struct PageResult: Sendable, Hashable {
     /// How many entities were new.
     package var count = 0
-    /// Those that the page only names and that are not here in that version.
+    /// References of the page whose version is not here.
     package var wanted: [ServerReference] = []
-    /// Every entity that the page names, readable or not, by the id that it goes by here.
+    /// Every entity that the page names, readable or not, by its local id.
     package var named: Set<ExactString> = []
-    /// Whether something came into reach that has everything listed anew.
+    /// Whether an entity became accessible so that everything is listed again.
     package var isGain = false
-    /// Whether the list was noted as complete with it.
+    /// Whether the list was logged as complete with it.
     package var isComplete = false
-    /// The list with the page taken in; nil of what is no page of a list.
+    /// The list after the page; nil for a fetch.
     package var list: Listing?
-    /// Why the list can't go on: it leads in a circle, or on and on.
+    /// Why the list can't go on: its pages lead in a circle, or there are too many.
     package var failure: SyncFailure?
 
-    /// When the page was asked for, by the server's clock, and a little earlier.
+    /// A time by the server's clock shortly before the page was requested.
     package var asked: Timestamp?
-    /// The last change among what the page names, deletions included.
+    /// The last change of an entity that the page names, deletions included.
     package var latest: Timestamp?
 
     package init() {}

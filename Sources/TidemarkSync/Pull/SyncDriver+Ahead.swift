@@ -1,30 +1,29 @@
-// SyncDriver+Ahead.swift — several lists at once: asked for before their turn, persisted in the
-// order of the model.
+// SyncDriver+Ahead.swift — several lists at once: prefetched in parallel, logged in the order of
+// the model.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
-/// Where lists that are asked for before their turn run, one step of one of them at a time.
+/// The actor on which prefetched lists run, one step of one list at a time.
 ///
-/// What is answered at once is so answered in the order in which it was asked for, in each process
-/// the same.
+/// Answers that come at once therefore come in the order of their requests, in every process alike.
 @globalActor private actor AheadLane {
     static let shared = AheadLane()
 }
 
-/// An answer to a list that was asked for before its turn.
+/// The answer to a prefetched list.
 struct AnsweredList: Sendable {
     var target: PullTarget
     var answer: ServerAnswer
     /// What was sent; nil where no request could be made.
     var exchange: ReadExchange?
-    /// Whether it was cut off because the run's time was over.
+    /// Whether it was cut off by the run's deadline.
     var isCut = false
-    /// In which round of the pull it was asked for, and with which credentials.
+    /// The round of the pull in which it was requested, and the number of its credentials.
     var round = 0
     var proof = 0
-    /// The how many-th of the run's lists that were asked for before their turn.
+    /// The index of the prefetched list within the run.
     var number = 0
 
     var endsRun: Bool {
@@ -32,19 +31,19 @@ struct AnsweredList: Sendable {
     }
 }
 
-/// The lists of a pull that were asked for before their turn.
+/// The prefetched lists of a pull.
 struct ListsAhead {
-    /// What is next.
+    /// The next step of the prefetch.
     enum Next {
-        /// The list whose turn it is has its answer.
+        /// The current list has its answer.
         case take(AnsweredList)
-        /// One more list may be asked for.
+        /// Request one more list.
         case ask(PullTarget)
-        /// One more list may be asked for when the limits let it.
+        /// Wait until the limits allow one more request.
         case wait
-        /// An answer is waited for.
+        /// Wait for an answer.
         case await
-        /// The list whose turn it is is asked for by itself.
+        /// The current list is requested without prefetching.
         case inLine
         case end(SyncFailure)
     }
@@ -52,12 +51,12 @@ struct ListsAhead {
     var graph: PullGraph
     var answered: [PullTarget: AnsweredList] = [:]
     let round: Int
-    /// How often the credentials were others.
+    /// How often the credentials were renewed.
     var proof = 0
     /// How many requests have no answer yet, those of earlier rounds included.
     var open = 0
 
-    /// What is next, until the list whose turn it is has its answer.
+    /// The next step, until the current list has its answer.
     func next(_ target: PullTarget, _ pace: RequestPace, at moment: Moment) -> Next {
         if let answered = answered[target] { return .take(answered) }
         if let ready = graph.ready.first {
@@ -72,18 +71,17 @@ struct ListsAhead {
 }
 
 extension SyncDriver {
-    /// What becomes of a list whose turn it is.
+    /// How the current list goes on.
     enum Turn {
         case answered(AnsweredList)
-        /// It is asked for by itself.
+        /// It is requested without prefetching.
         case inLine
-        /// What is next was decided anew.
+        /// The next step was decided again.
         case anew(SyncAction)
         case ended(SyncFailure)
     }
 
-    /// Asks for lists as long as one more may be asked for, until the one whose turn it is has its
-    /// answer.
+    /// Prefetches lists, as many as may be open at once, until the current one has its answer.
     func turn(
         of list: Listing, _ run: inout SyncRun,
         _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
@@ -108,8 +106,10 @@ extension SyncDriver {
         return .inLine
     }
 
-    /// Begins a round of the pull: a pull of everything waits until all of its lists fit into the
-    /// limits that ask for it, and is then decided anew.
+    /// Begins a round of the pull.
+    ///
+    /// Where a limit asks for it, a pull of everything waits until all
+    /// of its lists fit into the limit, and is then decided again.
     private func beginRound(_ run: inout SyncRun) async -> Turn? {
         let lists = run.machine.unlisted
         if case .all = run.machine.scope {
@@ -122,7 +122,7 @@ extension SyncDriver {
         var ahead = ListsAhead(
             graph: PullGraph(lists, model, parallel: model.settings.parallel),
             round: run.machine.pullRound)
-        // What was asked for before counts for nothing now.
+        // Answers of the round before are discarded.
         if let before = run.ahead {
             (ahead.open, ahead.proof) = (before.open, before.proof)
             for answered in before.inOrder { drop(answered, &run) }
@@ -175,8 +175,8 @@ extension SyncDriver {
         group.addTask(operation: work)
     }
 
-    /// The list of a target, begun before its turn unless it is in hand; nil where it is not to be
-    /// listed any more.
+    /// The list of a target, begun ahead unless it is the current one; nil where the target is no
+    /// longer to be listed.
     private func begin(
         _ target: PullTarget, _ machine: inout SyncMachine, _ views: ViewReader
     ) throws -> Listing? {
@@ -187,7 +187,7 @@ extension SyncDriver {
         return machine.beginEarly(plan, try views.contents(of: plan))
     }
 
-    /// Waits for the next answer, whosever it is.
+    /// Waits for the next answer of any list.
     private func takeNext(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws {
@@ -201,7 +201,7 @@ extension SyncDriver {
             return drop(answered, &run)
         }
         if answered.answer == .failure(.unauthorized), answered.proof < ahead.proof {
-            // The credentials are others by now.
+            // The credentials were renewed since.
             drop(answered, &run)
             ahead.graph.forget(answered.target)
         } else {
@@ -211,14 +211,14 @@ extension SyncDriver {
         run.ahead = ahead
     }
 
-    /// Waits until everything that was asked for has its answer.
+    /// Waits until all open requests are answered.
     func settle(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws {
         while run.ahead?.open ?? 0 > 0 { try await takeNext(&run, &group) }
     }
 
-    /// Hands an answer over at its turn.
+    /// Processes an answer when its list is the current one.
     func take(
         _ answered: AnsweredList, _ step: SyncStep, _ run: inout SyncRun
     ) async throws -> SyncAction {
@@ -231,7 +231,7 @@ extension SyncDriver {
         return try await took(exchange, step, answered.answer, isCut: answered.isCut, &run)
     }
 
-    /// Has the lists asked for once more that were refused for credentials that are others by now.
+    /// Requests lists again that were refused for credentials which were renewed since.
     func forgetRefused(_ run: inout SyncRun, _ target: PullTarget?) {
         guard var ahead = run.ahead else { return }
         ahead.proof += 1
@@ -244,7 +244,7 @@ extension SyncDriver {
         run.ahead = ahead
     }
 
-    /// Ends what is still being asked for, and takes note of what was answered for nothing.
+    /// Cancels open requests, and counts answers that are not used.
     func drop(
         _ run: inout SyncRun, _ group: inout ThrowingTaskGroup<AnsweredList, any Error>
     ) async throws {
@@ -265,6 +265,6 @@ extension SyncDriver {
 }
 
 extension ListsAhead {
-    /// What was answered and not handed over, in the order in which lists are persisted.
+    /// Answers that were not processed, in the order in which lists are logged.
     fileprivate var inOrder: [AnsweredList] { graph.targets.compactMap { answered[$0] } }
 }

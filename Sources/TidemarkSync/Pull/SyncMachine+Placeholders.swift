@@ -1,23 +1,22 @@
-// SyncMachine+Placeholders.swift — which entities that are here only as placeholders the server is
-// asked for, and in which order.
+// SyncMachine+Placeholders.swift — which placeholders the server is asked for, and in which order.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
-/// One question after placeholders.
+/// One request for placeholders.
 struct Refetch: Sendable, Hashable {
     var collection: CollectionModel
     var ids: [String]
-    /// What they all refer to; nil where they refer to nothing.
+    /// The entity that they all refer to; nil where they refer to none.
     var together: String?
 }
 
 extension SyncMachine {
-    /// The next question after placeholders; nil when all were asked that are due.
+    /// The next request for placeholders; nil when all that are due were requested.
     ///
-    /// They are made up once in a run, when all was pulled: what is not found then is asked for
-    /// again by a later one.
+    /// The requests are decided once in a run, after the pull. Placeholders that the server does
+    /// not have are requested again by a later run.
     mutating func nextRefetch(_ questions: [Refetch]?) -> SyncAction? {
         guard var questions else {
             let isAsked = model.collections.contains {
@@ -35,7 +34,7 @@ extension SyncMachine {
         return perform(.refetch(next.collection, ids: next.ids, together: next.together))
     }
 
-    /// The questions after placeholders, in the order of the model, and of what they refer to.
+    /// The requests for placeholders, ordered by collection and by the entity that they refer to.
     func questions(about due: [PlaceholderFacts]) -> [Refetch] {
         var result: [Refetch] = []
         for collection in model.collections where outcome.paused[collection.name] == nil {

@@ -7,7 +7,7 @@ import TidemarkViews
 extension SyncMachine {
     // MARK: Targets
 
-    /// The next list; nil when it was begun before its turn, or all were made.
+    /// The next list; nil when it was prefetched, or all are done.
     mutating func nextTarget() -> SyncAction? {
         guard let target = unpulled.popFirst() else {
             state = scope == .all ? .refetching(nil) : .choosing
@@ -26,45 +26,43 @@ extension SyncMachine {
         return look(.contents(plan))
     }
 
-    // MARK: Lists that are asked for before their turn
+    // MARK: Prefetched lists
 
-    /// The targets that are still to be listed, the one in hand first.
+    /// The targets that are still to be listed, the current one first.
     package var unlisted: [PullTarget] {
         let inHand = list.map { [$0.target] } ?? []
         return (inHand + unpulled).filter { outcome.paused[$0.collection] == nil }
     }
 
-    /// The list of a target that was begun already: it is in hand, or was asked for before its
-    /// turn.
+    /// The list of a target that has begun: the current one, or one that was prefetched.
     package func begunList(of target: PullTarget) -> Listing? {
         if let list, list.target == target { return list }
         return early[target]
     }
 
-    /// What a list asks for that is begun before its turn; nil where the target is not to be listed
-    /// any more.
+    /// The plan of a list that is prefetched; nil where the target is no longer to be listed.
     package func planEarly(_ target: PullTarget, _ standing: ListStanding) -> ListPlan? {
         unpulled.contains(target) ? plan(target, standing) : nil
     }
 
-    /// Begins a list before its turn.
+    /// Begins a list ahead of the current one.
     package mutating func beginEarly(_ plan: ListPlan, _ contents: ListContents) -> Listing {
         let list = Listing(plan, contents)
         early[plan.target] = list
         return list
     }
 
-    /// Takes note of a request whose answer nobody needs any more.
+    /// Counts a request whose answer is not used.
     package mutating func dropped() { outcome.counts.requests += 1 }
 
-    /// Lists everything from the first target on, because a pull had to wait: what was asked for
-    /// before its turn counts for nothing.
+    /// Restarts the pull at its first target because it had to wait: prefetched answers are
+    /// discarded.
     package mutating func waitedToPull() -> SyncAction {
         relist()
         return decide()
     }
 
-    /// Has everything listed from the first target on.
+    /// Restarts the pull at its first target.
     mutating func relist() {
         pullRound += 1
         early = [:]
@@ -74,7 +72,7 @@ extension SyncMachine {
 
     // MARK: A list
 
-    /// The next step of the list in hand; nil when it can't go on.
+    /// The next step of the current list; nil when it can't go on.
     mutating func goOn(_ list: Listing) -> SyncAction? {
         guard outcome.paused[list.target.collection] == nil else {
             state = .listed(list.collection)
@@ -98,8 +96,8 @@ extension SyncMachine {
             ? finish(list, absent: []) : look(.absent(list))
     }
 
-    /// Ends a list that named what it had to name; of a few that it did not name the server is
-    /// asked first, one by one.
+    /// Ends a list whose pages and fetches are done; a few entities that it did not name are read
+    /// back first, one by one.
     mutating func finish(_ list: Listing, absent ids: [String]) -> SyncAction? {
         var list = list
         if !isTimeInDoubt, !list.isReadBack, case .asked = list.sweep(absent: ids) {
@@ -112,8 +110,8 @@ extension SyncMachine {
         return perform(.complete(list))
     }
 
-    /// Goes on after a list: everything is listed anew if something came into reach, and the run
-    /// ends if an entity must be there and is not.
+    /// Goes on after a list: the pull restarts if an entity became accessible, and the run ends if
+    /// a required entity is missing.
     mutating func leave(_ collection: CollectionModel) -> SyncAction? {
         if hasGained, !hasRestarted {
             hasRestarted = true
@@ -129,7 +127,7 @@ extension SyncMachine {
 
     // MARK: What came of it
 
-    /// Goes on with the list as it is with a page that was taken in.
+    /// Goes on with the list as it is after a page.
     mutating func took(_ result: PageResult) {
         guard let list = result.list else { trap("is told of a page without its list") }
         state = .listing(list)
@@ -138,7 +136,7 @@ extension SyncMachine {
         if result.isComplete { state = .listed(list.collection) }
     }
 
-    /// The server does not know the cursor: the same list once more, from the beginning.
+    /// The server does not know the cursor: the list restarts from the beginning.
     mutating func startAnew() {
         guard let current = list else { trap("begins a list anew that it does not make") }
         guard current.after != nil || current.next != nil else {
@@ -157,14 +155,14 @@ extension SyncMachine {
         state = .pulling
     }
 
-    /// Leaves the list in hand to a later run.
+    /// Leaves the current list to a later run.
     mutating func pauseList(_ failure: SyncFailure) {
         guard let list else { trap("leaves a list that it does not make") }
         outcome.paused[list.target.collection] = failure
         state = .listed(list.collection)
     }
 
-    /// Takes note that a list was noted as complete.
+    /// A list was logged as complete.
     ///
     /// - Parameter withheld: collections whose rule did not answer, here or before.
     package mutating func completed(

@@ -1,28 +1,27 @@
-// PendingWrite.swift — what is pending on an entity, as the one write that would send it.
+// PendingWrite.swift — an entity's pending mutations as the one write that sends them.
 
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
 
-/// What is pending on an entity, and what stands in its way.
+/// The write of an entity's pending mutations, and what it waits for.
 package struct PendingWrite: Sendable, Hashable {
-    /// The key that it is pending by.
+    /// The entity's key.
     package var key: EntityKey
     /// The id that the server uses.
     package var id: String
     /// Whether the server has it.
     package var isLive: Bool
-    /// The version that is known of it.
+    /// The server's version, where it is known.
     package var revision: Revision?
     /// The mutations that the write carries, in order.
     package var covers: [Position]
-    /// What the server is to be told; nil when that is nothing, or when no version is known of what
-    /// has to be of one.
+    /// The write; nil when there is nothing to send, or a version is needed and none is known.
     package var write: PushWrite?
-    /// The entities that it refers to and that the server does not have yet; of a write that the
-    /// model refuses they are not looked for.
+    /// The entities that it refers to and that the server does not have yet; empty for a write that
+    /// the model refuses.
     package var needs: [EntityKey] = []
-    /// A field that refers to what was made here and is gone again, and the id that it names.
+    /// A reference to an entity that was created here and deleted before it was sent.
     package var stranded: Stranded?
 
     /// A reference that the server can know nothing of.
@@ -50,15 +49,15 @@ package struct PendingWrite: Sendable, Hashable {
 }
 
 extension ServerTraits {
-    /// Whether a write names the version that the entity must still be of.
+    /// Whether a write is conditional on the entity's version.
     func isVersioned(_ collection: CollectionModel) -> Bool {
         hasVersions && collection.ids == .client
     }
 }
 
 extension ViewReader {
-    /// What is pending on an entity; nil where nothing of it can be sent: it was refused, its last
-    /// write has no answer yet, or it is not seen here.
+    /// The write of an entity's pending mutations; nil where none can be sent: they were refused,
+    /// the last write has no answer yet, or the entity is hidden.
     package func pendingWrite(
         _ key: EntityKey, _ model: SyncModel, _ traits: ServerTraits
     ) throws -> PendingWrite? {
@@ -70,7 +69,7 @@ extension ViewReader {
             isLive: row.baseState == .live, revision: row.revision,
             covers: row.pending.map(\.position))
         let isVersioned = traits.isVersioned(collection)
-        // Without a version nothing can be written, and nothing is to be made up.
+        // Without a version nothing can be written.
         if pending.isLive, pending.revision == nil, isVersioned { return pending }
         let write = try PushWrite(
             try row.changes(in: collection), on: try row.baseValue(in: collection),

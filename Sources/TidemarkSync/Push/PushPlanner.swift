@@ -1,11 +1,10 @@
-// PushPlanner.swift — what is sent next, and what goes with it in one request. A value: it reads
+// PushPlanner.swift — which writes are sent next, and which share a request. A value: it reads
 // nothing and sends nothing.
 //
-//   candidates → look at the first → it waits, or is asked about, or joins the call in hand
-//              → the call is full, or what is next is not like it → send
+//   candidates → look at the first → it waits, or is asked about, or joins the current call
+//              → the call is full, or the next write can't join it → send
 //
-// What is pending is looked at one by one, just before it is sent: what was sent before may have
-// changed it.
+// Each candidate is read just before it is sent: an earlier write may have changed it.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -33,29 +32,29 @@ package struct PushItem: Sendable, Hashable {
 
 /// Plans one round of a push: each candidate is sent, asked about or passed over once.
 package struct PushPlanner: Sendable {
-    /// How often just the same write meets a precondition that does not hold before it is taken for
-    /// refused: what the server says of the entity in between does not explain it.
+    /// How often the precondition of one and the same write may fail before it counts as refused:
+    /// the answers in between do not explain it.
     package static let samesMax = 3
-    /// How many bytes of bodies one request carries, unless a single one is larger.
+    /// The most bytes of bodies in one request, unless a single body is larger.
     package static let batchBytesMax = 1 << 20
 
-    /// What is next.
+    /// The next step of the push.
     package enum Next: Sendable, Hashable {
-        /// What is pending on an entity has to be known: ``PushPlanner/take(_:_:)``.
+        /// Read an entity's pending write, for ``PushPlanner/take(_:_:)``.
         case look(EntityKey)
-        /// Writes that go in one request, but for those with a refusal, which don't go at all.
+        /// Send writes in one request; those with a refusal are not sent.
         case send([PushItem])
-        /// How an entity stands of which no version is known.
+        /// Read an entity whose version is not known.
         case ask(EntityKey, ServerCall)
     }
 
     /// What this run knows of a candidate.
     package struct Standing: Sendable, Hashable {
-        /// Whether it goes by itself: it failed before, and may be what a whole batch failed for.
+        /// Whether it is sent alone: it failed before, and may be why a whole batch failed.
         package var isAlone = false
-        /// How often it met a newer version, or was asked about.
+        /// How often it met a newer version, or was read back.
         package var conflicts = 0
-        /// The write that met a precondition that did not hold, and how often just so.
+        /// The write whose precondition failed last.
         package var met: ServerCall?
         package var metCount = 0
 
@@ -65,10 +64,10 @@ package struct PushPlanner: Sendable {
     private let model: SyncModel
     private let traits: ServerTraits
     private var waiting: ArraySlice<PushCandidate>
-    /// The call in hand.
+    /// The call that is being planned.
     private var items: [PushItem] = []
     private var bytes = 0
-    /// Whether the call in hand takes no more.
+    /// Whether the call that is being planned is full.
     private var isFull = false
     /// Whether anything was planned.
     package private(set) var hasPlanned = false
@@ -79,12 +78,12 @@ package struct PushPlanner: Sendable {
         self.traits = traits
     }
 
-    /// How many candidates had no turn yet.
+    /// How many candidates were not planned yet.
     package var left: Int { waiting.count }
 
-    /// What is next; nil when every candidate had its turn.
+    /// The next step; nil when every candidate was planned.
     ///
-    /// - Parameter count: how many writes go in one request.
+    /// - Parameter count: the most writes in one request.
     package mutating func next(upTo count: Int) -> Next? {
         guard !isFull, items.count < max(1, count), let first = waiting.first else {
             return flush()
@@ -92,12 +91,12 @@ package struct PushPlanner: Sendable {
         return .look(first.key)
     }
 
-    /// Passes over the entity that was to be looked at.
+    /// Skips the entity that was to be read.
     package mutating func pass() { waiting.removeFirst() }
 
-    /// Takes what is pending on the entity that was to be looked at.
+    /// Plans the pending write of the entity that was to be read.
     ///
-    /// - Returns: what is to be asked or refused before anything else; nil to go on.
+    /// - Returns: a question or a refusal that comes first; nil to go on.
     package mutating func take(_ pending: PendingWrite?, _ standing: Standing) -> Next? {
         guard let candidate = waiting.first else {
             preconditionFailure("no candidate is looked at")
@@ -112,7 +111,7 @@ package struct PushPlanner: Sendable {
             return nil
         }
         if pending.isLive, pending.revision == nil, traits.isVersioned(collection) {
-            // Without a version there is no precondition: how it stands is asked first.
+            // Without a version there is no precondition: the entity is read first.
             guard items.isEmpty else {
                 isFull = true
                 return nil
@@ -145,9 +144,8 @@ package struct PushPlanner: Sendable {
         return .send(planned)
     }
 
-    /// How an entity is dealt with of which the server named no version: it is asked about, and
-    /// where that was in vain its changes are refused, for nothing of it can be replaced without
-    /// undoing what others did.
+    /// Handles an entity without a known version: it is read, and if the server gives no version
+    /// its mutations are refused, since a write could undo changes of others.
     private func ask(
         _ pending: PendingWrite, _ collection: CollectionModel, _ standing: Standing
     ) -> Next {
@@ -169,7 +167,7 @@ package struct PushPlanner: Sendable {
         if refusal == nil, let stranded = pending.stranded {
             refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
         }
-        // What is not sent at all waits for nothing.
+        // A refused write waits for nothing.
         guard refusal != nil || pending.needs.isEmpty else { return nil }
         let call: ServerCall =
             switch write {
@@ -187,7 +185,7 @@ package struct PushPlanner: Sendable {
 }
 
 extension PushItem {
-    /// Whether both may go in one request: to one collection, and both deletions or none.
+    /// Whether both may share a request: same collection, both deletions or neither.
     fileprivate func isLike(_ other: PushItem) -> Bool {
         key.collection == other.key.collection && call.isDeletion == other.call.isDeletion
     }

@@ -1,4 +1,4 @@
-// SyncMachine+Push.swift — what a sync run sends next, and what came of it.
+// SyncMachine+Push.swift — what a sync run sends next, and what follows from the answers.
 
 import TidemarkEvents
 import TidemarkRules
@@ -10,20 +10,20 @@ extension SyncMachine {
         guard planner != nil else { return look(.outbox) }
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let next = planner?.next(upTo: count) {
-            // Of what is not sent now nothing has to be known.
+            // A write that is held back need not be read.
             if case .look(let key) = next, isHeldBack(key) {
                 planner?.pass()
             } else {
                 return carryOut(next)
             }
         }
-        // A push may have made room for what waited for it, or an edit came in between.
+        // A push may have released writes that waited for it, or an edit came in between.
         if planner?.hasPlanned == false { state = .askingLate }
         planner = nil
         return nil
     }
 
-    /// Takes what is pending on the entity that is next.
+    /// Plans the pending write of the next entity.
     mutating func take(_ pending: PendingWrite?, _ key: EntityKey) -> SyncAction? {
         let standing = standing(of: key)
         return planner?.take(pending, standing).map { carryOut($0) }
@@ -39,7 +39,7 @@ extension SyncMachine {
         }
     }
 
-    /// Whether nothing is to be sent of an entity now.
+    /// Whether an entity's writes are held back in this run.
     private func isHeldBack(_ key: EntityKey) -> Bool {
         isBlocked(key.collection) || !isDue(key, .write)
             || conflicts[key, default: 0] >= Self.conflictsPerEntityMax
@@ -56,31 +56,31 @@ extension SyncMachine {
 
     // MARK: What came of it
 
-    /// Takes note that nothing was sent, because an edit came in between, or it had to wait so long
-    /// that what is next is to be decided anew.
+    /// Nothing was sent: an edit came in between, or the wait was so long that the next step is
+    /// decided again.
     package mutating func overtaken() -> SyncAction {
         guard case .result(.push) = awaited else { trap("was overtaken in no push") }
         planner = nil
         return decide()
     }
 
-    /// Takes note of a write that was refused without being sent: the push is of the others.
+    /// A write was refused without being sent; the others of its request go on.
     package mutating func refused(_ item: PushItem) {
         guard case .result(.push(let items)) = awaited else { trap("refused nothing of a push") }
         awaited = .result(.push(items.filter { $0.key != item.key }))
         outcome.counts.rejected += 1
     }
 
-    /// Takes note that all of a push was refused without being sent.
+    /// All writes of a request were refused without being sent.
     package mutating func sentNothing() -> SyncAction {
         guard case .result(.push) = awaited else { trap("sent nothing in no push") }
         return decide()
     }
 
-    /// Takes note of what became of one write.
+    /// Counts the outcome of one write.
     mutating func pushed(_ item: PushItem, _ answer: ServerAnswer) {
         switch (item.call, answer) {
-        // One of a batch, which was answered.
+        // A part of a batch whose request was answered.
         case (_, .failure(let failure)) where failure.stopsRun: outcome.failure = failure
         case (_, .failure): failedNow.insert(item.key)
         case (.delete, .absent): outcome.counts.pushed += 1
@@ -96,7 +96,7 @@ extension SyncMachine {
         }
     }
 
-    /// Takes note of a write whose precondition did not hold.
+    /// Counts a write whose precondition failed.
     private mutating func met(_ item: PushItem) {
         let before = conflicting[item.key].flatMap { $0.call == item.call ? $0.count : nil } ?? 0
         conflicting[item.key] = (item.call, before + 1)

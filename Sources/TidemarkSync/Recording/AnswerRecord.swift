@@ -18,7 +18,7 @@ package struct AnswerRecord: Sendable {
     package var content: Content
     /// What the content names by hash.
     package var bodies: [[UInt8]] = []
-    /// What the server has to say to whoever runs the app.
+    /// A notice of the server to the operator of the app.
     package private(set) var alert: String?
     /// Whether a document that came holds the credentials.
     var isExposing = false
@@ -132,7 +132,7 @@ extension AnswerRecord {
 
     package var status: Int? { answered?.status }
 
-    /// The server's clock, as it wrote it: not that of whoever answers in its place.
+    /// The server's clock, verbatim; not that of a machine that answered in its place.
     var date: String? { answered.flatMap { $0.failure == nil ? $0.date : nil } }
 
     /// The same, where it can be read.

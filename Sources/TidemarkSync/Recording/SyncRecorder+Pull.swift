@@ -199,7 +199,7 @@ extension SyncRecorder {
 }
 
 extension UnreadableRecord {
-    /// What the record goes by: its id, or what its bytes hash to.
+    /// The record's name: its id, or the digest of its bytes.
     var name: String {
         guard let id, EntityKey("c", id).isValid else { return digest }
         return id

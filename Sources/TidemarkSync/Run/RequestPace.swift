@@ -6,7 +6,7 @@ package import TidemarkRules
 
 /// When the next request may be sent.
 package struct RequestPace: Sendable {
-    /// What is to be done before a request.
+    /// What comes before a request.
     package enum Verdict: Sendable, Hashable {
         /// It may be sent.
         case go
@@ -30,13 +30,13 @@ package struct RequestPace: Sendable {
         self.time = time
     }
 
-    /// The device's clock at a moment, as if nobody had set it since the run began: what limits
-    /// look at.
+    /// The device's clock at a moment, as if nobody had set it since the run began; limits go by
+    /// it.
     package func now(at moment: Moment) -> Timestamp {
         begun.now.adding(from: 0, to: moment.microseconds(since: begun) ?? 0)
     }
 
-    /// Takes note of a request.
+    /// Counts a request.
     package mutating func sent(at time: Timestamp) { window.add(time) }
 
     /// Whether too little of the run's time is left to begin a request.
@@ -49,7 +49,7 @@ package struct RequestPace: Sendable {
         window.pullWait(at: begun.now, lists: lists) > 0
     }
 
-    /// What is to be done before one more request.
+    /// What comes before one more request.
     ///
     /// - Parameters:
     ///   - slept: for how many microseconds the run waited for it already.

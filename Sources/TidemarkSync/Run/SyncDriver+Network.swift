@@ -59,7 +59,7 @@ struct LiveHost: SyncHost {
 }
 
 extension ServerAnswer {
-    /// What it means for a call that there is no answer.
+    /// The failure of a call without an answer.
     package init(_ error: TransportError, to call: ServerCall) {
         // A request that can't be built from an entity is that entity's fault alone.
         let isEntitys = call.isWriteOfOne && error.code == .invalidRequest

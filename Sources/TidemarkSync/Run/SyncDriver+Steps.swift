@@ -5,7 +5,7 @@ import TidemarkEvents
 import TidemarkViews
 
 extension SyncDriver {
-    /// Does what a step asks for, and tells the machine what came of it.
+    /// Carries out a step, and hands its result to the machine.
     func carryOut(_ step: SyncStep, _ run: inout SyncRun) async throws -> SyncAction {
         switch step {
         case .complete(let list):
@@ -64,7 +64,7 @@ extension SyncDriver {
         let step = SyncStep.push(items)
         guard !items.isEmpty, let call = step.call else { return run.machine.sentNothing() }
         let request: ServerRequest
-        // Of a batch, what each write would be by itself.
+        // Of a batch, the request of each write by itself, for the log.
         let parts: [ServerRequest]
         do throws(SyncFailure) {
             request = try adapter.request(for: call)
@@ -80,7 +80,7 @@ extension SyncDriver {
         let sent = try await log(&run.recorder) {
             try $0.sending(items, request, parts, sentAt: sentAt, waited: waited, $1)
         }
-        // An edit came in between: what to send is decided anew.
+        // An edit was committed in between: what to send is decided again.
         guard let sent else { return run.machine.overtaken() }
         run.waited = 0
         dependencies.reach(.afterAppend)
@@ -94,7 +94,7 @@ extension SyncDriver {
         dependencies.reach(.beforeAnswer)
         let isCut = isCut(answer, record, since: run.moment)
         if case .failure(let failure) = answer {
-            // What is refused as a whole, or for the run's time, says nothing of each write.
+            // A batch that is refused as a whole, or cut off, proves nothing of each write.
             let isRefused = items.count > 1 && failure.isOfRequest
             if !failure.stopsRun, !isCut, !isRefused { record.concern = .entity }
         }
@@ -109,7 +109,7 @@ extension SyncDriver {
         return answered(result, record, &run)
     }
 
-    /// Tells the machine what came of a call.
+    /// Hands the result of a call to the machine.
     func answered(
         _ result: CallResult, _ record: AnswerRecord, _ run: inout SyncRun
     ) -> SyncAction {
@@ -139,7 +139,7 @@ extension SyncDriver {
             exchange, step, answer, isCut: isCut(answer, record, since: run.moment), &run)
     }
 
-    /// Logs what a read brought, and tells the machine.
+    /// Logs the answer to a read, and hands its result to the machine.
     func took(
         _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isCut: Bool,
         _ run: inout SyncRun
@@ -153,7 +153,7 @@ extension SyncDriver {
         return answered(result, record, &run)
     }
 
-    /// Logs what a read brought; what is nothing new is kept until something is.
+    /// Logs the answer to a read; one without news waits until something is logged.
     private func note(
         _ exchange: ReadExchange, _ step: SyncStep, _ answer: ServerAnswer, isCut: Bool,
         _ run: inout SyncRun
@@ -203,7 +203,7 @@ extension SyncDriver {
                 recorder.note(exchange)
                 break
             }
-            // That it works again is worth an event, and what is new of the clock.
+            // That a list works again is logged, and news of the server's clock.
             try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         }
         return PageResult()
@@ -218,7 +218,7 @@ extension ReadExchange {
             answer: record)
     }
 
-    /// The exchange of a call that failed for a reason of its own, with what that concerns.
+    /// The exchange of a failed call, with what the failure concerns.
     fileprivate func failed(_ step: SyncStep, _ concern: FailureConcern) -> ReadExchange {
         var own = self
         own.concern = concern

@@ -11,7 +11,7 @@ package struct SyncDriver: Sendable {
     package var journal: Journal
     package var model: SyncModel
     package var adapter: any ServerAdapter
-    /// Who answers, and takes the commits.
+    /// Answers the calls, and stores the commits.
     package var host: any SyncHost
     package var limits: TransportLimits
     package var dependencies: Dependencies
@@ -53,7 +53,7 @@ package struct SyncDriver: Sendable {
         self.progress = progress
     }
 
-    /// Runs once from beginning to end, unless something says that it has to wait.
+    /// Runs once from beginning to end, unless a gate holds it back.
     ///
     /// - Parameters:
     ///   - triggers: why, the highest first; at least one.
@@ -65,7 +65,7 @@ package struct SyncDriver: Sendable {
         triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, time: SyncTime
     ) async throws -> SyncOutcome {
         let dependencies = dependencies
-        // Whatever is decided is decided by a time that the log tells.
+        // Decisions use only times that are logged.
         let begun = dependencies.moment
         var machine = SyncMachine(
             model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
@@ -96,7 +96,7 @@ package struct SyncDriver: Sendable {
             var (machine, recorder) = (last.machine, last.recorder)
             machine.takeStock(try RunStock(draft.fold))
             let outcome = machine.outcome
-            // A run that asked for nothing and found nothing to do has nothing to say.
+            // A run without requests and without news is not logged.
             let isSilent =
                 scope != .all && outcome.failure == nil && outcome.counts.requests == 0
                 && recorder.start == nil
@@ -127,7 +127,7 @@ package struct SyncDriver: Sendable {
         var action = first
         if let failure = host.interruption() { action = run.machine.end(failure) }
         run.moment = dependencies.moment
-        // All of one decision sees the same views.
+        // One decision reads the views in one transaction.
         let step = try host.read(journal) { views in
             run.asOf = views.last
             while true {
@@ -172,7 +172,7 @@ package struct SyncDriver: Sendable {
             case .failure(let failure): return run.end(failure)
             case .success(let waited):
                 run.waited += waited
-                // What is to be sent is decided anew, from the first collection on.
+                // What to send is decided again, from the first collection on.
                 if waited > 0, case .push = step { return run.machine.overtaken() }
             }
             run.pace.sent(at: run.pace.now(at: run.moment))
@@ -188,7 +188,7 @@ package struct SyncDriver: Sendable {
         return run.machine.renewed()
     }
 
-    /// What is asked at the run's moment.
+    /// A question at the run's current moment.
     func question(
         _ step: SyncStep, _ call: ServerCall, _ request: ServerRequest, asOf: Position,
         isAhead: Bool = false, in run: SyncRun
@@ -241,24 +241,24 @@ package struct SyncDriver: Sendable {
     }
 }
 
-/// What a run carries from step to step.
+/// The state of a run between its steps.
 struct SyncRun {
     var machine: SyncMachine
     var recorder: SyncRecorder
     var proof: SyncProof
     var pace: RequestPace
-    /// Lists that are asked for before their turn; nil before the first one.
+    /// The prefetched lists; nil before the first one.
     var ahead: ListsAhead?
-    /// How many lists were asked for before their turn, and which of them have no answer yet.
+    /// How many lists were prefetched, and which of them have no answer yet.
     var asked = 0
     var open: [Int] = []
     /// How long it waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
-    /// The moment at which the request in hand is sent.
+    /// The moment at which the current request is sent.
     var moment: Moment
-    /// The log's last position when what is next was decided.
+    /// The log's last position when the next step was decided.
     var asOf = Position.start
-    /// The moment at which it was found that it has to end; nil where that is the end's own.
+    /// The moment at which its end was decided; nil where that is the moment of the end itself.
     private(set) var ended: Moment?
 
     /// When it began.
@@ -274,7 +274,7 @@ struct SyncRun {
         self.pace = pace
     }
 
-    /// Ends the run for what the limits say at its moment.
+    /// Ends the run because of a limit at its current moment.
     mutating func end(_ failure: SyncFailure) -> SyncAction {
         ended = moment
         return machine.end(failure)

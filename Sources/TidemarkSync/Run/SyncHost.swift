@@ -1,33 +1,33 @@
-// SyncHost.swift — what a sync run has of the outside: the store, answers and credentials. A replay
-// has another one than the network.
+// SyncHost.swift — a sync run's access to the outside: store, answers and credentials. A replay has
+// one of its own.
 
 package import TidemarkEvents
 import TidemarkLog
 package import TidemarkViews
 
-/// What a sync run has of the outside, but clock and randomness.
+/// A sync run's access to the outside, except clock and randomness.
 package protocol SyncHost: Sendable {
     /// Why the run is to end; nil to go on. Asked before each decision.
     func interruption() -> SyncFailure?
-    /// What proves to the server who asks.
+    /// The credentials of requests.
     func credentials() async throws -> Credentials
-    /// Reads what a decision is made by.
+    /// Reads the views for a decision.
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R
     /// Writes one commit of the run.
     func commit<R: Sendable>(
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R
-    /// Asks, and does not wait for the answer.
+    /// Sends a question, without waiting for its answer.
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) throws -> SyncReply
-    /// Waits for whatever comes first of several answers; nil where none is waited for.
+    /// Waits for the first of several answers; nil where none is open.
     func next<Answered: Sendable>(
         of group: inout ThrowingTaskGroup<Answered, any Error>
     ) async throws -> Answered?
 }
 
-/// A question that was asked.
+/// A question that was sent.
 package struct SyncReply: Sendable {
     /// When it was sent, by the device's clock as if nobody had set it since the run began.
     package var sentAt: Timestamp
@@ -62,7 +62,7 @@ package struct SyncQuestion: Sendable {
 }
 
 extension SyncQuestion {
-    /// Where a process may die when the answer is there and nobody has seen it.
+    /// The checkpoint between the answer's arrival and its processing.
     var answered: Checkpoint? { isWrite ? .afterSend : nil }
 
     /// Whether it sends changes.
@@ -70,10 +70,10 @@ extension SyncQuestion {
 }
 
 extension SyncHost {
-    /// What an answer means, and what the log has of it.
+    /// What an answer means, and what is logged of it.
     ///
     /// - Parameters:
-    ///   - mask: what it may not hold.
+    ///   - mask: the credentials to mask.
     ///   - uptime: microseconds since the device's boot, when it came.
     ///   - isRepeatable: whether it is the answer to a write that may have been sent twice.
     package func judged(
@@ -89,7 +89,7 @@ extension SyncHost {
         return (judged.answer, record)
     }
 
-    /// What it means that no answer came, and what the log has of it.
+    /// What a missing answer means, and what is logged of it.
     package func judged(
         _ error: TransportError, to call: ServerCall, uptime: Int64
     ) -> (ServerAnswer, AnswerRecord) {

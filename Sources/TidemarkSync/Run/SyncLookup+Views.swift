@@ -1,11 +1,11 @@
-// SyncLookup+Views.swift — the views' answers to what a sync run has to know.
+// SyncLookup+Views.swift — answers a sync run's lookups from the views.
 
 package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
 extension ViewReader {
-    /// What the views say to a lookup.
+    /// The views' answer to a lookup.
     ///
     /// - Parameters:
     ///   - model: the run's.

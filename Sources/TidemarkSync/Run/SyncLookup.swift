@@ -29,17 +29,17 @@ package enum SyncLookup: Sendable {
     case choices([CollectionModel])
     /// Whether something need not be kept at a time. Answered by ``SyncFact/holds(_:)``.
     case canPrune(at: Timestamp)
-    /// What is pending, in the order in which it is sent. Answered by ``SyncFact/outbox(_:)``.
+    /// The outbox, in the order in which it is sent. Answered by ``SyncFact/outbox(_:)``.
     case outbox
-    /// What is pending on an entity. Answered by ``SyncFact/pending(_:)``.
+    /// The pending write of an entity. Answered by ``SyncFact/pending(_:)``.
     case pending(EntityKey)
     /// The calls about entities that failed. Answered by ``SyncFact/failing(_:)``.
     case failing
-    /// How an entity stands about which calls failed. Answered by ``SyncFact/entity(_:)``.
+    /// The state of an entity whose calls failed. Answered by ``SyncFact/entity(_:)``.
     case failed(FailingCall)
 }
 
-/// What the views say to a ``SyncLookup``.
+/// The views' answer to a ``SyncLookup``.
 package enum SyncFact: Sendable {
     case clock(ServerClock?)
     case earlierRuns(EarlierRuns)
@@ -55,9 +55,9 @@ package enum SyncFact: Sendable {
     case failing([FailingCall])
 }
 
-/// What earlier runs left.
+/// What earlier runs left unfinished.
 package struct EarlierRuns: Sendable, Hashable {
-    /// What failed, what failed last at the end.
+    /// Failed calls, the latest at the end.
     package var failing: [FailingCall]
     /// Whether the last run failed as a whole, so that the next one waited.
     package var hasBackoff: Bool
@@ -73,7 +73,7 @@ package struct EarlierRuns: Sendable, Hashable {
     }
 }
 
-/// How an entity stands, as far as it decides whether and how the server is asked about it.
+/// The state of an entity that decides whether and how it is read back.
 package struct EntityFacts: Sendable, Hashable {
     package var attempt: EntityRow.Attempt?
     package var baseState: EntityRow.BaseState

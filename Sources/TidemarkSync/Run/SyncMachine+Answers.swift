@@ -4,20 +4,20 @@ package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
 
-/// What came of a call.
+/// The result of a call.
 package struct CallResult: Sendable {
     package var answer: ServerAnswer
-    /// What a page or a fetch brought.
+    /// The result of a page or a fetch.
     package var page = PageResult()
     /// The server's clock, where the answer says so.
     package var seen: ClockSighting?
-    /// What the server has to say to whoever runs the app.
+    /// A notice of the server to the operator of the app.
     package var alert: String?
     /// Whether a document that came holds the credentials.
     package var isExposing = false
-    /// Whether it was cut off because the run's time was over.
+    /// Whether it was cut off by the run's deadline.
     package var isCut = false
-    /// Collections of which a word of the server was not taken, because their rule did not answer.
+    /// Collections in which a server's change was not taken: a rule of the app did not answer.
     package var withheld: [CollectionName: SyncFailure] = [:]
 
     package init(_ answer: ServerAnswer) { self.answer = answer }
@@ -26,7 +26,7 @@ package struct CallResult: Sendable {
 extension SyncMachine {
     // MARK: Inputs
 
-    /// Takes what came of a call.
+    /// Takes the result of a call.
     package mutating func answered(_ result: CallResult) -> SyncAction {
         guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
         if let alert = result.alert { outcome.alert = alert }
@@ -49,7 +49,7 @@ extension SyncMachine {
         return goOn(after: step)
     }
 
-    /// Takes that no request could be made of a call.
+    /// No request could be made of a call.
     package mutating func unsent(_ failure: SyncFailure) -> SyncAction {
         guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
         failedLast = failure
@@ -66,8 +66,7 @@ extension SyncMachine {
         return goOn(after: step)
     }
 
-    /// Takes that there are other credentials than those that were refused: the step is done once
-    /// more.
+    /// The credentials were renewed: the refused step is repeated.
     package mutating func renewed() -> SyncAction {
         guard case .result(.renew(let step)) = awaited else { trap("renewed nothing") }
         outcome.failure = nil
@@ -79,7 +78,7 @@ extension SyncMachine {
         outcome.failure == .unauthorized ? perform(.renew(step)) : decide()
     }
 
-    /// Takes note of collections that nothing is sent to in this run; the others go on.
+    /// Blocks writes to collections for the rest of the run; the others go on.
     mutating func withhold(_ failures: [CollectionName: SyncFailure]) {
         outcome.paused.merge(failures) { known, _ in known }
         withheld.formUnion(failures.keys)
@@ -97,7 +96,7 @@ extension SyncMachine {
         case (.fetch(_, let ids), _): change { $0.fetched(ids) }
         case (.readBack, _):
             outcome.counts.readBack += 1
-            // What it says may have made room for what is pending.
+            // The answer may have released pending writes.
             if case .askingLate = state { state = .pushing }
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
@@ -118,7 +117,7 @@ extension SyncMachine {
         }
     }
 
-    /// Changes the list in hand.
+    /// Changes the current list.
     mutating func change(_ body: (inout Listing) -> Void) {
         guard case .listing(var list) = state else { trap("changes no list") }
         // Only one holds what it names.
@@ -127,7 +126,7 @@ extension SyncMachine {
         state = .listing(list)
     }
 
-    /// Has a step done once more, when its turn comes.
+    /// Repeats a step later.
     private mutating func putBack(_ step: SyncStep) {
         switch step {
         case .describe: epochs = nil
@@ -146,7 +145,7 @@ extension SyncMachine {
             guard case .refetching(let questions) = state else { trap("asked for nothing") }
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
-        // Still in hand.
+        // The current list stays.
         case .list, .fetch, .complete, .cleanUp, .renew, .finish: break
         }
     }
@@ -156,8 +155,8 @@ extension SyncMachine {
     /// The server's time; nil where it is not known, or in doubt.
     var sureTime: Timestamp? { clock.isInDoubt ? nil : serverTime }
 
-    /// What windows lie around: what was believed last; with nothing, what the last answer said, or
-    /// else the device's clock.
+    /// The time that windows lie around: the server's as believed last, else that of the last
+    /// answer, else the device's.
     var windowTime: Timestamp { serverTime ?? heard?.date ?? begun.now }
 
     /// Whether an answer leaves or puts the server's time in doubt.
@@ -191,7 +190,7 @@ extension SyncMachine {
     /// Whether the server answered anything in this run.
     package var hasAnswer: Bool { streak.hasAnswer }
 
-    /// Takes stock at the end: of the outbox, and of what was left undone.
+    /// Counts the outbox and what was left undone, at the end.
     package mutating func takeStock(_ stock: RunStock) {
         outcome.pending = stock.outbox.pending
         outcome.refused = stock.outbox.refused
@@ -201,10 +200,10 @@ extension SyncMachine {
     }
 }
 
-/// How the store stands at the end of a run.
+/// What a store holds at the end of a run.
 package struct RunStock: Sendable {
     package var outbox: OutboxCounts
-    /// How many entities there are about which calls fail.
+    /// How many entities have failing calls.
     package var unsettled: Int
     /// Whether the server's time is in doubt.
     package var isTimeInDoubt: Bool

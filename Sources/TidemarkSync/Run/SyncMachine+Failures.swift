@@ -1,21 +1,21 @@
 // SyncMachine+Failures.swift — what a failed call means for the rest of a run.
 //
 //   offline, 401, 410, 418, 429, 503 with Retry-After    the run ends
-//   a list        its collection is not pulled; what has a precondition of its own is sent to it
+//   a list        its collection is not pulled; writes with a precondition are still sent
 //   an entity     it waits, by a backoff of its own that outlives the run; the rest goes on
 //   three in a row, of two collections                   the server fails: the run ends
 //
-// What failed in an earlier run is asked last, and by itself.
+// Calls that failed in an earlier run come last, and alone.
 
 package import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// Takes what earlier runs left: lists that failed are asked for last, or, where their time has
-    /// not come, not at all.
+    /// Takes what earlier runs left: lists that failed are requested last, or not at all before
+    /// their backoff is over.
     mutating func prepare(_ left: EarlierRuns) {
-        // After a run that failed as a whole, whose time has come, everything is asked again.
+        // After the backoff of a run that failed as a whole, everything is tried again.
         if left.hasBackoff { isUrgent = true }
         failing = Dictionary(uniqueKeysWithValues: left.failing.map { ($0.key, $0.row) })
         var late: [PullTarget] = []
@@ -35,11 +35,10 @@ extension SyncMachine {
         state = scope.pushes ? .readingBack(left.unanswered.reversed()) : .describing
     }
 
-    /// How long a call that failed is not made again, in microseconds; whoever asks for it waits
-    /// for nothing.
+    /// How long a failed call is not repeated, in microseconds; 0 in an urgent run.
     private func wait(_ row: FailingRow) -> Int64 { isUrgent ? 0 : row.gate.left(at: begun) }
 
-    /// Whether a call about an entity that failed is to be made again.
+    /// Whether a failed call about an entity is due again.
     func isDue(_ key: EntityKey, _ kind: FailureStreak<ServerCall>.Kind) -> Bool {
         guard !failedNow.contains(key), !(streak.skips(kind) && hasFailed(key)) else {
             return false
@@ -55,16 +54,16 @@ extension SyncMachine {
         collection.map { failing[.list(of: $0)] != nil } ?? false
     }
 
-    /// Whether nothing is to be sent to a collection: a rule did not answer, or it could not be
-    /// listed and has no versions, so that a write could undo what others did.
+    /// Whether writes to a collection are blocked: a rule did not answer, or the list failed and
+    /// there are no versions, so that a write could undo changes of others.
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
         guard outcome.paused[name] != nil else { return false }
         return model[name].map { !traits.isVersioned($0) } ?? true
     }
 
-    /// What a step asks for that failed in an earlier run, so that it says nothing of the server if
-    /// it fails again; lists only where the server answered something else.
+    /// The kind of a step whose call failed in an earlier run, so that another failure says nothing
+    /// of the server; for lists only if the server answered another call.
     private func knownToFail(_ step: SyncStep) -> FailureStreak<ServerCall>.Kind? {
         switch step {
         case .list(let call):
@@ -77,7 +76,7 @@ extension SyncMachine {
         }
     }
 
-    /// Leaves the lists that failed in earlier runs to the next one.
+    /// Leaves the lists that failed in earlier runs to the next run.
     private mutating func skipFailingLists(_ failure: SyncFailure) {
         for target in unpulled where isFailing(target.collection) {
             outcome.paused[target.collection] = outcome.paused[target.collection] ?? failure
@@ -87,10 +86,10 @@ extension SyncMachine {
 
     // MARK: What came of a call
 
-    /// Whether the list in hand is begun anew after a failure: the server does not take the page
-    /// any more that an earlier run was to ask for next.
+    /// Whether the current list begins again after a failure: the server no longer accepts the page
+    /// token that an earlier run left.
     ///
-    /// What may be the server's own failure is tried for some runs.
+    /// A failure that may be the server's own is retried for some runs first.
     package func beginsAnew(after failure: SyncFailure) -> Bool {
         guard let list, list.isResuming else { return false }
         switch failure {
@@ -102,12 +101,11 @@ extension SyncMachine {
         }
     }
 
-    /// What the failure of a read concerns, where it is not the run as a whole; nil of any other
-    /// failure.
+    /// What the failure of a read concerns; nil where that is the run as a whole, or nothing.
     package func concern(of failure: SyncFailure, _ step: SyncStep) -> FailureConcern? {
         guard !failure.stopsRun else { return nil }
         switch step {
-        // It is asked for from the beginning, and tells then whether it fails.
+        // It restarts from the beginning, which tells whether it fails.
         case .list: return beginsAnew(after: failure) ? nil : .list
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
@@ -116,7 +114,7 @@ extension SyncMachine {
         }
     }
 
-    /// Takes note of a call that failed.
+    /// A call failed.
     mutating func failed(_ failure: SyncFailure, _ step: SyncStep) {
         failedLast = failure
         if case .list = step, beginsAnew(after: failure) {
@@ -125,7 +123,7 @@ extension SyncMachine {
             return
         }
         if case .push(let items) = step, items.count > 1, failure.isOfRequest {
-            // Refused as a whole, for its size perhaps: none of it was done.
+            // A batch that was refused as a whole, perhaps for its size: none of it was done.
             streak.answered()
             sendsAlone = true
             return
@@ -148,7 +146,7 @@ extension SyncMachine {
         if known == .list, streak.skips(.list) { skipFailingLists(failure) }
     }
 
-    /// Leaves what a call was about to a later one.
+    /// Leaves the subject of a call to a later run.
     mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
         case .list: pauseList(failure)
@@ -157,13 +155,12 @@ extension SyncMachine {
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .push(let items): for item in items { failedNow.insert(item.key) }
-        // What can't be asked is not known: the time of the last list of everything decides. And
-        // placeholders stay what they are.
+        // Without descriptions the age of the last list of everything decides. Placeholders stay.
         case .describe, .refetch, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
-    /// Ends a run in which nothing was answered as the last call did.
+    /// Ends a run without any answer by the failure of its last call.
     mutating func endUnanswered() {
         if outcome.failure == nil, streak.isAll { outcome.failure = failedLast }
     }

@@ -1,18 +1,18 @@
-// SyncMachine+ReadBack.swift — which entities the server is asked about one by one, and what it
-// says of its collections.
+// SyncMachine+ReadBack.swift — which entities are read back one by one, and the description of the
+// server's collections.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// The next entity to ask about; nil when there is none.
+    /// The next entity to read back; nil when there is none.
     mutating func nextReadBack() -> SyncAction? {
         if case .readingBack(var keys) = state {
             // Only one holds them.
             state = .describing
             while let key = keys.popLast() {
-                // Asked in vain before: at the end.
+                // Failed before: at the end.
                 if let failed = failing[key], failed.reads > 0 || streak.skips(.read) { continue }
                 state = .readingBack(keys)
                 return look(.entity(key))
@@ -21,7 +21,7 @@ extension SyncMachine {
         return asked.popLast().map { look(.entity($0)) }
     }
 
-    /// Asks about an entity, as far as it can be asked about.
+    /// Reads an entity back, if the server can be asked about it.
     mutating func readBack(_ key: EntityKey, _ facts: EntityFacts) -> SyncAction? {
         var attempt: EntityRow.Attempt?
         if case .readingBack = state {
@@ -31,10 +31,10 @@ extension SyncMachine {
         return question(about: key, attempt, facts).map { perform($0) }
     }
 
-    /// The question after an entity; nil where the server can't be asked about it, or a list tells.
+    /// The call that reads an entity; nil where there is none, or a list brings it.
     ///
     /// - Parameters:
-    ///   - attempt: the write that it is asked about for; nil for any other reason.
+    ///   - attempt: the write without an answer that it settles; nil for any other reason.
     ///   - isLate: whether everything was listed before.
     func question(
         about key: EntityKey, _ attempt: EntityRow.Attempt?, _ facts: EntityFacts,

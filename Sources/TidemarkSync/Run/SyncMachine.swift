@@ -6,7 +6,7 @@
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
 // to carry out. Until what came of that is told, only notes are taken, which return nothing, and
-// what ends the run or begins the pull anew.
+// what ends the run or restarts the pull.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -25,7 +25,7 @@ package struct SyncMachine: Sendable {
     /// How often one entity's write may meet a newer version before the next run tries it again.
     package static let conflictsPerEntityMax = 5
 
-    /// How often a collection's list is begun anew in one run.
+    /// How often a collection's list is restarted in one run.
     static let restartsMax = 2
 
     /// Where a run is.
@@ -124,15 +124,15 @@ package struct SyncMachine: Sendable {
     var unpulled: ArraySlice<PullTarget>
     /// Lists that were begun before their turn.
     var early: [PullTarget: Listing] = [:]
-    /// How often the pull was begun anew, from its first list.
+    /// How often the pull was restarted from its first list.
     package internal(set) var pullRound = 0
-    /// How often a list was begun anew because the server did not know its cursor.
+    /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
     /// Lists that could not go on, and were not answered from the beginning yet.
     var begunAnew: Set<PullTarget> = []
     /// Lists of everything that an earlier run was cut off in and that are of no use any more.
     var discarded: Set<PullTarget> = []
-    /// Whether something came into reach, and whether everything was begun anew for it.
+    /// Whether an entity became accessible, and whether the pull was restarted for it.
     var hasGained = false
     var hasRestarted = false
 

@@ -14,9 +14,9 @@ public struct SyncOutcome: Sendable, Hashable {
     /// As it is at the end of the run, whichever run found it.
     public var held: [CollectionName: Int] = [:]
     /// Collections whose list of everything could not go on where an earlier run was cut off: the
-    /// server did not take the page's name any more, and the list began anew.
+    /// server no longer accepted the page token, and the list began again.
     public var restarted: Set<CollectionName> = []
-    /// What the server has to say to whoever runs the app, as it wrote it.
+    /// A notice of the server to the operator of the app, verbatim.
     ///
     /// But for credentials in it, which are masked. It may announce the end of an API before that
     /// comes; which header field says it is in the adapter's ``ServerWords``.
@@ -40,7 +40,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Whether what the server's clock shows is in doubt: an answer said another time than
     /// was to be expected.
     ///
-    /// What needs that time waits meanwhile: nothing is removed because lists do not name it,
+    /// Until then, whatever needs that time waits: nothing is removed because lists do not name it,
     /// nothing is pruned, and lists are whole. It ends with an answer that agrees with what was
     /// known, or with three over ten minutes that agree with one another.
     public var isTimeInDoubt = false

@@ -44,7 +44,7 @@ public struct FaultRule: Sendable {
     /// What happens then.
     public var action: FaultAction
 
-    /// A rule; for every matching request unless `occurrences` says otherwise.
+    /// A rule; by default for every matching request.
     public init(
         _ action: FaultAction, method: HTTPRequest.Method? = nil, pathContains: String? = nil,
         occurrences: ClosedRange<Int> = 1...Int.max,

@@ -49,7 +49,7 @@ public final class InMemoryServer: Transport, Sendable {
         }
     }
 
-    /// What goes wrong; setting it starts the counting anew.
+    /// The faults that are injected; setting them resets the counts.
     public var faults: FaultPlan {
         get { core.faults }
         set { core.faults = newValue }

@@ -67,7 +67,7 @@ extension TogglServerModel {
 
     // MARK: As another client, or the server's owner, does
 
-    /// Writes a whole row; `at` is now unless the object says otherwise.
+    /// Writes a whole row; `at` defaults to now.
     mutating func put(_ type: TogglRowType, _ id: String, _ object: [UInt8], now: Timestamp) -> Bool
     {
         guard let given = try? JSONDocument(parsing: object) else { return false }

@@ -33,7 +33,7 @@ public final class TogglServer: Transport, Sendable {
         self.init(model, faults: faults, now: { clock.now.milliseconds })
     }
 
-    /// What goes wrong; setting it starts the counting anew.
+    /// The faults that are injected; setting them resets the counts.
     public var faults: FaultPlan {
         get { core.faults }
         set { core.faults = newValue }

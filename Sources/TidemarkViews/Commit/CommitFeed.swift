@@ -1,4 +1,4 @@
-// CommitFeed.swift — tells whoever wants to know what a commit changed, once it is on disk.
+// CommitFeed.swift — tells subscribers what a commit changed, once it is on disk.
 //
 // Watchers are kept by collection, and there by what they watch: one entity, the entities with one
 // value in one field, or any. So a commit asks few of many, and one that nobody cares for costs a
@@ -8,7 +8,7 @@
 import TidemarkEvents
 import TidemarkStore
 
-/// Those who are told of a store's commits, whoever in this process makes them.
+/// The subscribers to a store's commits, whichever handle in this process makes them.
 package final class CommitFeed: Sendable {
     /// More changed rows than this are told by their collections.
     static let changesMax = 256
@@ -49,7 +49,7 @@ package final class CommitFeed: Sendable {
     /// Has `tell` called after each commit that changed what `interest` says, as above; from now
     /// on, so that who reads afterwards misses nothing.
     ///
-    /// Called once too often it does no harm: whoever is told reads again and compares.
+    /// A call too many does no harm: subscribers read again and compare.
     ///
     /// - Parameter journal: by which it reads; `tell` is also called when that is closed.
     /// - Returns: a number to end it by.
@@ -95,7 +95,7 @@ package final class CommitFeed: Sendable {
     }
 
     struct Wanted: Sendable {
-        /// The number of whoever came last.
+        /// The number of the last subscriber.
         let last: Int
         let edits: Bool
         let watchers: [CollectionName: CollectionWatchers]
@@ -127,7 +127,7 @@ package final class CommitFeed: Sendable {
             do {
                 try watchers.forEach(of: EntityVersions(change, news.model), wake)
             } catch {
-                // A row that can't be read: whoever reads it hears of that.
+                // A row that can't be read: its reader gets the error.
                 watchers.forEach(wake)
             }
         }

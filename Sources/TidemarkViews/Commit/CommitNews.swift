@@ -17,7 +17,7 @@ package struct CommitNews: Sendable {
     let asOf: Int
     /// Whether the user edited something here.
     var isLocal = false
-    /// Whether the model was registered anew: then everything may read differently.
+    /// Whether a model was registered: then everything may read differently.
     var isModelChanged = false
     /// The rows that somebody watches; none when they are too many.
     var changes: [EntityChange] = []

@@ -28,7 +28,7 @@ extension Journal {
         while !waiting.isEmpty { waiting = waiting.dropFirst(commitSome(waiting, writer)) }
     }
 
-    /// Makes the tables anew where that is why a commit could not be stored.
+    /// Rebuilds the tables where their damage kept a commit from being stored.
     ///
     /// - Returns: whether it can be tried again.
     private func mend(_ error: any Error, _ writer: borrowing Writer) -> Bool {
@@ -151,7 +151,7 @@ private struct GroupCommit {
         guard !draft.events.isEmpty else { return }
         let changes = draft.changes
         request.news = try journal.news(draft.events, changes, generation, transaction)
-        // A large commit's events and rows are hashed on threads of their own meanwhile.
+        // Meanwhile threads of their own hash a large commit's events and rows.
         let prepared = PreparedEvents(draft.events, after: edge)
         let digests =
             draft.events.count < PreparedEvents.countForThread

@@ -112,7 +112,7 @@ package final class Journal: Sendable {
         return try told(request).result()
     }
 
-    /// Tells of a commit that is on disk, on the thread of whoever asked for it.
+    /// Announces a commit that is on disk, on the thread of its caller.
     private func told<R>(_ request: TypedCommitRequest<R>) -> TypedCommitRequest<R> {
         if let news = request.news, request.isStored { shared.feed.tell(news) }
         return request

@@ -8,7 +8,7 @@ import TidemarkStore
 package final class SharedStore: Sendable {
     /// Who is told of commits.
     package let feed = CommitFeed()
-    /// Kept so that no other one gets its identity meanwhile.
+    /// Kept so that no other object gets its identity.
     private let environment: Environment
     /// Which tables hold a record that is not what was written.
     private let doubted = Lock<Doubt?>(nil)
@@ -104,7 +104,7 @@ package final class SharedStore: Sendable {
         }
     }
 
-    /// The tables were made anew.
+    /// The tables were rebuilt.
     func endDoubt() {
         doubted.withLock { $0 = nil }
         lastFolded.withLock { $0 = nil }

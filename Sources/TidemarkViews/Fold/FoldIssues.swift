@@ -56,7 +56,7 @@ extension Fold {
             put(place, row.encoded)
             return
         }
-        // What is to be read again has to be listed again, and only a list that begins anew does.
+        // A record that is to be read again has to be listed again: only a new list does that.
         put(place, nil)
         try endList(PullTarget(collection))
         put(.owed(PullTarget(collection)), position.bigEndianBytes)
@@ -79,7 +79,7 @@ package struct IssueRow: Sendable, Hashable {
     package var mutation: Position?
     /// Why, in words of the server or of ours.
     package var message = ""
-    /// What an unreadable record goes by.
+    /// The name of an unreadable record.
     package var name = ""
     /// How many entities it is about, and how many the collection had.
     package var count = 1

@@ -81,7 +81,7 @@ package final class ViewReader {
 
     // MARK: Damage
 
-    /// How often the tables were made anew because a record was not what was written.
+    /// How often the tables were rebuilt because a record was not what was written.
     package var mendings: Int { state.mendings }
 
     /// What was found the last time; empty for nothing.

@@ -115,7 +115,7 @@ extension Journal {
             }
             try progress(RebuildProgress(done: refold.done, last: last))
         }
-        // What was written meanwhile, and the rows, are of one moment.
+        // The events written since, and the rows, are read in one transaction.
         let comparison = try environment.read { transaction in
             let last = try log.lastPosition(transaction)
             while refold.done < last { try refold.step(eventsPerStep, transaction) }
@@ -193,7 +193,7 @@ private final class Refold {
     func check(
         _ manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
-        // One that is not needed any more may have gone meanwhile.
+        // One that is no longer needed may have been removed.
         guard state.difference == nil,
             try journal.snapshots.manifests(transaction).contains(manifest)
         else { return }

@@ -7,7 +7,7 @@
 //      given up
 //   5. the manifest is written, and older snapshots that are not needed go in the same transaction
 //
-// A crash at any point leaves the store as good as it was.
+// A crash at any point leaves the store as it was before.
 
 import TidemarkEvents
 import TidemarkLog
@@ -65,7 +65,7 @@ extension Journal {
     ///   - bytesPerPiece: how many bytes of chunks are in memory at a time.
     ///   - progress: told how many chunks are written, after each piece; what it throws cuts the
     ///     snapshot short, as a crash would.
-    /// - Returns: what it holds; nil when the log went on meanwhile, or nothing was written yet.
+    /// - Returns: what it holds; nil when the log has grown since, or nothing was written yet.
     @discardableResult
     package func takeSnapshot(
         chunkBytes: Int? = nil, bytesPerPiece: Int = 32 << 20,

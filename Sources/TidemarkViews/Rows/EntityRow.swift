@@ -17,7 +17,7 @@ package struct EntityRow: Sendable, Hashable {
             case create = 1
             case update = 2
             case delete = 3
-            /// A later one, written anew, carries what it did.
+            /// A later mutation, rewritten, carries its change.
             case carried = 4
         }
         package var position: Position
@@ -75,7 +75,7 @@ package struct EntityRow: Sendable, Hashable {
     package var isPlaceholder = false
     /// Of a placeholder: when the server was asked for the entity last, in vain.
     package var triedAt: Timestamp?
-    /// Whether it is out of reach: not seen, and not pushed.
+    /// Whether it is hidden: not seen, and not pushed.
     package var isHidden = false
     /// Of an entity that was pruned: SHA-256 of the document that the server had said; else empty.
     package var prunedDigest: [UInt8] = []

@@ -4,7 +4,7 @@
 //   'l' collection 0 scope              how far it is, from the last page's member `list`
 //   't' collection 0 [scope 0] number   what a page named that was here before, or is to be fetched
 //
-// Both are kept until the list is noted as complete, or begins anew.
+// Both are kept until the list is logged as complete, or restarts.
 
 package import TidemarkEvents
 

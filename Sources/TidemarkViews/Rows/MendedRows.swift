@@ -122,7 +122,7 @@ struct FoldedRows: Sendable {
 
 extension Journal {
     /// What was found in the tables by a read of this process, which read the log instead; nil for
-    /// nothing, also once the tables were made anew.
+    /// nothing, also once the tables were rebuilt.
     package var foundDamage: String? { shared.foundDamage }
 
     /// The first event that a read passed over because it can't be read; nil for none.

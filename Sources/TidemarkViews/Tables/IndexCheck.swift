@@ -27,7 +27,7 @@ package struct IndexDifference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ViewTables {
-    /// How the indexes differ from ones made anew from the rows.
+    /// How the indexes differ from ones that are built from the rows.
     ///
     /// Needs memory in proportion to the largest collection with indexes.
     ///
@@ -88,12 +88,12 @@ extension ViewTables {
 }
 
 extension Journal {
-    /// How the indexes differ from ones made anew from the rows, at this moment.
+    /// How the indexes differ at this moment from ones that are built from the rows.
     package func indexDifferences(
         differencesMax: Int = 100, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [IndexDifference] {
         let state = try views.state(transaction) ?? ViewTables.State()
-        // What is out of date is not read, and made anew when the store is opened for writing.
+        // An outdated index is not read; it is rebuilt when the store is opened for writing.
         let last = try log.lastPosition(transaction)
         guard state.currentIndexes(last) == state.indexes else { return [] }
         return try views.indexDifferences(

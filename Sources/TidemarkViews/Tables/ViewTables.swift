@@ -105,7 +105,7 @@ package struct ViewTables: Sendable {
         /// A version of Tidemark that keeps no indexes adds events and leaves this as it is: the
         /// indexes are out of date then.
         package var indexedTo = Position.start
-        /// How often the tables were made anew because a record was not what was written.
+        /// How often the tables were rebuilt because a record was not what was written.
         package var mendings = 0
         /// What was found the last time.
         package var lastFound = ""

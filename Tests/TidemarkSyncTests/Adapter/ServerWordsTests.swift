@@ -58,6 +58,19 @@ import TidemarkRules
         #expect(came.answered?.backoffSeconds == 30)
     }
 
+    @Test func `whose meaning only the adapter knows are handed over and logged`() throws {
+        let words = ServerWords(fields: [.init("X-Total", .other)])
+        let came = try record([("X-Total", "12"), ("X-Notice", "n")], words)
+
+        #expect(text(came) == #"{"status":304,"X-Total":"12","uptime":5}"#)
+        #expect(came.alert == nil && came.answered?.backoffSeconds == nil)
+        var fields = HTTPFields()
+        for name in ["X-Total", "X-Notice", "ETag"] {
+            fields[try #require(HTTPField.Name(name))] = "v"
+        }
+        #expect(words.known(of: fields).map(\.name.rawName) == ["X-Total", "ETag"])
+    }
+
     @Test func `of any server make whoever runs the app know, and the next run wait`()
         async throws
     {
