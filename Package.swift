@@ -123,12 +123,14 @@ let package = Package(
 
         // What tests of several targets share: programs and servers beside them, …
         support("TestSupport", []),
+        // … changes and documents in a few characters, …
+        support("RulesSupport", ["TidemarkRules", "TidemarkEvents", "TestSupport"]),
         // … stores of the lower modules, …
         support(
             "ViewsSupport",
             [
                 "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents", "TestSupport",
+                "TidemarkEvents", "TestSupport", "RulesSupport",
             ]),
         // … devices that are synced, …
         support(
@@ -172,12 +174,12 @@ let package = Package(
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
         tests("TidemarkLogTests", ["TidemarkLog", "TidemarkStore", "TidemarkEvents", crypto]),
         tests("EventProtoTests", ["TidemarkLog", "TidemarkEvents", "EventProto", protobuf]),
-        tests("TidemarkRulesTests", ["TidemarkRules", "TidemarkEvents", "ViewsSupport"]),
+        tests("TidemarkRulesTests", ["TidemarkRules", "TidemarkEvents", "RulesSupport"]),
         tests(
             "TidemarkViewsTests",
             [
                 "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
-                "TidemarkEvents", "ViewsSupport",
+                "TidemarkEvents", "ViewsSupport", "RulesSupport",
             ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(

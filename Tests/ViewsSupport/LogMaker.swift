@@ -5,6 +5,8 @@ import TestSupport
 import TidemarkEvents
 import TidemarkViews
 
+@testable import RulesSupport
+
 /// Writes a log as a device and a server might bring it about.
 struct LogMaker {
     /// A write that was sent and not answered yet.

@@ -5,7 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `fields that are merged` {
     private let old = Base.live(#"{"a":1,"b":1,"c":1,"d":1}"#)

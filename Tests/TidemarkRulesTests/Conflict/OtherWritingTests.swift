@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `another writing of what was sent` {
     private let old = Base.live(#"{"mail":"x@y","n":1,"last_modified":1}"#)

@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `the newer of two sides` {
     @Test func `an edit whose time nobody knows loses, and so does one to a server without a time`()

@@ -5,7 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `rebase properties` {
     private let serverFields: Set<String> = ["id", "last_modified"]

@@ -5,7 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `an entity that was deleted and made anew` {
     @Test(arguments: ConflictPolicy.changewise)

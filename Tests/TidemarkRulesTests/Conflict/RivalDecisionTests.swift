@@ -5,7 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 /// A case: two or more that hold the state, and others.
 struct RivalStory: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `an entity that is kept whole` {
     private static let policies = [ConflictPolicy.overwriteUnlessDirty, .overwriteIfSynced]

@@ -5,7 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 /// A device and the answers that it hears, in seconds.
 private struct Listener {

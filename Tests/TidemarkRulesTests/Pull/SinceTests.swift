@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 private func time(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0) -> Timestamp {
     Timestamp(year: year, month: month, day: day, hour: hour, minute: 0, second: 0)

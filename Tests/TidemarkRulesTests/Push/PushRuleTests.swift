@@ -4,12 +4,12 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `the current entity` {
     private func current(_ pending: [PendingChange], on base: Base) throws -> String? {
         guard case .document(let bytes) = try Current(pending, on: base) else { return nil }
-        return text(bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     @Test func `without changes it is the base`() throws {

@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 @Suite struct `the queue` {
     /// What is asked for, with `next` where something is taken out, and what comes out in all.

@@ -4,7 +4,7 @@ import Testing
 import TidemarkEvents
 import TidemarkRules
 
-@testable import ViewsSupport
+@testable import RulesSupport
 
 private let start: Int64 = 1_000_000_000
 

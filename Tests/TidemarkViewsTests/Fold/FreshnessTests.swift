@@ -5,6 +5,7 @@ import Testing
 import TidemarkEvents
 import TidemarkViews
 
+@testable import RulesSupport
 @testable import ViewsSupport
 
 @Suite struct `freshness` {

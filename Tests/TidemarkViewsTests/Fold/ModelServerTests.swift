@@ -7,6 +7,7 @@ import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
+@testable import RulesSupport
 @testable import ViewsSupport
 
 /// A device of one entity, and a server that it is pulled from and pushed to.
