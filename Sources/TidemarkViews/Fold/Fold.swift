@@ -68,7 +68,7 @@ package final class Fold {
         try meetRules(event, position)
         try settleFailing(position)
         take(position)
-        // What follows for other entities is decided on rows that have all of the event.
+        // Consequences for other entities are decided on rows that hold all of the event.
         guard try isToBeFollowed(event) else { return }
         forget()
         do { try follow(event, position) } catch is JSONError { forget() }
@@ -85,7 +85,7 @@ package final class Fold {
         writtenEntities.contains { $0.row.pending.contains(where: \.isDerived) }
     }
 
-    /// Makes what the current event wrote count.
+    /// Merges the current event's writes into the fold.
     private func take(_ position: Position) {
         for (entry, row) in writtenEntities {
             entry.row = row
@@ -97,7 +97,7 @@ package final class Fold {
         for rule in rules.meeting { rule.note(written, self) }
     }
 
-    /// Drops what the current event wrote.
+    /// Discards the current event's writes.
     private func forget() {
         unpended = nil
         if !written.isEmpty { written.removeAll(keepingCapacity: true) }
@@ -224,7 +224,7 @@ package final class Fold {
         writtenMutations.last { $0.position == position }?.row ?? mutations[position]
     }
 
-    /// Notes what became of a pending mutation.
+    /// Notes the outcome of a pending mutation.
     func settle(
         _ item: EntityRow.Pending, of key: EntityKey, _ outcome: MutationOutcome, proof: Position,
         revision: Revision?
@@ -236,7 +236,7 @@ package final class Fold {
         }
     }
 
-    /// Notes fields that a mutation lost while the rest of it goes on.
+    /// Notes fields that a mutation lost while its other fields stay pending.
     func lose(_ fields: [String], of item: EntityRow.Pending, _ key: EntityKey) throws {
         guard !fields.isEmpty else { return }
         try updateMutation(item, of: key) { row in
@@ -274,7 +274,7 @@ package final class Fold {
         return collection
     }
 
-    /// A collection's part of the model; the usual one for a collection that it does not name.
+    /// A collection's part of the model; the default one for a collection that it does not name.
     func collection(_ name: CollectionName) throws -> CollectionModel {
         try knownCollection(name) ?? CollectionModel(name)
     }
@@ -282,7 +282,7 @@ package final class Fold {
 
 // MARK: Walks
 
-// None of them sees what the current event wrote.
+// None of them sees the current event's writes.
 extension Fold: RowReading {
     package func walk(
         _ tree: Tree, _ prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
@@ -331,7 +331,7 @@ extension Fold: RowReading {
         }
     }
 
-    /// Whether there may be anything that could not be read.
+    /// Whether there may be unreadable records.
     func hasUnreadable() throws -> Bool {
         if let knownUnreadable { return knownUnreadable }
         let isThere = try hasLedgerRow(Ledger.unreadable)

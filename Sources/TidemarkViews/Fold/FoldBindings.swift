@@ -6,8 +6,8 @@ import TidemarkEvents
 extension Fold {
     /// Makes the server's id of an entity an alias of its key.
     ///
-    /// What is here under that id already — it was pulled before the answer to its creation came —
-    /// becomes part of the entity.
+    /// An entity under that id already — it was pulled before the answer to its creation came — is
+    /// merged into this one.
     func bind(
         _ id: String, to key: EntityKey, _ row: inout EntityRow, proof: Position
     ) throws {
@@ -21,11 +21,11 @@ extension Fold {
         put(.aliases(key), AliasesRow(ids: ids + [id]).encoded)
     }
 
-    /// Makes one entity of two; answers the ids that the other one went by.
+    /// Merges two entities; answers the ids of the other one.
     private func merge(
         _ other: EntityKey, into key: EntityKey, _ row: inout EntityRow, proof: Position
     ) throws -> [String] {
-        // By that id nothing is asked for any more.
+        // No call uses that id any more.
         try forgetFailing(other)
         let ids = try aliases(other)
         for id in ids { put(.binding(EntityKey(key.collection, id)), key.bytes) }
@@ -35,7 +35,7 @@ extension Fold {
         guard !entity.isEmpty || !ids.isEmpty else { return [other.id] }
         row.takeBase(of: entity)
         for item in entity.pending where item.isDerived {
-            // It follows for the one that both are, or not any more.
+            // The derived change now belongs to the merged entity, or to none.
             try settle(item, of: other, .withdrawn, proof: proof, revision: nil)
         }
         let own = entity.pending.filter { !$0.isDerived }
@@ -61,7 +61,7 @@ extension Fold {
 }
 
 extension EntityRow {
-    /// Takes what the server said of the same entity under another id, unless that is older.
+    /// Takes an answer about the same entity under another id, unless that is older.
     fileprivate mutating func takeBase(of other: EntityRow) {
         guard other.baseState != .absent, !other.isPlaceholder else { return }
         if let known = asOf, let asOf = other.asOf, asOf < known { return }

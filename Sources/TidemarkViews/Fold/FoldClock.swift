@@ -10,15 +10,14 @@ extension RunStart {
         return Moment(now: begunAt, bootID: bootID, uptime: uptime)
     }
 
-    /// What an answer said of the server's clock that came when the device had been running for so
-    /// long.
+    /// The sighting of the server's clock in an answer that came at an uptime of the device.
     fileprivate func sighting(_ date: Timestamp, at uptime: Int64) -> ClockSighting? {
         moment.map { ClockSighting(date, begun: $0, uptime: uptime) }
     }
 }
 
 extension ClockSighting {
-    /// What an answer said in a run that began at a moment.
+    /// The sighting of the server's clock in a run that began at a moment.
     package init(_ date: Timestamp, begun: Moment, uptime: Int64) {
         let now = begun.now.adding(from: begun.uptime, to: uptime)
         self.init(date, at: Moment(now: now, bootID: begun.bootID, uptime: uptime))
@@ -26,8 +25,9 @@ extension ClockSighting {
 }
 
 extension RowReading {
-    /// Whether the server's time is in doubt: until it is not, nothing is pruned, taken for absent
-    /// or stamped with a time.
+    /// Whether the server's time is in doubt.
+    ///
+    /// Until that is settled nothing is pruned, taken for absent or stamped with a time.
     package func isTimeInDoubt() throws -> Bool { try serverClock()?.isInDoubt ?? false }
 
     /// What the server's clock shows; nil before it was ever seen.
@@ -57,8 +57,8 @@ extension Fold {
         knownClock = clock
     }
 
-    /// "Now", for what follows from an event: of a sync run, the server's time at its start; of an
-    /// edit, when it was made.
+    /// "Now" for the consequences of an event: of a sync run, the server's time at its start; of an
+    /// edit, its own time.
     func ruleTime(_ event: Event) throws -> Timestamp {
         guard let start = event.sync, let bytes = try get(.syncRun(start)) else {
             return try editTime(event) ?? event.recordedAt
@@ -69,17 +69,17 @@ extension Fold {
 
     // MARK: Times that were logged
 
-    /// Whether a time that an event of a run says is one that was believed then.
+    /// Whether a logged time of a run was believed then.
     func believes(_ time: Timestamp, of event: Event) throws -> Bool {
         try believes(time, begun: started(event)?.run.moment)
     }
 
-    /// Whether a time is one to decide by, in a run that began at a moment.
+    /// Whether a time may be used for decisions, in a run that began at a moment.
     package func believes(_ time: Timestamp, begun: Moment?) throws -> Bool {
         try serverClock()?.believes(time, after: begun) ?? true
     }
 
-    /// When an edit was made, by the server's clock: what it says, unless that was never believed.
+    /// When an edit was made, by the server's clock: its stamp, unless that was never believed.
     func editTime(_ event: Event) throws -> Timestamp? {
         guard let stamp = event.serverTime, let clock = try serverClock() else {
             return event.serverTime
@@ -100,8 +100,7 @@ extension Fold {
         try serverClock()?.bootID == bootID ? nil : bootID
     }
 
-    /// Takes note of when an edit was made, so that no earlier time is given out, and of the boot
-    /// that it names.
+    /// Notes the time and the boot of an edit, so that no earlier time is given out.
     func noteGiven(_ event: Event, _ time: Timestamp?) throws {
         var clock = try serverClock() ?? ServerClock()
         let before = clock
@@ -112,7 +111,7 @@ extension Fold {
 
     // MARK: Answers
 
-    /// Takes note of the server's clock in an answer.
+    /// Notes the server's clock in an answer.
     func noteClock(_ event: Event, _ answer: RequestAnswered, _ position: Position) throws {
         guard let date = answer.serverTime, let uptime = answer.uptime,
             let sighting = try started(event)?.run.sighting(date, at: uptime)
@@ -120,7 +119,7 @@ extension Fold {
         try see(sighting, event, position)
     }
 
-    /// Takes note of the server's clock in the only event of a run without news.
+    /// Notes the server's clock in the only event of a run without news.
     func noteIdleClock(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         guard let date = end.serverTime, let uptime = end.answerUptime,
             let sighting = end.run.sighting(date, at: uptime)
@@ -138,7 +137,7 @@ extension Fold {
         if let correction { try takeBack(correction, clock, position) }
     }
 
-    /// What a run goes by from the beginning, where its first answers say what that is.
+    /// The time that a run uses from its beginning, where its first answers settle it.
     private func noteStart(_ clock: ServerClock, _ event: Event) throws {
         guard let start = event.sync, let begun = try started(event)?.run.moment,
             let bytes = try get(.syncRun(start))

@@ -1,4 +1,4 @@
-// FoldCorrection.swift — what becomes of what was decided by a time that proved wrong.
+// FoldCorrection.swift — takes back decisions that were made by a wrong time.
 //
 //   marks        are forgotten: the next lists are whole
 //   prunings     are void: the next list brings the entities again
@@ -12,12 +12,12 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// What decisions are called that void what was decided by a wrong time, or say that a wrong
-    /// time decides nothing.
+    /// The names of decisions that void earlier ones made by a wrong time, or that refuse to decide
+    /// by one.
     private static let timeRule = "serverTime"
     private static let version: UInt64 = 1
 
-    /// Takes back what was decided by the time that an answer proves wrong.
+    /// Takes back the decisions by the time that an answer proves wrong.
     func takeBack(
         _ correction: ServerClock.Correction, _ clock: ServerClock, _ position: Position
     ) throws {
@@ -57,7 +57,8 @@ extension Fold {
         }
     }
 
-    /// Says of what a clean-up by a time that was never believed would have pruned that it stays.
+    /// Records for each entity that a clean-up by a never believed time would have pruned that it
+    /// stays.
     func keepUnpruned(at now: Timestamp, _ position: Position) throws {
         let kept = try pruneDecision(at: now).items.filter { $0.rule == .retention }
         let decisions = try kept.map { item in
@@ -66,9 +67,9 @@ extension Fold {
         try decide("kept", decisions, position)
     }
 
-    /// Says of what was decided by a wrong time that it is void.
+    /// Records that decisions by a wrong time are void.
     ///
-    /// - Parameter decisions: what each is about, and the events that it was decided by.
+    /// - Parameter decisions: the entity of each, and the events that it was decided by.
     func void(
         _ decisions: [(key: EntityKey, inputs: [Position])], _ position: Position
     ) throws { try decide("voided", decisions, position) }
@@ -86,7 +87,7 @@ extension Fold {
         }
     }
 
-    /// How many decisions of one kind are told of an event; the last place of its decisions is
-    /// left for what follows.
+    /// The most decisions of one kind that are recorded for an event; the last place is left for
+    /// its consequences.
     private static let decisionsMax = Int(UInt16.max)
 }

@@ -4,11 +4,11 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// Does what an event says; what it writes counts once that is done.
+    /// Folds one event; its writes count once that succeeds.
     ///
     /// - Throws: ``JSONError`` for a payload that can't be read.
     func understand(_ event: Event, _ position: Position) throws {
-        // A payload of another shape is kept, for a version that can read it.
+        // A payload of another shape is kept for a version that can read it.
         switch Payload(event) {
         case .storeOpened: try keep("opened", event, position)
         case .modelRegistered: try register(event, position)
@@ -50,7 +50,7 @@ extension Fold {
         }
     }
 
-    /// Keeps what an event says of the store, under a name.
+    /// Keeps a fact of the store under a name.
     func keep(_ name: String, _ event: Event, _ position: Position) throws {
         put(.store(name), StoreFactRow(position: position, payload: event.payload).encoded)
     }

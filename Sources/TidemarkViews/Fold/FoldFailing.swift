@@ -1,13 +1,12 @@
-// FoldFailing.swift — calls that fail for reasons of their own: how long each waits, and when it is
-// no more.
+// FoldFailing.swift — calls that fail by themselves: how long each waits, and when it works again.
 
 package import TidemarkEvents
 import TidemarkRules
 
-/// What an answer, or that there was none, says of the call.
+/// How a call ended: by an answer or without one.
 struct CallEnd {
     var concern: FailureConcern?
-    /// The failure's name; nil where the call did not fail.
+    /// The failure's name; nil where the call succeeded.
     var failure: String?
     var status = 0
     /// Microseconds since the device's boot, where it is told.
@@ -15,7 +14,7 @@ struct CallEnd {
 }
 
 extension Fold {
-    /// What fails: entities, and lists by an empty id.
+    /// The keys with failing calls: entities, and lists by an empty id.
     private func failing() throws -> Set<EntityKey> {
         if let knownFailing { return knownFailing }
         let keys = try ledgerRows(Ledger.failing).compactMap {
@@ -25,7 +24,7 @@ extension Fold {
         return Set(keys)
     }
 
-    /// The calls about an entity that fail, or about a collection's list.
+    /// The failing calls about an entity, or about a collection's list.
     package func failing(_ key: EntityKey) throws -> FailingRow? {
         guard try failing().contains(key) else { return nil }
         return try get(.failing(key)).map { try FailingRow(parsing: $0) }
@@ -38,14 +37,14 @@ extension Fold {
         put(.failing(key), row?.encoded)
     }
 
-    /// Forgets that calls about an entity fail, or about a collection's list.
+    /// Forgets the failing calls about an entity, or about a collection's list.
     func forgetFailing(_ key: EntityKey) throws {
         if try failing().contains(key) { try set(nil, key) }
     }
 
-    /// Takes note of how a call ended.
+    /// Notes how a call ended.
     ///
-    /// - Parameter isWrite: whether it was one.
+    /// - Parameter isWrite: whether the call is a write.
     func noteEnd(of event: Event, _ end: CallEnd, isWrite: Bool, _ position: Position) throws {
         let isList = end.concern == .list
         guard
@@ -53,16 +52,16 @@ extension Fold {
                 ? event.collection.map({ EntityKey.list(of: $0) }) : event.key.map(resolve)
         else { return }
         guard let failure = end.failure else {
-            // A precondition that fails says nothing of what comes next.
+            // A failed precondition says nothing of the next call.
             if isWrite, end.status == 412 { return }
             return try noteAnswer(to: key, isWrite: isWrite)
         }
-        // Other failures end the run, and say nothing of what was asked for.
+        // Other failures end the run, and say nothing of this call.
         guard let concern = end.concern else { return }
         var row = try failing(key) ?? FailingRow(first: position)
         let failures = min(row.gate.failures, Int(Int32.max)) + 1
         let settings = try model().settings
-        // What failed in one run is not asked again all at once.
+        // Calls that failed in one run are not all repeated at once.
         let seed = (try started(event)?.seed ?? 0) ^ (position.rawValue &* 0x9E37_79B9_7F4A_7C15)
         row.gate = SyncGate(
             since: try moment(event, uptime: end.uptime),
@@ -83,13 +82,13 @@ extension Fold {
     private func noteAnswer(to key: EntityKey, isWrite: Bool) throws {
         guard var row = try failing(key) else { return }
         guard row.isWrite, !isWrite, !key.id.isEmpty else { return try set(nil, key) }
-        // The write is to be made still.
+        // The write is still to be made.
         row.reads = 0
         try set(row, key)
     }
 
-    /// Forgets the failing calls of entities that the current event changed, where there is nothing
-    /// left to ask: no mutation is open, or the server said how the entity is.
+    /// Forgets the failing calls of entities that the current event settled: no mutation is open,
+    /// or an answer about the entity came.
     func settleFailing(_ position: Position) throws {
         guard try !failing().isEmpty else { return }
         for place in writtenPlaces {
@@ -99,7 +98,7 @@ extension Fold {
             let row = try entity(at: place)
             let isSaid = row.basePosition == position
             let isDone = row.attempt == nil && row.pending.allSatisfy(\.isRefused)
-            // Who names entities can't be asked for one that is not there.
+            // Where the server names entities, it can't be asked for one that it does not have.
             let isGone =
                 try isDone && row.baseState == .absent && namesEntities(key.collection)
             if failing.isWrite ? isDone : isSaid || isGone {
@@ -111,8 +110,8 @@ extension Fold {
         }
     }
 
-    /// The entities of a collection that a list of everything did not name and that can't be asked
-    /// after.
+    /// The entities of a collection that a list of everything did not name and that can't be read
+    /// back.
     package func absentInDoubt(_ collection: CollectionName) throws -> Set<ExactString> {
         let keys = try failing().filter { key in
             guard key.collection == collection, let row = try failing(key) else { return false }
@@ -121,7 +120,7 @@ extension Fold {
         return Set(keys.map { ExactString($0.id) })
     }
 
-    /// Takes note that a page names entities that are here as it says: they are not absent.
+    /// Notes that a page names entities as they are here: they are not absent.
     func namedAgain(_ page: PullPage, of collection: CollectionName) throws {
         guard try !failing().isEmpty else { return }
         for id in page.same + (page.list?.same ?? []) {
@@ -133,15 +132,15 @@ extension Fold {
         }
     }
 
-    /// Asks again at once, because the user wants it.
+    /// Makes a failing call due at once, because the user asked for it.
     func retryFailing(_ key: EntityKey) throws {
         guard var row = try failing(key) else { return }
         row.gate.microseconds = 0
         try set(row, key)
     }
 
-    /// The entities of a collection with a write whose outcome is not known and that can't be asked
-    /// after.
+    /// The entities of a collection with a write whose outcome is unknown and that can't be read
+    /// back.
     func unreadableAttempts(_ collection: CollectionName) throws -> [EntityKey] {
         try failing().filter { key in
             guard key.collection == collection, !key.id.isEmpty, let row = try failing(key) else {
@@ -152,8 +151,8 @@ extension Fold {
         .sorted()
     }
 
-    /// Whether a write whose outcome is not known is given up with what it carried: it can't be
-    /// asked after, and the next list tells what is there.
+    /// Whether a write with an unknown outcome is given up with its mutations: it can't be read
+    /// back, and the next list tells the state.
     func isGivenUp(_ row: EntityRow, _ key: EntityKey) throws -> Bool {
         guard row.attempt != nil, let failing = try failing(key), failing.reads > 0 else {
             return false

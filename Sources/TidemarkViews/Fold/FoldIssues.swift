@@ -1,4 +1,4 @@
-// FoldIssues.swift — what the user answered to an issue; and the issues that are open.
+// FoldIssues.swift — the user's answers to issues, and the open issues.
 //
 //   rejected    entities whose mutations the server refused         rows of the outbox
 //   conflict    conflicts that the local side lost                  'i', both sides 'c'
@@ -10,8 +10,7 @@ package import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// Closes the issue that the user answered; what follows from the answer are events of their
-    /// own.
+    /// Closes the issue that the user answered; the consequences are events of their own.
     func issueAnswered(
         _ event: Event, _ payload: IssueAnswered, _ position: Position
     ) throws {
@@ -35,7 +34,7 @@ extension Fold {
         }
     }
 
-    /// Forgets what both sides had when no conflict of that event is open any more.
+    /// Forgets both sides of an event's conflicts once none of them is open.
     private func forgetSides(_ position: Position) throws {
         var index = 0
         while try get(.decision(position, index)) != nil {
@@ -66,18 +65,18 @@ extension Fold {
 /// An open issue.
 package struct IssueRow: Sendable, Hashable {
     package var kind: IssueKind
-    /// The event that raised it, and which of its conflicts it is.
+    /// The event that raised it, and the index of its conflict.
     package var position: Position
     package var index = 0
     package var collection: CollectionName
     package var entity: String?
     /// The fields of the mutation that was refused or given up; empty for a whole entity.
     package var fields: [String] = []
-    /// Those that both sides changed; empty for a whole entity.
+    /// The fields that both sides changed; empty for a whole entity.
     package var conflicting: [String] = []
     /// The losing mutation.
     package var mutation: Position?
-    /// Why, in words of the server or of ours.
+    /// The reason, in the server's words or ours.
     package var message = ""
     /// The name of an unreadable record.
     package var name = ""
@@ -89,7 +88,7 @@ package struct IssueRow: Sendable, Hashable {
 }
 
 extension RowReading {
-    /// Whether an issue is open still: neither answered nor overtaken.
+    /// Whether an issue is still open: neither answered nor overtaken.
     package func isOpen(_ issue: IssueRow) throws -> Bool {
         switch issue.kind {
         case .rejected:
@@ -154,7 +153,7 @@ extension RowReading {
         return issues
     }
 
-    /// What both sides had where an event of the server won conflicts that are open still.
+    /// Both sides of the open conflicts that an event of the server won.
     package func sides(_ position: Position) throws -> ConflictRow? {
         try get(.sides(position)).map { try ConflictRow(parsing: $0) }
     }

@@ -38,13 +38,13 @@ private struct KeyQueue {
     }
 }
 
-/// What became of a write that is asked for under a key.
+/// The outcome of a write under an idempotency key.
 package enum KeyedWrite: Sendable, Hashable {
     /// Nothing was written under it.
     case new
-    /// It was made: the commit with this event.
+    /// It was made, in the commit with this event.
     case made(Position)
-    /// The key is so old that nobody knows.
+    /// The key has expired: the outcome is not known.
     case expired
 }
 

@@ -1,12 +1,11 @@
-// FoldListing.swift — lists of everything: which of them are owed, and how far one is that was cut
-// off.
+// FoldListing.swift — lists of everything: which are owed, and how far an unfinished one is.
 
 package import TidemarkEvents
 
 extension Fold {
-    // MARK: In the making
+    // MARK: In progress
 
-    /// Takes note of how far a list of everything is, and of what the page names.
+    /// Notes how far a list of everything is, and what the page names.
     func listed(
         _ page: PullPage, of target: PullTarget, _ event: Event, _ position: Position
     ) throws {
@@ -28,7 +27,7 @@ extension Fold {
         if !listed.isEmpty { put(.listedPage(target, state.page), listed.encoded) }
     }
 
-    /// Forgets how far a list is.
+    /// Forgets an unfinished list.
     func endList(_ target: PullTarget) throws {
         guard let row = try listed(target) else { return }
         put(.listed(target), nil)
@@ -38,9 +37,9 @@ extension Fold {
 
     // MARK: Owed
 
-    /// Takes note of the collections that a run is asked to list whole.
+    /// Notes the targets that a run is asked to list whole.
     ///
-    /// Each is owed such a list until one was noted as complete, whatever becomes of the run.
+    /// Each is owed until such a list was logged as complete, whatever becomes of the run.
     func owe(_ run: RunStart, _ position: Position) throws {
         guard run.isFull else { return }
         for collection in try model().collections where run.scope.lists(collection.name) {
@@ -50,15 +49,15 @@ extension Fold {
 
     // MARK: Held
 
-    /// Keeps the entities that a whole list did not name, too many to be taken for deleted; ends
-    /// it when a later one names them.
+    /// Holds the entities that a whole list did not name, too many to be deleted without asking;
+    /// releases them when a later list names them.
     func hold(_ payload: PullCompleted, _ target: PullTarget, _ position: Position) throws {
         let before = try held(target)
         guard !payload.held.isEmpty else {
             if payload.isFull, before != nil { put(.held(target), nil) }
             return
         }
-        // The same once more is the same question.
+        // The same entities again are the same question.
         if let before, before.ids.map(ExactString.init) == payload.held.map(ExactString.init) {
             return
         }
@@ -67,8 +66,8 @@ extension Fold {
         put(.held(target), row.encoded)
     }
 
-    /// Takes note of what a page names that is held: it was there later than the list that did not
-    /// name it.
+    /// Notes which held entities a page names: they were there later than the list that did not
+    /// name them.
     func seen(_ page: PullPage, of target: PullTarget) throws {
         let same = page.same + (page.list?.same ?? [])
         guard !same.isEmpty, let held = try held(target) else { return }
@@ -86,8 +85,7 @@ extension Fold {
     }
 }
 
-/// Entities that a whole list did not name, and that are not taken for deleted before the user says
-/// so: 'h' collection 0 scope.
+/// Entities that a whole list did not name, held until the user decides: 'h' collection 0 scope.
 package struct HeldRow: Sendable, Hashable {
     /// The `pull.completed` that held them.
     package var position: Position

@@ -1,4 +1,4 @@
-// FoldLocal.swift — what the user does to an entity.
+// FoldLocal.swift — the user's edits of an entity.
 
 import TidemarkEvents
 import TidemarkRules
@@ -13,7 +13,7 @@ extension Fold {
         let mutation = MutationRow(
             key: key, kind: event.kind, recordedAt: event.recordedAt, fields: fields)
         put(mutation, at: position)
-        // An edit re-arms what the server had refused.
+        // An edit makes refused mutations pending again.
         try rearm(&row, key)
         let editedAt = try editTime(event)
         row.pending.append(
@@ -58,11 +58,11 @@ extension Fold {
         }
     }
 
-    /// Made and deleted here, and the server never heard of it: nothing is left to send.
+    /// Created and deleted here before it was sent: nothing is left to send.
     ///
-    /// What may be there although its answer said that nothing was done (503) is asked after first.
+    /// A creation that may be on the server although it was turned away (503) is read back first.
     ///
-    /// - Parameter isKnown: whether the server said that it is not there.
+    /// - Parameter isKnown: whether the server said that it does not have it.
     func annihilate(
         _ row: inout EntityRow, _ key: EntityKey, proof: Position, isKnown: Bool = false
     ) throws {
@@ -83,7 +83,7 @@ extension Fold {
         row.pending = []
     }
 
-    /// Computes what is seen of an entity from its base and what is pending.
+    /// Computes the visible entity from its base and its pending mutations.
     func refresh(_ row: inout EntityRow, _ key: EntityKey) throws {
         row.current = []
         if row.pending.isEmpty {

@@ -1,5 +1,5 @@
-// FoldMatch.swift — writes that were sent to a server that names entities itself, and never
-// answered: nobody can ask after an entity without an id, so the next lists tell what became of it.
+// FoldMatch.swift — writes without an answer to a server that names entities: an entity without a
+// server id can't be read back, so the next lists settle them.
 //
 //   sent → answered                    nothing is left to find out
 //        → a list names a new entity   it is the creation, where all fields of `match` agree
@@ -11,8 +11,8 @@
 package import TidemarkEvents
 import TidemarkRules
 
-/// The entities of a collection with a write that may be on the server without our knowing, in the
-/// order in which they were sent.
+/// The entities of a collection with a write that may have reached the server, in the order in
+/// which they were sent.
 struct UnansweredRow: Sendable, Hashable {
     var ids: [String] = []
 
@@ -33,13 +33,13 @@ struct UnansweredRow: Sendable, Hashable {
 }
 
 extension Fold {
-    // MARK: Which there are
+    // MARK: Writes without an answer
 
     private func set(_ row: UnansweredRow, _ collection: CollectionName) {
         put(.unanswered(collection), row.ids.isEmpty ? nil : row.encoded)
     }
 
-    /// Remembers that a write of an entity was sent, where the server names entities.
+    /// Notes that a write of an entity was sent to a server that names entities.
     func noteUnanswered(_ key: EntityKey) throws {
         guard try namesEntities(key.collection) else { return }
         var list = try unanswered(key.collection) ?? UnansweredRow()
@@ -48,7 +48,7 @@ extension Fold {
         set(list, key.collection)
     }
 
-    /// Forgets an entity of which nothing is left to find out.
+    /// Forgets an entity whose writes are settled.
     func forgetUnanswered(_ key: EntityKey) throws {
         guard try namesEntities(key.collection), var list = try unanswered(key.collection),
             let index = list.ids.firstIndex(where: { ExactString($0) == ExactString(key.id) })
@@ -57,7 +57,7 @@ extension Fold {
         set(list, key.collection)
     }
 
-    /// Forgets an entity unless a write of it may be on the server still.
+    /// Forgets an entity unless one of its writes may still be on the server.
     func forgetAnswered(_ key: EntityKey, _ row: EntityRow) throws {
         if !row.isUnanswered { try forgetUnanswered(key) }
     }
@@ -70,8 +70,8 @@ extension Fold {
 
     // MARK: Lists that ended
 
-    /// A list that began after writes were sent, and has ended, says of those that it did not show
-    /// that they are not there as far as can be known: they are sent again.
+    /// A complete list that began after writes were sent settles those that it did not show: as far
+    /// as can be known they did not arrive, and are sent again.
     func settleUnanswered(_ event: Event, _ position: Position) throws {
         guard let collection = event.collection, let asOf = event.asOf else { return }
         for key in try unreadableAttempts(collection) {
@@ -101,9 +101,9 @@ extension Fold {
 
     // MARK: Entities that lists name
 
-    /// Recognises an entity that is new here as one that was made here and sent without an answer.
+    /// Recognises a listed entity as one that was created here and sent without an answer.
     ///
-    /// - Returns: whether it is one; then the event is folded.
+    /// - Returns: whether it is one; its event is then folded.
     func claim(_ named: EntityKey, _ event: Event, _ position: Position) throws -> Bool {
         guard event.mutation == nil, try namesEntities(named.collection),
             let list = try unanswered(named.collection)
@@ -138,7 +138,7 @@ extension Fold {
         return false
     }
 
-    /// Makes what a list named the entity that was sent.
+    /// Binds a listed entity to the creation that was sent.
     private func adopt(
         _ named: EntityKey, as key: EntityKey, _ old: EntityRow, sent count: Int, _ event: Event,
         _ position: Position
@@ -155,14 +155,14 @@ extension Fold {
                 []
         for index in sent.indices.reversed() {
             let all = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
-            // What a later change overwrote was neither lost nor kept.
+            // A field that a later change overwrote was neither lost nor kept.
             let fields = all.filter { !later.contains(ExactString($0)) }
             let lost = fields.filter { differing.contains(ExactString($0)) }
             later.formUnion(all.map(ExactString.init))
             fates.append((sent[index], overtaken[index], fields, lost))
         }
         for (item, isOvertaken, fields, lost) in fates.reversed() {
-            // An entity that was made is there, whatever became of its fields.
+            // An entity that was created exists, whatever became of its fields.
             let isAllLost = !lost.isEmpty && lost.count == fields.count && item.kind != .create
             if !isOvertaken, !lost.isEmpty {
                 var decision = DecisionRow(
@@ -179,7 +179,7 @@ extension Fold {
             try settle(item, of: key, outcome, proof: position, revision: event.revision)
         }
         row.pending.removeFirst(count)
-        // What comes after was made on top of it, and was not refused for what it is.
+        // Later changes were made on top of it, and were not refused for their content.
         try rearm(&row, key)
         endAttempt(&row, key)
         try forgetUnanswered(key)
@@ -189,8 +189,7 @@ extension Fold {
         try put(row, key)
     }
 
-    /// The fields of what was sent that a record has otherwise: somebody changed them since, or
-    /// made the entity.
+    /// The fields of a creation that a record has otherwise: somebody changed them since.
     private func fieldsNotIn(
         _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
     ) throws -> Set<ExactString> {
@@ -226,13 +225,13 @@ extension Fold {
 }
 
 extension RowReading {
-    /// The entities of a collection with a write that may be on the server without our knowing.
+    /// The entities of a collection with a write that may have reached the server.
     func unanswered(_ collection: CollectionName) throws -> UnansweredRow? {
         try get(.unanswered(collection)).map { try UnansweredRow(parsing: $0) }
     }
 
-    /// The moments that the creations without an answer say in the fields of `match`: a list by
-    /// date must take them in, or it tells nothing of these creations.
+    /// The times in the `match` fields of creations without an answer: a list by date has to
+    /// include them to settle these creations.
     package func unansweredMoments(in collection: CollectionModel) throws -> [Timestamp] {
         let ids = try unanswered(collection.name)?.ids ?? []
         return try ids.flatMap { id -> [Timestamp] in
@@ -245,10 +244,10 @@ extension RowReading {
 }
 
 extension EntityRow {
-    /// Whether a write of it may be on the server without our knowing.
+    /// Whether one of its writes may have reached the server.
     fileprivate var isUnanswered: Bool { attempt != nil || isUnansweredCreation }
 
-    /// Whether it was made here and sent, and is not known to be on the server.
+    /// Whether it was created here and sent, and is not known to be on the server.
     fileprivate var isUnansweredCreation: Bool {
         guard baseState == .absent, let first = pending.first, first.kind == .create else {
             return false
@@ -261,7 +260,7 @@ extension EntityRow {
         attempt.map { $0.call <= asOf } ?? true
     }
 
-    /// The moments that the fields of its creation, and of edits of it, say.
+    /// The times in the fields of its creation, and of edits of it.
     fileprivate func moments(
         in fields: [String], _ dates: DateFormat
     ) throws -> [Timestamp] {
@@ -277,7 +276,7 @@ extension EntityRow {
         return moments
     }
 
-    /// How many of its first changes may have been sent together, the most first.
+    /// How many of its first changes may have been sent together, largest first.
     fileprivate var sentCounts: [Int] {
         let attempted = attempt.map { attempt in
             pending.count { $0.position <= attempt.covers }
@@ -288,7 +287,7 @@ extension EntityRow {
 }
 
 extension JSONDocument {
-    /// Whether a field means the same in both: the same value, the same moment, or nothing.
+    /// Whether a field means the same in both: the same value, the same time, or nothing.
     fileprivate func means(_ other: JSONDocument, in field: String, _ dates: DateFormat) -> Bool {
         let (left, right) = (value(field), other.value(field))
         if left == right || (left.isNothing && right.isNothing) { return true }
@@ -300,6 +299,6 @@ extension JSONDocument {
 }
 
 extension JSONValue? {
-    /// What is not there, null and the empty text say the same.
+    /// A missing member, null and the empty text mean the same.
     fileprivate var isNothing: Bool { self == nil || self == .null || self == .string("") }
 }

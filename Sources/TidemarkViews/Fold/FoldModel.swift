@@ -1,12 +1,12 @@
-// FoldModel.swift — another model: what is pending on fields that it removed.
+// FoldModel.swift — the change of the model: pending edits of removed fields.
 
 package import TidemarkEvents
 
 extension Fold {
     /// Takes in a model.
     ///
-    /// Edits of nothing but fields that it removed are superseded: there is nothing of them left to
-    /// be sent. What other edits say of such a field is left out when they are sent, and is lost.
+    /// Edits of nothing but removed fields are superseded: nothing is left to send. Other edits are
+    /// sent without such fields, whose values are lost.
     func register(_ event: Event, _ position: Position) throws {
         let before = try model()
         replacedModel = before
@@ -23,7 +23,7 @@ extension Fold {
                 let collection = changed.first(where: { $0.name == key.collection })
             else { continue }
             let row = try entity(key)
-            // What is under way is judged by its answer.
+            // A sent write is judged by its answer.
             if let attempt = row.attempt, mutation <= attempt.covers { continue }
             guard
                 let item = row.pending.first(where: {
@@ -68,8 +68,8 @@ extension Fold {
 }
 
 extension Fold {
-    /// How many edits wait for the server, or for the user, in the collections of the registered
-    /// model that another one lacks, by name.
+    /// How many edits are pending or refused in collections of the registered model that another
+    /// one lacks, by name.
     ///
     /// What follows from a rule is withdrawn with its rule, and counts only where it was sent.
     package func strandedEdits(

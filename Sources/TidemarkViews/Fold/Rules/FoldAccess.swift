@@ -1,4 +1,4 @@
-// FoldAccess.swift — the rule `access`: which entities can be reached, and which no more.
+// FoldAccess.swift — the rule `access`: which entities are accessible, and which are hidden.
 //
 //   lost     a list of everything did not name an entity that hides: it is hidden, and with it all
 //            that belongs to it, what is here and what comes
@@ -8,7 +8,7 @@
 package import TidemarkEvents
 import TidemarkRules
 
-/// Hides what can't be reached.
+/// Hides entities that are not accessible.
 struct FoldAccess: FoldRule {
     let name = PruneDecision.Rule.access.rawValue
     let moments: FoldMoments = [.hear, .take, .end]
@@ -17,7 +17,8 @@ struct FoldAccess: FoldRule {
         collection.access.hidesAbsent || collection.access.relistsOnGain
     }
 
-    /// Shows an entity again that was hidden for itself, and has other collections listed again.
+    /// Shows an entity again that was hidden by itself, and restarts the lists of other
+    /// collections.
     func hear(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
         _ fold: Fold
@@ -57,7 +58,7 @@ struct FoldAccess: FoldRule {
 }
 
 extension Fold {
-    /// Whether any entity is hidden for itself, and so perhaps others with it.
+    /// Whether any entity is hidden by itself, so that others may be hidden with it.
     package func hidesAny() throws -> Bool {
         if let knownHidden { return knownHidden }
         let hidden = try get(.hiddenCount) != nil
@@ -65,7 +66,7 @@ extension Fold {
         return hidden
     }
 
-    /// Takes note that more or fewer entities are hidden for themselves.
+    /// Updates the count of entities that are hidden by themselves.
     func countHidden(_ change: Int) throws {
         let before = try get(.hiddenCount).flatMap { Position(bigEndianBytes: $0) }?.rawValue ?? 0
         let after = change < 0 ? before - min(before, UInt64(-change)) : before + UInt64(change)
@@ -105,7 +106,7 @@ extension Fold {
         }
     }
 
-    /// Shows an entity again that was hidden for itself, and what belongs to it.
+    /// Shows an entity again that was hidden by itself, and what belongs to it.
     ///
     /// - Parameter base: the event that said its base when it was hidden.
     fileprivate func show(_ key: EntityKey, base: Position?, _ position: Position) throws {
@@ -121,8 +122,8 @@ extension Fold {
 
     // MARK: Gained
 
-    /// Whether an event of the server makes an entity accessible that was not, and its collection
-    /// has all others listed again for that.
+    /// Whether an event of the server makes an entity accessible whose collection then restarts the
+    /// lists of all others.
     ///
     /// Nothing is gained before the collection itself was listed: until then every entity is new.
     ///
@@ -144,8 +145,8 @@ extension Fold {
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
     }
 
-    /// Whether a collection was listed to its end before a run: it has a mark, or, where its lists
-    /// leave none, an entity of then.
+    /// Whether a collection was listed to its end before a run: it has a watermark, or, where its
+    /// lists leave none, an entity from then.
     private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
         if try get(.watermark(PullTarget(collection))) != nil { return true }
         guard try listed(PullTarget(collection))?.state == nil else { return false }
@@ -159,7 +160,7 @@ extension Fold {
         return isThere
     }
 
-    /// Forgets how far the other collections were listed.
+    /// Forgets the watermarks of the other collections.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
             let target = PullTarget(other.name)
@@ -174,7 +175,7 @@ extension Fold {
 
     // MARK: What belongs to what
 
-    /// A row as it is to be written: hidden or not with what the entity belongs to.
+    /// The row to write: hidden or shown together with the entity's owner.
     func reached(_ row: EntityRow, at place: RowKey) throws -> EntityRow {
         guard let key = EntityKey(bytes: place.bytes) else { return row }
         let collection = try collection(key.collection)
@@ -196,7 +197,8 @@ extension Fold {
         return try resolve(EntityKey(reference.collection, id))
     }
 
-    /// The entities that belong to some, also by way of others, in the order of the model.
+    /// The entities that belong to some others, directly or through owners, in the order of the
+    /// model.
     private func owned(by owners: [EntityKey]) throws -> [EntityKey] {
         var owners = Set(owners)
         var owned: [EntityKey] = []

@@ -4,7 +4,7 @@
 import TidemarkEvents
 import TidemarkRules
 
-/// Names the only entity that can be chosen.
+/// Chooses the only entity that can be chosen.
 struct FoldChoices: FoldRule {
     let name = ChoiceRule.name
     let moments: FoldMoments = [.meet, .follow]
@@ -78,8 +78,7 @@ extension CollectionModel {
 }
 
 extension Fold {
-    /// Makes the choices of a collection's entities that are open, and takes back those that are
-    /// none any more.
+    /// Makes the open choices of a collection's entities, and withdraws those that no longer hold.
     fileprivate func choose(
         _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position
     ) throws {

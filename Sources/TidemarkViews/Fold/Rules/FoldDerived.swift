@@ -22,7 +22,7 @@ extension Fold {
         put(.openDerived(position, row.key), row.isOpen ? Array(row.rule.utf8) : nil)
     }
 
-    /// Makes a change of an entity pending that follows from a rule.
+    /// Adds a derived change to an entity's pending mutations.
     ///
     /// - Parameter now: when it is made, by the server's clock.
     func derive(
@@ -41,11 +41,11 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Takes back a change that follows no more and is not under way.
+    /// Withdraws a derived change that no longer follows and was not sent.
     func withdraw(
         _ item: EntityRow.Pending, from row: inout EntityRow, _ key: EntityKey, proof: Position
     ) throws {
-        // What may be on the server was overtaken there.
+        // A change that may be on the server was overtaken there.
         let outcome: MutationOutcome = item.mayHaveArrived ? .superseded : .withdrawn
         try settle(item, of: key, outcome, proof: proof, revision: nil)
         row.pending.removeAll { $0 == item }
@@ -54,20 +54,20 @@ extension Fold {
         try put(row, key)
     }
 
-    /// Writes down a decision of the current event.
+    /// Records a decision of the current event.
     func note(_ decision: DecisionRow, _ position: Position) throws {
         put(.decision(position, try freeDecision(at: position)), decision.encoded)
     }
 
-    /// The first place of an event's decisions that is not taken; where all are, the last one.
+    /// The first free place among an event's decisions; the last one if all are taken.
     func freeDecision(at position: Position) throws -> Int {
         var index = 0
         while index < Int(UInt16.max), try get(.decision(position, index)) != nil { index += 1 }
         return index
     }
 
-    /// Settles the derived changes of an entity that the server has by now, and withdraws those
-    /// whose field has a value without them.
+    /// Settles derived changes that the server has by now, and withdraws those whose field has a
+    /// value without them.
     func settleDerived(
         _ entity: inout MetEntity, _ event: Event, _ position: Position
     ) throws {
@@ -91,7 +91,7 @@ extension Fold {
                     revision: event.kind == .serverUpserted ? event.revision : nil)
                 row.pending.removeAll { $0 == item }
                 if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
-                // Of an attempt that carried nothing else, nothing is left to learn.
+                // An attempt that carried nothing else needs no answer.
                 if !row.pending.contains(where: row.isCarried) { endAttempt(&row, key) }
                 try refresh(&row, key)
                 try put(row, key)
@@ -105,8 +105,7 @@ extension Fold {
         }
     }
 
-    /// Takes back the derived changes whose rule another model does not have, unless they are under
-    /// way.
+    /// Withdraws derived changes whose rule a new model does not have, unless they were sent.
     func withdrawGroundless(after before: SyncModel, _ position: Position) throws {
         let model = try model()
         guard try !ModelRules(before).meeting.isEmpty || !rules().meeting.isEmpty else { return }
@@ -124,7 +123,7 @@ extension Fold {
 }
 
 extension CollectionModel {
-    /// Whether a derived change follows from a rule that there is still.
+    /// Whether a derived change still has its rule.
     fileprivate func derives(_ item: EntityRow.Pending) -> Bool {
         guard let rule = FoldRules.named(item.rule), rule.isRule(of: self),
             let fields = try? Patch(parsing: item.payload).fieldNames
@@ -142,7 +141,7 @@ extension CollectionModel {
 }
 
 extension EntityRow {
-    /// The entity without what follows from rules; nil where it is not there, not seen, or made up.
+    /// The entity without derived changes; nil where it is absent, hidden or a placeholder.
     func ownDocument(in collection: CollectionModel) throws(JSONError) -> JSONDocument? {
         if isHidden || isPlaceholder { return nil }
         let base = try baseValue(in: collection)
@@ -153,10 +152,10 @@ extension EntityRow {
         return try JSONDocument(parsing: bytes)
     }
 
-    /// The pending mutations of the user as a collection's model of today reads them.
+    /// The user's pending mutations, read by the collection's current model.
     ///
-    /// What followed from a rule and may have reached the server with one of them is a part of it
-    /// where both are about the same field: that is what the server may have.
+    /// A derived change that may have reached the server with one of them, about the same field, is
+    /// part of it: that is the value the server may have.
     func ownChanges(in collection: CollectionModel) throws(JSONError) -> [PendingChange] {
         var changes = try changes(pending.filter { !$0.isDerived }, in: collection)
         for item in pending where item.isDerived && (item.mayHaveArrived || isCarried(item)) {

@@ -1,10 +1,10 @@
-// FoldPlaceholders.swift — the rule `placeholder`: rows that are made up, because something refers
-// to an entity that is not here, until the server says what it is.
+// FoldPlaceholders.swift — the rule `placeholder`: rows that stand for referenced entities until
+// the server sends them.
 
 package import TidemarkEvents
 import TidemarkRules
 
-/// Makes up what is referred to.
+/// Makes placeholders for referenced entities.
 struct FoldPlaceholders: FoldRule {
     let name = "placeholder"
     let moments: FoldMoments = .take
@@ -27,9 +27,9 @@ struct FoldPlaceholders: FoldRule {
 }
 
 extension Fold {
-    /// Makes a placeholder for each entity that those of a page refer to and that is not here.
+    /// Makes a placeholder for each entity that a page's entities refer to and that is not here.
     ///
-    /// In the order of the model's references, so that what others belong to comes first.
+    /// In the order of the model's references, so that owners come first.
     fileprivate func makePlaceholders(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position
     ) throws {
@@ -65,7 +65,7 @@ extension Fold {
         }
     }
 
-    /// What the server said of an entity that it lists; nil where there is nothing to be read.
+    /// The document of an entity that the server listed; nil where it can't be read.
     private func listed(_ id: String, _ collection: CollectionModel) throws -> JSONDocument? {
         let key = EntityKey(collection.name, id)
         guard key.isValid else { return nil }
@@ -74,7 +74,7 @@ extension Fold {
         return (try? row.baseValue(in: collection))?.document
     }
 
-    /// Whether nothing is known of an entity.
+    /// Whether the log knows nothing of an entity.
     private func isMissing(_ key: EntityKey) throws -> Bool {
         let row = try entity(key)
         return row.baseState == .absent && row.pending.isEmpty && row.attempt == nil
@@ -83,7 +83,7 @@ extension Fold {
     private func makePlaceholder(
         _ key: EntityKey, _ base: [UInt8], _ position: Position, _ madeAt: Timestamp
     ) throws {
-        // Also of one that was pruned: any word of the server is new to a placeholder.
+        // A pruned entity counts as unknown: any answer is new to a placeholder.
         var row = EntityRow()
         row.baseState = .live
         row.base = base
@@ -93,7 +93,7 @@ extension Fold {
         put(.placeholder(key), PlaceholderRow(position: position, madeAt: madeAt).encoded)
     }
 
-    // MARK: What becomes of them
+    // MARK: Requests for placeholders
 
     /// Notes when the server was asked for placeholders that it does not have.
     fileprivate func noteTried(
@@ -113,7 +113,7 @@ extension Fold {
         }
     }
 
-    /// Has placeholders asked for again that were asked for in vain.
+    /// Makes placeholders due again that the server did not have.
     fileprivate func forgetTries() throws {
         for (place, value) in try ledgerRows(Ledger.placeholders) {
             var note = try PlaceholderRow(parsing: value)
@@ -128,7 +128,7 @@ extension Fold {
         }
     }
 
-    /// The server's time when the run of an event began, as far as it is known by now.
+    /// The server's time at the start of an event's run, as far as it is known.
     private func runTime(_ event: Event) throws -> Timestamp {
         guard let start = try started(event)?.run, let begunAt = start.begunAt else {
             return event.recordedAt
@@ -138,13 +138,13 @@ extension Fold {
     }
 }
 
-/// A placeholder that there is.
+/// An existing placeholder.
 package struct PlaceholderRow: Sendable, Hashable {
     /// The `pull.page` with what refers to it.
     package var position: Position
     /// When that was logged, by the device's clock.
     package var madeAt: Timestamp
-    /// When the server was asked for it last, in vain, by the server's clock.
+    /// When the server was last asked for it in vain, by the server's clock.
     package var triedAt: Timestamp?
 
     package init(position: Position, madeAt: Timestamp) {
@@ -175,7 +175,7 @@ package struct PlaceholderRow: Sendable, Hashable {
 }
 
 extension RowReading {
-    /// The placeholders that there are, by key.
+    /// All placeholders, by key.
     package func placeholders() throws -> [(key: EntityKey, row: PlaceholderRow)] {
         try ledgerRows(Ledger.placeholders).compactMap { place, value in
             let key = EntityKey(bytes: place.bytes.dropFirst(Ledger.placeholders.count))

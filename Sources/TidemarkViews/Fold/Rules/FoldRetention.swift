@@ -1,11 +1,11 @@
-// FoldRetention.swift — the rule `retention`, and clean-ups: what is pruned leaves a stub, by which
-// it is known again.
+// FoldRetention.swift — the rule `retention`: pruning, which leaves a stub by which an entity is
+// recognised.
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkStore
 
-/// Prunes what lies back too long.
+/// Prunes entities that are older than their retention.
 struct FoldRetention: FoldRule {
     let name = PruneDecision.Rule.retention.rawValue
 
@@ -19,7 +19,7 @@ struct FoldRetention: FoldRule {
 }
 
 extension Fold {
-    /// Cleans up, unless the time to do it by is in doubt.
+    /// Prunes, unless the server's time is in doubt.
     func fired(_ event: Event, _ payload: TimerFired, _ position: Position) throws {
         guard payload.timer == .cleanUp else { return }
         if event.bootID != nil { try noteGiven(event, nil) }
@@ -73,7 +73,7 @@ extension Fold {
 }
 
 extension EntityRow {
-    /// Leaves a stub of it: what the document hashes to, and how fresh it was.
+    /// Leaves a stub of an entity: its document's hash, and the age of the answer.
     fileprivate mutating func prune(at position: Position) {
         isHidden = false
         guard baseState == .live else { return }
@@ -87,6 +87,6 @@ extension EntityRow {
         triedAt = nil
     }
 
-    /// What ``prunedDigest`` of an entity is that was pruned with that document.
+    /// The ``prunedDigest`` of an entity that was pruned with a document.
     package static func digest(of document: [UInt8]) -> [UInt8] { SHA256Digest.of(document) }
 }

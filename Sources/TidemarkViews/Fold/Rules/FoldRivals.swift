@@ -1,9 +1,9 @@
 // FoldRivals.swift — the rule `rivals`: entities of which only one may hold a state, as a time
 // entry that is running. Who holds it (meet), who keeps it, and when the others stopped (follow).
 //
-// Judged is what the server said and the user did, without what this rule made of it. A loser stays
-// one until the winner is gone or the loser is changed after it; a winner that has stopped does not
-// start the loser again.
+// The rule judges the server's data and the user's edits, without its own changes. A loser remains
+// one until the winner is gone or the loser is changed after it. A winner that has stopped does not
+// restart the loser.
 
 import TidemarkEvents
 import TidemarkRules
@@ -21,7 +21,7 @@ struct FoldRivals: FoldRule {
     ) throws {
         let (row, collection) = (entity.row, entity.collection)
         guard let rule = collection.rivals else { return }
-        // Most have ended, which the server's document says without being taken apart.
+        // Most have ended: the server's document says so without being parsed.
         let isOver =
             row.pending.isEmpty && collection.migrations.isEmpty && !rule.isHeld(in: row.base)
         try fold.noteRunner(
@@ -75,7 +75,7 @@ struct FoldRivals: FoldRule {
         fields == collection.rivals.map { [$0.whileNull] }
     }
 
-    /// Notes again who holds the state, where the rule or what it reads changed.
+    /// Notes again who holds the state, because the rule or its fields changed.
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
     ) throws {
@@ -102,7 +102,7 @@ struct FoldRivals: FoldRule {
         }
     }
 
-    /// Has rivals judged again that were stopped at the wrong time.
+    /// Has rivals judged again that were stopped at a wrong time.
     func takeBack(
         _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
     ) throws {
@@ -119,7 +119,7 @@ struct FoldRivals: FoldRule {
 }
 
 extension RivalRule {
-    /// What decisions and mutations that follow from such a rule are called.
+    /// The rule's name in decisions and derived mutations.
     package static let name = "rivals"
 
     /// Whether a document that was checked before holds the state.
@@ -140,7 +140,7 @@ private final class Runners: FoldMemory {
         set { rows[collection] = newValue }
     }
 
-    /// Takes note of a row under ``RowKey/rival(_:)``.
+    /// Reads a row under ``RowKey/rival(_:)``.
     func note(_ place: RowKey, _ value: [UInt8]?) {
         guard let key = EntityKey(bytes: place.bytes.dropFirst()), rows[key.collection] != nil
         else { return }
@@ -158,7 +158,7 @@ private struct Rival {
     var group: [JSONValue?]
 }
 
-/// A group of rivals, and what they are judged by.
+/// A group of rivals, and the values they are compared by.
 private struct Contest {
     var collection: CollectionModel
     var rule: RivalRule
@@ -189,8 +189,8 @@ extension Fold {
     /// Notes whether an entity holds the state.
     ///
     /// - Parameters:
-    ///   - own: the entity without what follows from rules.
-    ///   - isAnew: whether to forget what was noted of it before.
+    /// - own: the entity without derived changes.
+    /// - isAnew: whether to discard what was noted of it before.
     fileprivate func noteRunner(
         _ row: EntityRow, _ key: EntityKey, _ collection: CollectionModel, _ own: JSONDocument?,
         _ event: Event, _ position: Position, isAnew: Bool = false
@@ -218,7 +218,7 @@ extension Fold {
         if now != before { put(.rival(key), now.encoded) }
     }
 
-    /// When an entity was changed last: by the server's word, or by an edit made here.
+    /// When an entity was changed last: by an answer of the server, or by a local edit.
     private func changedAt(
         _ row: EntityRow, _ collection: CollectionModel, _ rule: RivalRule,
         _ ignored: [Position] = [], _ event: Event? = nil, _ position: Position = .start
@@ -241,7 +241,7 @@ extension Fold {
         return at
     }
 
-    /// Decides who keeps the state among the rivals of a collection, and when the others lost it.
+    /// Decides which rival of a collection keeps the state, and when the others lost it.
     fileprivate func judgeRivals(
         _ collection: CollectionModel, _ rule: RivalRule, _ event: Event, _ position: Position
     ) throws {
@@ -287,13 +287,13 @@ extension Fold {
         for rival in contest.rivals {
             let before = rival.standing.loss
             var loss = try before.flatMap { try holds($0, rival, contest) ? $0 : nil }
-            // The first of all is the winner over every loser, as long as it holds the state; but
-            // one that lost to a start made here keeps its winner.
+            // The first of all wins against every loser as long as it holds the state; but one that
+            // lost to a local start keeps its winner.
             if rival.key != first.key, loss == nil || goesOn, loss?.stop.kind != .startedHere {
                 let isStart = contest.isStart(of: first.key) && before?.winner != first.key
                 loss = contest.loss(of: rival, to: first, isStart ? .startedHere : .now)
             }
-            // In a sync run the time of a start made here stays what the user's edit made it.
+            // In a sync run a local start keeps the time of the user's edit.
             if let winner = loss.flatMap({ contest.runs($0.winner) }),
                 loss?.stop.kind != .startedHere || contest.event.sync == nil
             {
@@ -327,8 +327,7 @@ extension Fold {
         return try winner.pending.contains { try $0.touches(contest.rule.whileNull) }
     }
 
-    /// The starts of visible entities of the group, rivals or not, that are later than the start of
-    /// the first rival.
+    /// The starts of visible entities of the group, rivals or not, later than the first rival's.
     private func starts(_ contest: Contest) throws -> [RivalStart] {
         let (rule, collection) = (contest.rule, contest.collection)
         guard rule.stop != .now, let first = contest.rivals.map(\.runner.start).min(),
@@ -399,7 +398,7 @@ extension Fold {
 }
 
 extension Contest {
-    /// Whether the event is a local edit of that entity, which may have put it ahead.
+    /// Whether the event is a local edit of that entity, which may have changed its rank.
     fileprivate func isStart(of key: EntityKey) -> Bool {
         (event.kind == .localCreated || event.kind == .localUpdated) && event.key == key
     }
@@ -414,8 +413,8 @@ extension Contest {
                 ?? position)
     }
 
-    /// The time to stop at where nothing else says when: the time of before, while the winner is
-    /// the same.
+    /// The stop time where no other rule gives one: the earlier one, as long as the winner is the
+    /// same.
     ///
     /// In a list it is kept only if the run has brought neither of both, so that the result does
     /// not depend on the order of pages.
@@ -433,7 +432,7 @@ extension Contest {
 }
 
 extension EntityRow.Pending {
-    /// Whether it sets or removes a field.
+    /// Whether a patch sets or removes a field.
     fileprivate func touches(_ field: String) throws(JSONError) -> Bool {
         guard kind == .update else { return true }
         let exact = ExactString(field)

@@ -20,24 +20,24 @@ import TidemarkRules
 /// One value of it is shared by all folds and remembers nothing; what it would read from the rows
 /// again and again is kept in a ``FoldMemory``.
 protocol FoldRule: Sendable {
-    /// What decisions and mutations that follow from it are called.
+    /// The rule's name in decisions and derived mutations.
     var name: String { get }
 
     /// When it is asked, beyond ``adopt(_:_:_:_:)`` and ``takeBack(_:_:_:)``.
     var moments: FoldMoments { get }
 
-    /// Whether a collection has the rule, by its members in the model; of others it is not asked.
+    /// Whether a collection has the rule; it is not asked about others.
     func isRule(of collection: CollectionModel) -> Bool
 
     // MARK: An event meets it
 
-    /// What it does once the server's word of an entity was taken; asked before that.
+    /// What to do after an answer about an entity was folded; asked before that.
     func hear(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
         _ fold: Fold
     ) throws -> [FoldEffect]
 
-    /// Takes in a page of a collection's list, all of whose entities were taken in before.
+    /// Takes in a page of a collection's list, after its entities were folded.
     func take(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
         _ fold: Fold
@@ -48,64 +48,64 @@ protocol FoldRule: Sendable {
         _ list: PullCompleted, _ collection: CollectionModel, _ position: Position, _ fold: Fold
     ) throws
 
-    /// Completes the mark of a list that is complete.
+    /// Completes the watermark of a finished list.
     func mark(
         _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
         _ collection: CollectionModel, _ event: Event, _ fold: Fold
     ) throws
 
-    /// Looks at an entity that the event wrote, by itself.
+    /// Looks at one entity that the event wrote.
     func meet(
         _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
     ) throws
 
-    /// Takes note of rows of the ledger that an event wrote, once they count.
+    /// Updates its memory from ledger rows that an event wrote.
     func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold)
 
     // MARK: What follows
 
-    /// Whether with an event something may follow for entities of a collection.
+    /// Whether an event may have consequences for a collection's entities.
     func isAsked(
         by event: Event, _ collection: CollectionModel, _ model: SyncModel, _ fold: Fold
     ) throws -> Bool
 
-    /// Decides what follows for the entities of a collection, on the rows as they are now.
+    /// Decides the consequences for a collection's entities, on the rows as they are now.
     func follow(
         _ collection: CollectionModel, _ model: SyncModel, _ event: Event, _ position: Position,
         _ fold: Fold
     ) throws
 
-    /// Whether a change of some fields could follow from a collection's rule.
+    /// Whether a change of some fields can have consequences by a collection's rule.
     func derives(_ fields: [String], _ collection: CollectionModel) -> Bool
 
-    /// Whether a field is left without a value by a document, so that one may follow.
+    /// Whether a document leaves a field without a value, so that a derived one may follow.
     func isOpen(_ field: String, in document: JSONDocument, _ collection: CollectionModel) -> Bool
 
     // MARK: The model, or the time, was another one
 
-    /// Takes in another model; asked of every rule, whether the model has it or had it.
+    /// Takes in another model; asked of every rule, whether or not a model has it.
     func adopt(
         _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
     ) throws
 
-    /// Takes back what was decided by a time that proves wrong; asked of every rule.
+    /// Takes back decisions that were made by a wrong time; asked of every rule.
     func takeBack(
         _ correction: ServerClock.Correction, _ position: Position, _ fold: Fold
     ) throws
 }
 
-/// The rules that there are.
+/// All rules.
 enum FoldRules {
     /// In the order in which they are asked.
     static let all: [any FoldRule] = [
         FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRivals(), FoldChoices(),
     ]
 
-    /// The rule that goes by a name.
+    /// The rule of a name.
     static func named(_ name: String) -> (any FoldRule)? { all.first { $0.name == name } }
 }
 
-/// When in an event a rule is asked.
+/// The moments of an event at which a rule can be asked.
 struct FoldMoments: OptionSet, Sendable {
     let rawValue: Int
 
@@ -117,15 +117,15 @@ struct FoldMoments: OptionSet, Sendable {
     static let follow = FoldMoments(rawValue: 32)
 }
 
-/// What a rule does once the event was taken in.
+/// What a rule does after the event was folded.
 typealias FoldEffect = () throws -> Void
 
-/// What a rule remembers of rows for one fold and one model, so that it need not read them again.
+/// What a rule remembers of rows within one fold and one model, to avoid reading them again.
 protocol FoldMemory: AnyObject {
     init()
 }
 
-/// The rules that a model has, by when they are asked; made once for each model.
+/// The rules of a model, by when they are asked; made once for each model.
 final class ModelRules: Sendable {
     let heard: [any FoldRule]
     let taking: [any FoldRule]
@@ -161,7 +161,7 @@ struct MetEntity {
         self.row = row
     }
 
-    /// The entity without what follows from rules; nil where it is not there, not seen, or made up.
+    /// The entity without derived changes; nil where it is absent, hidden or a placeholder.
     mutating func own() -> JSONDocument? {
         if let knownOwn { return knownOwn }
         let own = try? row.ownDocument(in: collection)

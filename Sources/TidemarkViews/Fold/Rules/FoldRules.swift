@@ -9,7 +9,7 @@ import TidemarkEvents
 import TidemarkRules
 
 extension Fold {
-    /// What rules do once the server's word of an entity was taken.
+    /// Consequences of rules after an answer about an entity was folded.
     func hear(_ event: Event, of key: EntityKey, _ position: Position) throws -> [FoldEffect] {
         let rules = try rules().heard
         guard !rules.isEmpty else { return [] }
@@ -34,7 +34,7 @@ extension Fold {
     func meetRules(_ event: Event, _ position: Position) throws {
         if let before = replacedModel { try adoptRules(before, event, position) }
         let rules = try rules().meeting
-        // Without rules only what followed from earlier ones is looked at.
+        // Without rules only the derived changes of earlier rules are looked at.
         guard !rules.isEmpty || hasWrittenDerived else { return }
         // Each once, where it was written last.
         var seen: Set<RowKey> = []
@@ -57,7 +57,7 @@ extension Fold {
         }
     }
 
-    /// Whether anything may follow for other entities than those that the event is about.
+    /// Whether the event may have consequences for other entities than its own.
     func isToBeFollowed(_ event: Event) throws -> Bool {
         guard event.schemaVersion == 0 else { return false }
         switch event.kind.family {
@@ -71,7 +71,7 @@ extension Fold {
         return try !rules().following.isEmpty
     }
 
-    /// Decides what follows for other entities.
+    /// Decides the consequences for other entities.
     func follow(_ event: Event, _ position: Position) throws {
         let model = try model()
         for rule in try rules().following {
@@ -82,7 +82,7 @@ extension Fold {
         }
     }
 
-    /// Takes in the rules of another model, and withdraws what follows from rules that are gone.
+    /// Takes in the rules of another model, and withdraws derived changes of rules that are gone.
     private func adoptRules(
         _ before: SyncModel, _ event: Event, _ position: Position
     ) throws {

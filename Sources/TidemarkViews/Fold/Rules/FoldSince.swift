@@ -1,17 +1,17 @@
-// FoldSince.swift — the rule `since`: a collection that is listed by date goes on from the last
+// FoldSince.swift — the rule `since`: a collection that is listed by date continues from the last
 // change that its lists named.
 
 import TidemarkEvents
 import TidemarkRules
 
-/// Keeps the date that the next list is asked from.
+/// Keeps the since-date of the next list.
 struct FoldSince: FoldRule {
     let name = "since"
     let moments: FoldMoments = [.take, .mark]
 
     func isRule(of collection: CollectionModel) -> Bool { collection.since != nil }
 
-    /// Takes note of the last change that a page names; it counts once the list is complete.
+    /// Notes the last change that a page names; it counts once the list is complete.
     func take(
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
         _ fold: Fold
@@ -29,13 +29,13 @@ struct FoldSince: FoldRule {
         guard let latest else { return }
         let target = page.target(collection.name)
         var row = try fold.listed(target) ?? ListedRow(sync: event.sync)
-        // Another run began the list again, unless it goes on with it.
+        // A new run's list begins from nothing, unless it continues an unfinished one.
         if row.state == nil, row.sync != event.sync { row = ListedRow(sync: event.sync) }
         row.latest = max(latest, row.latest ?? latest)
         fold.put(.listed(target), row.encoded)
     }
 
-    /// Takes over what the pages of the list named.
+    /// Takes over the dates of the list's pages.
     func mark(
         _ row: inout WatermarkRow, after before: WatermarkRow?, _ list: PullCompleted,
         _ collection: CollectionModel, _ event: Event, _ fold: Fold
@@ -47,7 +47,7 @@ struct FoldSince: FoldRule {
             listed.state != nil || listed.sync == event.sync, var latest = listed.latest
         else { return }
         if listed.state != nil, listed.begun != event.sync {
-            // What changed between the runs may stand on a page that was fetched before.
+            // Changes between the runs may stand on a page that was fetched before.
             guard let asked = list.asked else { return }
             latest = min(latest, asked)
         }

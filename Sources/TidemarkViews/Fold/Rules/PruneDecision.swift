@@ -4,12 +4,12 @@
 //   unreferenced   placeholders that nothing refers to any more
 //   access         hidden entities that no entity which stays refers to, those that refer first
 //
-// What is not synced stays, and so does what it refers to.
+// Entities with pending changes stay, and so do those that they refer to.
 
 package import TidemarkEvents
 import TidemarkRules
 
-/// What a clean-up prunes, in the order in which it does.
+/// What a clean-up prunes, in its order.
 package struct PruneDecision: Sendable, Hashable {
     package enum Rule: String, Sendable {
         case retention, unreferenced, access
@@ -21,7 +21,7 @@ package struct PruneDecision: Sendable, Hashable {
     }
 
     package static let version: UInt64 = 1
-    /// How many entities one clean-up prunes; the next one goes on.
+    /// The most entities that one clean-up prunes; the next one continues.
     package static let itemsMax = 10_000
 
     package private(set) var items: [Item] = []
@@ -43,7 +43,7 @@ package struct PruneDecision: Sendable, Hashable {
         let pruned = Set(items.map(\.key))
         var graph = try ReferenceGraph(rows, model, without: pruned)
         guard !graph.isEmpty else { return }
-        // What refers stands after what it refers to in a model, and goes first.
+        // In a model, referring collections come after referenced ones; they are pruned first.
         for collection in model.collections.reversed() {
             add(graph.release(graph.placeholders[collection.name] ?? []), .unreferenced)
         }
@@ -58,7 +58,7 @@ package struct PruneDecision: Sendable, Hashable {
 }
 
 extension CollectionModel {
-    /// Whether an entity with that document, of which nothing is pending, is kept no longer.
+    /// Whether an entity with that document and without pending changes is past its retention.
     package func isPast(_ document: [UInt8], at now: Timestamp) -> Bool {
         retention.map { isPast(document, $0, at: now) } ?? false
     }
@@ -69,11 +69,11 @@ extension CollectionModel {
         let found = JSON.members(Array(fields.prefix(rivals == nil ? 1 : 2)), of: bytes[...])
         guard let raw = found[0], let time = dates.timestamp(raw), rule.isOver(time, at: now)
         else { return false }
-        // What holds a state has not ended yet.
+        // An entity that holds a rivals' state has not ended yet.
         return rivals == nil || !isNull(found[1])
     }
 
-    /// Whether an entity with that document holds the state of which one may.
+    /// Whether an entity with that document holds the state that only one may hold.
     func holdsState(_ bytes: [UInt8]) -> Bool {
         guard let rivals, let bytes = try? migrated(bytes) else { return false }
         return isNull(JSON.members([Array(rivals.whileNull.utf8)], of: bytes[...])[0])
@@ -146,8 +146,8 @@ private struct ReferenceGraph {
         if candidates.contains(key) { targets[key] = named }
     }
 
-    /// Takes out the candidates that nothing refers to, and so on with those that then nothing
-    /// refers to any more.
+    /// Removes the candidates that nothing refers to, then those that are no longer referred to,
+    /// and so on.
     mutating func release(_ keys: [EntityKey]) -> [EntityKey] {
         var released: [EntityKey] = []
         var left = keys
