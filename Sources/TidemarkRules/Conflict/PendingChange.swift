@@ -1,5 +1,4 @@
-// PendingChange.swift — an entity as it is decided upon: what the server last said, and what is
-// pending on it.
+// PendingChange.swift — the input of conflict decisions: an entity's base and its pending changes.
 
 package import TidemarkEvents
 
@@ -40,7 +39,7 @@ package struct PendingChange: Sendable, Hashable {
 
     package var position: Position
     package var change: Change
-    /// Whether an attempt to push it may have reached the server without our knowing.
+    /// Whether an attempt without an answer may have reached the server.
     package var mayHaveArrived: Bool
     /// Whether the server refused it.
     package var isRefused: Bool
@@ -114,7 +113,7 @@ extension PendingChange {
     }
 }
 
-/// What pending changes make of a base.
+/// The result of pending changes on a base.
 package enum Current: Sendable, Hashable {
     /// There is no such entity.
     case none

@@ -1,7 +1,7 @@
 // Rebase+Whole.swift — entities that are kept whole, and documents that a rule made.
 //
-// What stays is written anew on the new base: the last change carries all of the difference, those
-// before it carry nothing and share its fate. So each mutation still gets one outcome.
+// Changes that stay are rewritten on the new base: the last one carries all of the difference,
+// those before it carry nothing and share its fate. So each mutation still gets one outcome.
 
 import TidemarkEvents
 

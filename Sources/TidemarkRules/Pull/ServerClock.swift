@@ -130,13 +130,13 @@ package struct ServerClock: Sendable, Hashable {
         (isSameBoot ? 60_000_000 : 600_000_000) + min(passed / 1_000, hour)
     }
 
-    /// What follows from an answer.
+    /// A change of the believed time by an answer.
     package struct Correction: Sendable, Hashable {
-        /// By how many microseconds what was gone by was behind.
+        /// By how many microseconds the earlier clock was behind.
         package var microseconds: Int64
-        /// The answer since which it was gone by.
+        /// The answer since which the earlier clock was used.
         package var since: Position
-        /// Whether it was believed, so that something may have been decided by it.
+        /// Whether it was believed, so that decisions may have used it.
         package var wasBelieved: Bool
     }
 
@@ -144,28 +144,28 @@ package struct ServerClock: Sendable, Hashable {
     /// The latest last.
     package var former: [ClockCourse] = []
     package var doubted: ClockCourse?
-    /// The latest time that was given out by what is gone by: no earlier one is.
+    /// The latest time that was given out by the current clock: no earlier one is given out.
     package var given: Timestamp?
-    /// The answer with which the last doubt ended, or by which what was gone by proved wrong.
+    /// The answer that ended the last doubt, or that proved the earlier clock wrong.
     package var settledAt: Position?
     /// The boot that an edit named last.
     package var bootID = ""
 
     package init() {}
 
-    /// Whether an answer said something else than what is believed, and none has settled that.
+    /// Whether an answer contradicted the believed clock, and none has settled that.
     package var isInDoubt: Bool { doubted != nil }
 
-    /// What the server says and is not believed, what was to be expected when it said so last, and
-    /// the answer since which it does.
+    /// The time that is doubted, the time that was expected instead, and the answer since which
+    /// the server says so.
     package var doubt: (said: Timestamp, expected: Timestamp, since: Position)? {
         doubted.map { ($0.time, believed?.time(at: $0.seen) ?? $0.seen.now, $0.since) }
     }
 
-    /// What is gone by where something has to be: what is believed, or the only answer.
+    /// The clock in use: the believed one, else that of the only answer.
     package var course: ClockCourse? { believed ?? doubted }
 
-    /// What the clock shows at a moment, in doubt what was believed last; nil before any answer.
+    /// What the clock in use shows at a moment; nil before any answer.
     package func time(at moment: Moment) -> Timestamp? {
         guard let time = course?.time(at: moment) else { return nil }
         return given.map { max($0, time) } ?? time
@@ -173,7 +173,7 @@ package struct ServerClock: Sendable, Hashable {
 
     /// Whether a time is not later than what is believed.
     ///
-    /// Where no answer said anything of the clock, nothing is known against it.
+    /// Without any answer about the clock every time is believed.
     ///
     /// - Parameter moment: another moment that is known to be past, or nil.
     package func believes(_ time: Timestamp, after moment: Moment?) -> Bool {
@@ -188,10 +188,10 @@ package struct ServerClock: Sendable, Hashable {
 
     /// Takes in an answer.
     ///
-    /// One that came before its boot, or before the year 1970, says nothing.
+    /// One from before its boot, or from before 1970, is ignored.
     ///
     /// - Parameter position: that of the answer.
-    /// - Returns: where another time is gone by now than before, the correction.
+    /// - Returns: the correction, where another clock is used from now on.
     package mutating func see(_ sighting: ClockSighting, at position: Position) -> Correction? {
         guard sighting.moment.uptime >= 0, sighting.date.rawValue >= 0 else { return nil }
         if var course = believed, course.agrees(sighting) {

@@ -14,11 +14,10 @@ package enum PushWrite: Sendable, Hashable {
     /// Raised whenever the same entity would be sent differently.
     package static let version = 1
 
-    /// What stands for the version where the server has none: whatever the entity has become, it
-    /// is written.
+    /// The version in a call to a server without versions: the write is unconditional.
     package static let noRevision = Revision(rawValue: [])
 
-    /// Decides; nil when there is nothing to send.
+    /// The write of an entity's pending changes; nil when there is nothing to send.
     ///
     /// The server's last-change field is left out of a body. The id stays in, and is added where
     /// the document lacks it, but for a creation where the server names entities: then it is left

@@ -27,10 +27,10 @@ package struct SyncQueue: Sendable, Hashable {
 
     package var isEmpty: Bool { asked.isEmpty && !isPushOwed }
 
-    /// Takes note that something is to be done; what waits already is done once.
+    /// Queues a task; one that waits already is not queued twice.
     package mutating func ask(_ work: Work) { asked.insert(work) }
 
-    /// Takes out what is to be done next; nil when nothing is.
+    /// Removes and returns the next task; nil when there is none.
     package mutating func next() -> Work? {
         if asked.remove(.pullSome) != nil { return .pullSome }
         if isPushOwed {
@@ -45,11 +45,11 @@ package struct SyncQueue: Sendable, Hashable {
         return asked.remove(.push) ?? asked.remove(.cleanUp)
     }
 
-    /// Forgets everything, also that a push is owed.
+    /// Empties the queue, an owed push included.
     package mutating func clear() { self = SyncQueue() }
 
-    /// Where a run gets in line among those that wait: behind all that are not less urgent, in the
-    /// order of ``next()``.
+    /// The place of a new run in the queue: behind all that are at least as urgent, in the order of
+    /// ``next()``.
     package static func place(of scope: SyncScope, among waiting: [SyncScope]) -> Int {
         let rank = rank(scope)
         return waiting.firstIndex { self.rank($0) > rank } ?? waiting.count

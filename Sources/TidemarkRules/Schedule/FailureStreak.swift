@@ -24,7 +24,7 @@ package struct FailureStreak<Call: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Takes note of an answer, also of one that refuses what was asked.
+    /// The server answered, perhaps with a refusal.
     package mutating func answered() {
         self = FailureStreak()
         hasAnswer = true

@@ -78,7 +78,7 @@ package struct SyncSchedule: Sendable, Hashable {
 
     package init() {}
 
-    /// Takes note that a run is asked for.
+    /// A run is asked for.
     package mutating func ask(_ trigger: SyncTrigger, at now: Moment) {
         if let index = asked.firstIndex(where: { $0.trigger == trigger }) {
             asked[index].last = now
@@ -88,7 +88,7 @@ package struct SyncSchedule: Sendable, Hashable {
         }
     }
 
-    /// Takes note that a run begins, which serves everything that was asked for.
+    /// A run begins, which serves everything that was asked for.
     package mutating func begin() { asked = [] }
 
     /// Has the next clean-up begin at the midnight after a moment, where midnights bring one.

@@ -146,6 +146,35 @@ package struct Listing: Sendable, Hashable {
     ///
     /// - Returns: why the list can't go on: its pages lead in a circle, or there are too many.
     package mutating func took(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
+        add(news)
+        return turn(page, news)
+    }
+
+    /// Adds the entities that a page names.
+    mutating func add(_ news: PageResult) {
+        unnamed.subtract(news.named)
+        ahead.removeAll { news.named.contains(ExactString($0)) }
+        wanted += news.wanted
+    }
+
+    /// The list without its entities, of which there may be very many: what ``turn(_:_:)`` changes.
+    var withoutEntities: Listing {
+        var list = self
+        (list.unnamed, list.ahead, list.wanted) = ([], [], [])
+        return list
+    }
+
+    /// Moves the entities over from the list as it was before a page.
+    mutating func takeEntities(from before: inout Listing) {
+        swap(&unnamed, &before.unnamed)
+        swap(&ahead, &before.ahead)
+        swap(&wanted, &before.wanted)
+    }
+
+    /// Adds a page, but for the entities that it names.
+    ///
+    /// - Returns: why the list can't go on: its pages lead in a circle, or there are too many.
+    mutating func turn(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
         pages += 1
         if number == 0 || page.movesCursor { cursor = page.cursor }
@@ -153,11 +182,8 @@ package struct Listing: Sendable, Hashable {
         if let time = news.latest { latest = max(time, latest ?? time) }
         number += 1
         if !news.named.isEmpty { isPassEmpty = false }
-        unnamed.subtract(news.named)
-        ahead.removeAll { news.named.contains(ExactString($0)) }
         if page.unreadable.contains(where: { $0.id == nil }) { isDoubtful = true }
         unreadable.formUnion(page.unreadable.map { ExactString($0.name) })
-        wanted += news.wanted
         next = page.next
         isPaging = page.next != nil
         guard let next = page.next else { return nil }

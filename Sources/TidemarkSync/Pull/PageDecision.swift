@@ -18,7 +18,8 @@ package struct PageDecision {
     package let isLogged: Bool
     /// What is kept of the list so that a later run can go on with it; nil for nothing.
     package let progress: ListProgress?
-    /// The list with the page, and with the server's time of the page where it had none.
+    /// The list with the page, and with the server's time of the page where it had none; without
+    /// its entities.
     let list: Listing
 
     package init(
@@ -36,8 +37,8 @@ package struct PageDecision {
         result.asked = exchange.asked
         result.latest = page.records.compactMap(\.serverTime).max()
         result.isComplete = list.isLast(page, result)
-        var list = list
-        result.failure = list.took(page, result)
+        var list = list.withoutEntities
+        result.failure = list.turn(page, result)
         result.list = list
         list.serverTime = list.serverTime ?? exchange.answer.serverTime
         let movesCursor = try result.isComplete && ListEnd(list, news).isWorthNoting

@@ -14,7 +14,7 @@ package struct PageResult: Sendable, Hashable {
     package var isGain = false
     /// Whether the list was logged as complete with it.
     package var isComplete = false
-    /// The list after the page; nil for a fetch.
+    /// The list after the page, without its entities; nil for a fetch.
     package var list: Listing?
     /// Why the list can't go on: its pages lead in a circle, or there are too many.
     package var failure: SyncFailure?

@@ -129,8 +129,13 @@ extension SyncMachine {
 
     /// Goes on with the list as it is after a page.
     mutating func took(_ result: PageResult) {
-        guard let list = result.list else { trap("is told of a page without its list") }
-        state = .listing(list)
+        guard var list = result.list else { trap("is told of a page without its list") }
+        // The entities stay where they are: none of them is copied for a page.
+        change { current in
+            list.takeEntities(from: &current)
+            list.add(result)
+            current = list
+        }
         if let failure = result.failure { return pauseList(failure) }
         if begunAnew.remove(list.target) != nil { outcome.restarted.insert(list.target.collection) }
         if result.isComplete { state = .listed(list.collection) }

@@ -87,7 +87,7 @@ package final class CommitFeed: Sendable {
         for watch in watches { watch.tell() }
     }
 
-    /// What somebody wants to know at the moment.
+    /// One subscription.
     var wanted: Wanted {
         state.withLock { state in
             Wanted(last: state.last, edits: !state.edits.isEmpty, watchers: state.watchers)

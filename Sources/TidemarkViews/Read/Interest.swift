@@ -1,8 +1,8 @@
-// Interest.swift — what somebody watches, and whether a change is about it.
+// Interest.swift — the subject of a subscription, and whether a change concerns it.
 
 package import TidemarkEvents
 
-/// What somebody wants to be told of: one entity, or the entities that a condition holds for.
+/// The subject of a subscription: one entity, or the entities that satisfy a condition.
 package struct Interest: Sendable {
     enum Subject: Sendable {
         case entity(EntityKey)

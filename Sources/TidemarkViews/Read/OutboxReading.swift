@@ -1,4 +1,4 @@
-// OutboxReading.swift — what waits to be pushed, in which order, and what it waits for.
+// OutboxReading.swift — the pending mutations in the order of their push, and what holds them back.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -127,7 +127,7 @@ extension ViewReader {
         return found
     }
 
-    /// Whether a list of a collection says what became of writes without an answer.
+    /// Whether a list of a collection settles writes without an answer.
     package func hasUnanswered(in collection: CollectionName) throws -> Bool {
         let failing = try failingCalls()
         if failing.contains(where: { $0.key.collection == collection && $0.row.reads > 0 }) {
@@ -158,8 +158,8 @@ extension ViewReader {
         return false
     }
 
-    /// Why an entity's mutations wait, beyond their turn: the entities that it depends on and that
-    /// were refused, or are out of reach.
+    /// The entities that hold an entity's mutations back: it depends on them, and they were refused
+    /// or are hidden.
     package func blockers(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [EntityKey] {
@@ -187,7 +187,7 @@ package struct OutboxEntry: Sendable, Hashable {
     package var mutation: MutationRow
     /// How it stands while it has no outcome.
     package var state: State
-    /// The entities that it waits for and that were refused, or are out of reach.
+    /// The entities that hold it back: they were refused, or are hidden.
     package var blockers: [EntityKey]
 
     /// The outcome, or how it stands without one.

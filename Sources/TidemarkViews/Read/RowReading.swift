@@ -24,8 +24,7 @@ package protocol RowReading: AnyObject {
     /// Whether any id is another one's alias.
     var hasBindings: Bool { get throws }
 
-    /// The key that an id goes by now: the one that its entity keeps for life, where the id is an
-    /// alias of it, else the id itself.
+    /// The lasting key of an id: that of its entity where the id is an alias, else the id itself.
     func resolve(_ key: EntityKey) throws -> EntityKey
 
     /// The entity under a key that lasts; an empty row where there is none.
@@ -39,13 +38,13 @@ package protocol RowReading: AnyObject {
     /// A mutation by its event; nil where there is none, or it follows from a rule.
     func mutation(_ position: Position) throws -> MutationRow?
 
-    /// The calls about an entity that fail, or about a collection's list; nil where none does.
+    /// The failing calls about an entity, or about a collection's list; nil where none fails.
     func failing(_ key: EntityKey) throws -> FailingRow?
 
     /// What the server's clock is believed to show; nil before it was ever seen.
     func serverClock() throws -> ServerClock?
 
-    /// Whether any entity is hidden for itself, and so perhaps others with it.
+    /// Whether any entity is hidden by itself, so that others may be hidden with it.
     func hidesAny() throws -> Bool
 }
 
@@ -84,7 +83,7 @@ extension RowReading {
     /// The event that registered the model of now; the start of the log before any did.
     package func modelPosition() throws -> Position { try fact("model")?.position ?? .start }
 
-    /// How far a target has been pulled.
+    /// The watermark of a target.
     package func watermark(_ target: PullTarget) throws -> WatermarkRow? {
         try get(.watermark(target)).map { try WatermarkRow(parsing: $0) }
     }
@@ -108,7 +107,7 @@ extension RowReading {
         return target.isEmpty ? nil : (key, target)
     }
 
-    /// What is seen of an entity, read by today's model; nil when there is none.
+    /// The visible document of an entity, read by today's model; nil when there is none.
     package func document(_ key: EntityKey) throws -> [UInt8]? {
         try found(key)?.row.document(in: try model()[key.collection])
     }
@@ -135,19 +134,19 @@ extension RowReading {
 }
 
 extension EntityRow {
-    /// Whether it is just what the server said: nothing is pending, under way or refused, and
-    /// nothing is made up.
+    /// Whether it is just as the server has it: nothing is pending, sent or refused, and it is no
+    /// placeholder.
     package var isInSync: Bool {
         baseState == .live && pending.isEmpty && attempt == nil && refusal == nil && !isPlaceholder
     }
 
-    /// Whether it is seen, also where it is made up.
+    /// Whether it is visible, placeholders included.
     package var isListed: Bool { baseState == .live && !isHidden }
 
     /// Whether it is accessible: the server has it, and it is not hidden.
     package var isInReach: Bool { baseState == .live && !isHidden && !isPlaceholder }
 
-    /// What is known of its fields, seen or not: with what is pending, and without.
+    /// Its known documents, visible or not: with the pending mutations, and without.
     func documents(in collection: CollectionModel) -> [JSONDocument] {
         var known: [[UInt8]] = []
         if let content { known.append(content) }
@@ -155,7 +154,7 @@ extension EntityRow {
         return known.compactMap { try? collection.migrated(JSONDocument(parsing: $0)) }
     }
 
-    /// The last event that made what is seen of the entity.
+    /// The last event that changed the visible document.
     package var seenPosition: Position? {
         [basePosition, pending.last?.position].compactMap(\.self).max()
     }

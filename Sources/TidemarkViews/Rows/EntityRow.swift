@@ -3,7 +3,7 @@
 package import TidemarkEvents
 package import TidemarkRules
 
-/// An entity: what the server last said, what is pending on it, and what both make together.
+/// An entity: its base from the server, its pending mutations, and the result of both.
 package struct EntityRow: Sendable, Hashable {
     package enum BaseState: UInt64, Sendable {
         case absent = 0
@@ -29,7 +29,7 @@ package struct EntityRow: Sendable, Hashable {
         package var isRefused = false
         /// When it was made, by the server's clock, where the collection's policy asks for it.
         package var editedAt: Timestamp?
-        /// The rule that it follows from; empty for what the user did.
+        /// The rule that it is derived by; empty for an edit of the user.
         package var rule = ""
 
         package var isDerived: Bool { !rule.isEmpty }
@@ -68,12 +68,12 @@ package struct EntityRow: Sendable, Hashable {
     /// deleted, and when all that is pending is that it was made, whose payload it is then.
     package var current: [UInt8] = []
     package var attempt: Attempt?
-    /// Whether the base is what we sent: the server took it, and has not said how it is now.
+    /// Whether the base is what was sent: the server accepted it without returning the entity.
     package var isAssumed = false
     package var refusal: Refusal?
-    /// Whether the base is made up, because something refers to the entity and it is not here.
+    /// Whether the base is a placeholder's, because another entity refers to this one.
     package var isPlaceholder = false
-    /// Of a placeholder: when the server was asked for the entity last, in vain.
+    /// Of a placeholder: when the server was last asked for it in vain.
     package var triedAt: Timestamp?
     /// Whether it is hidden: not seen, and not pushed.
     package var isHidden = false
@@ -86,7 +86,7 @@ package struct EntityRow: Sendable, Hashable {
 
     // MARK: What it means
 
-    /// How the entity stands with the server.
+    /// The entity's sync status.
     package var status: EntityStatus {
         if pending.contains(where: \.isRefused) { return .error }
         if attempt != nil { return .uploading }
@@ -248,7 +248,7 @@ extension EntityRow {
 }
 
 extension EntityRow.Pending {
-    /// Says the same in another form, which was never sent.
+    /// The same change in another form, which was never sent.
     mutating func rewrite(as change: PendingChange.Change) {
         switch change {
         case .create(let document): (kind, payload) = (.create, document.bytes)

@@ -1,15 +1,15 @@
-// FailingRow.swift — a call that fails for a reason of its own: the one about an entity, or a
-// collection's list, which has an empty id.
+// FailingRow.swift — calls that fail by themselves: about an entity, or about a collection's list,
+// which has an empty id.
 
 package import TidemarkEvents
 package import TidemarkRules
 
-/// Calls about one thing that failed one after another: 'z' collection 0 id.
+/// Failing calls about one entity or list: 'z' collection 0 id.
 package struct FailingRow: Sendable, Hashable {
-    /// How long it is not asked again by itself, how often it failed in a row, and the event that
-    /// said so last.
+    /// How long it waits before it is repeated, how often it failed in a row, and the event of the
+    /// last failure.
     package var gate: SyncGate
-    /// The event that said so first.
+    /// The event of the first failure.
     package var first: Position
     /// The HTTP status; 0 where there was none.
     package var status: UInt32 = 0
@@ -20,7 +20,7 @@ package struct FailingRow: Sendable, Hashable {
     /// Whether a list of everything did not name the entity.
     package var isAbsent = false
 
-    /// From how many failures on a person is told.
+    /// The number of failures from which on it is an issue for the user.
     package static let failuresTold = 3
 
     init(first: Position) {
@@ -95,7 +95,7 @@ extension RowKey {
 }
 
 extension EntityKey {
-    /// What a collection's list goes by among the calls that fail.
+    /// The key of a collection's list among the failing calls.
     package static func list(of collection: CollectionName) -> EntityKey {
         EntityKey(collection, "")
     }

@@ -2,20 +2,20 @@
 
 package import TidemarkEvents
 
-/// How far a collection has been pulled.
+/// How far a pull target has been listed.
 package struct WatermarkRow: Sendable, Hashable {
-    /// Where the next pull goes on, in the server's own terms; nil where it has none.
+    /// The server's cursor for the next list; nil where it has none.
     package var cursor: Revision?
     /// The `pull.completed` that moved it.
     package var position: Position
     package var recordedAt: Timestamp
-    /// What told the collection from another one of its name.
+    /// The identity of the collection on the server.
     package var epoch: Revision?
     /// When everything was listed last, by the server's clock.
     package var fullAt: Timestamp?
     /// The last change of the lists so far, where the collection is listed by date.
     package var since: Timestamp?
-    /// When a list was asked for last, by the server's clock, and a little earlier.
+    /// A time by the server's clock shortly before the last list was requested.
     package var checkedAt: Timestamp?
 
     package var encoded: [UInt8] {
@@ -171,11 +171,11 @@ package struct DecisionRow: Sendable, Hashable {
     }
 }
 
-/// What both sides had where the server won conflicts; kept until the last of them is answered.
+/// Both sides of conflicts that the server won; kept until the last of them is answered.
 package struct ConflictRow: Sendable, Hashable {
     /// The entity with everything pending, as it was seen here; empty where it was deleted.
     package var mine: [UInt8]
-    /// What the server had taken before, where no event has it as it stands; else empty.
+    /// The base before, where no event holds it as it was; else empty.
     package var base: [UInt8]
 
     package init(mine: [UInt8], base: [UInt8]) {
