@@ -1,5 +1,5 @@
-// Remotes.swift — the servers that can be synced with, by the name of their adapter: what each
-// needs to know, and what it gives to a model.
+// Remotes.swift — the servers that can be synced with, by adapter name: the parameters that each
+// needs, and the defaults that it gives to a model.
 
 public import Tidemark
 public import TidemarkEvents
@@ -8,13 +8,13 @@ public import TidemarkSync
 /// A server adapter that a model can name.
 private struct KnownAdapter: Sendable {
     let name: String
-    /// The members of the remote that it needs, and what each says.
+    /// The members that the remote must have, each with its description.
     var parameters: [(name: String, line: String)] = []
-    /// What it gives to collections that don't say it themselves.
+    /// The defaults that it gives to collections.
     var defaults = AdapterDefaults()
-    /// Which of its words are known.
+    /// Which words of its server are no secrets.
     let words: ServerWords
-    /// Makes one for a remote with all parameters.
+    /// Makes the adapter for a remote that has all parameters.
     let make: @Sendable (Remote, [String]) -> any ServerAdapter
 
     private static let home = [
@@ -44,7 +44,7 @@ private struct KnownAdapter: Sendable {
 }
 
 extension AdapterMembers {
-    /// What a model has to say of a server of each adapter.
+    /// The members that a model must have for a server, by adapter.
     package static var known: [AdapterMembers] {
         KnownAdapter.all.map { AdapterMembers($0.name, parameters: $0.parameters) }
     }
@@ -69,12 +69,12 @@ extension Remote {
 
     /// Toggl, or a server that speaks as Toggl does.
     ///
-    /// - Parameter origin: what stands before `/api/v9` and `/reports/api/v3`.
+    /// - Parameter origin: the address before `/api/v9` and `/reports/api/v3`.
     public static func toggl(origin: String) -> Remote {
         Remote(origin: origin, adapter: "toggl").withAdapterDefaults
     }
 
-    /// The remote with what its adapter gives to collections, where the remote does not say it.
+    /// The remote with its adapter's defaults for collections, where it has none of its own.
     public var withAdapterDefaults: Remote {
         var remote = self
         if defaults == AdapterDefaults(), let known = KnownAdapter[adapter] {
@@ -88,8 +88,8 @@ extension Remote {
 
     /// The adapter that the remote names.
     ///
-    /// - Throws: ``ModelError`` when there is none of that name, a parameter is missing, or the
-    ///   remote holds what may be a credential.
+    /// - Throws: ``ModelError`` when there is no adapter of that name, a parameter is missing, or
+    ///   the remote holds something that may be a credential.
     public func makeAdapter() throws(ModelError) -> any ServerAdapter {
         try check()
         guard let known = KnownAdapter[adapter] else {
@@ -110,7 +110,7 @@ extension Remote {
 }
 
 extension ModelRegistration {
-    /// The registration with what the remote's adapter gives to collections.
+    /// The registration with the adapter's defaults for collections.
     ///
     /// - Throws: ``ModelError`` when the adapter is not known, or the remote lacks what it needs.
     package func withAdapterDefaults() throws(ModelError) -> ModelRegistration {
@@ -122,7 +122,7 @@ extension ModelRegistration {
 }
 
 extension SyncEngine {
-    /// An engine that speaks what the remote names, over HTTP.
+    /// An engine for the server that the remote names, over HTTP.
     ///
     /// - Throws: ``ModelError`` when the remote's adapter is not known.
     public init(

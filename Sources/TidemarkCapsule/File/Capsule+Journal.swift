@@ -1,5 +1,4 @@
-// Capsule+Journal.swift — from a store to a capsule, and from a capsule to a store that can be read
-// as any other.
+// Capsule+Journal.swift — makes a capsule of a store, and a readable store of a capsule.
 
 import TidemarkEvents
 import TidemarkLog
@@ -10,10 +9,10 @@ extension Capsule {
     /// Takes the last commits of a store, and the views before them.
     ///
     /// - Parameters:
-    ///   - events: how many of the last events it has at least, if there are as many; nil for all.
+    ///   - events: the least number of last events to take, if there are as many; nil for all.
     ///   - build: the version of Tidemark.
-    ///   - scratch: a new directory for the views before, which the caller removes.
-    ///   - progress: told again and again how far the views before are folded.
+    ///   - scratch: a new directory for the views before them; the caller removes it.
+    ///   - progress: called repeatedly while the views before them are folded.
     package init(
         of journal: Journal, last events: UInt64? = nil, build: String, scratch: String,
         progress: (RebuildProgress) throws -> Void = { _ in }
@@ -29,7 +28,8 @@ extension Capsule {
                 let last = provenance.last.rawValue
                 return Position(last > wanted ? last - wanted + 1 : 1)
             }
-            // A record lies under its last position, so the first one holds the event asked for.
+            // A commit record has its last position as key, so the first record found holds the
+            // event asked for.
             try journal.log.forEachCommit(from: from, transaction) { record in
                 var entries: [Entry] = []
                 try journal.log.forEach(from: record.first, transaction) { position, event in
@@ -65,10 +65,10 @@ extension Capsule {
             provenance: provenance, base: base, commits: commits, bodies: bodies, answers: answers)
     }
 
-    /// Makes a store of it in a new directory: its events where they were, and the views as today's
-    /// rules make them.
+    /// Makes a store of it in a new directory: its events at their positions, and the views as
+    /// today's rules make them.
     ///
-    /// For reading only; what is before its base is not in it.
+    /// For reading only; events before its base are not in it.
     package func unpacked(in directory: String) throws -> Journal {
         let journal = Journal(
             try Environment.open(at: directory, Journal.options()))
@@ -86,7 +86,8 @@ extension Capsule {
         return journal
     }
 
-    /// What an error while it is unpacked means: a store's advice is none for a capsule.
+    /// The meaning of an error while unpacking; the advice in a store's error does not fit a
+    /// capsule.
     private static func told(_ error: any Error) -> any Error {
         switch error {
         case let error as ProtoError:
@@ -124,8 +125,8 @@ extension Capsule {
 }
 
 extension EventLog {
-    /// The answers that an event names; nil where none are there, or not as they were kept, which
-    /// only a verification tells of.
+    /// The answers that an event names; nil where there are none, or they no longer match their
+    /// hash, which only a verification reports.
     fileprivate func answers(
         namedBy event: Event, at position: Position,
         _ transaction: borrowing some TableReading & ~Copyable

@@ -1,21 +1,21 @@
-// Capsule+Remote.swift — a capsule that does not say which server, whose account and which device.
+// Capsule+Remote.swift — removes the server, the account and the device from a capsule.
 
 import TidemarkEvents
 import TidemarkLog
 import TidemarkViews
 
 extension Capsule {
-    /// What stands in the place of a server's scheme, host and port.
+    /// The replacement for a server's scheme, host and port.
     package static let namelessAuthority = "https://redacted.invalid"
 
-    /// The same without the address of the server, the account and the device.
+    /// The capsule without the address of the server, the account and the device.
     ///
     /// The adapter, its parameters and the paths of requests stay: without them no request can be
-    /// made again. What users and servers wrote stays as well; that is what redaction is for.
+    /// made again. What users and servers wrote stays as well; redaction is for that.
     ///
-    /// The digests of what changed by it are recorded anew where today's rules make those that are
-    /// recorded, and taken out where that can't be told. All others stay as they are, so that what
-    /// differs in a replay still differs.
+    /// Digests that change with it are recorded again where today's rules make the recorded ones,
+    /// and removed where that can't be known. All others stay, so that a difference in a replay
+    /// still shows.
     package func withoutRemote() -> Capsule {
         guard provenance.namesRemote else { return self }
         var capsule = self
@@ -28,7 +28,7 @@ extension Capsule {
             let changed = names.removed(from: commits[index])
             if changed != commits[index] { capsule.commits[index] = changed }
         }
-        // Now all are known that stand in them, too.
+        // By now all names that occur in answers are known, too.
         let said = documents
         for index in answers.indices {
             let documents = said[answers[index].position] ?? []
@@ -39,7 +39,7 @@ extension Capsule {
         return capsule
     }
 
-    /// What the server said of entities, by the answer that it follows from.
+    /// The documents that follow from each answer, by the answer's event.
     private var documents: [Position: [[UInt8]]] {
         let answered = Set(answers.map(\.position))
         var documents: [Position: [[UInt8]]] = [:]
@@ -54,7 +54,7 @@ extension Capsule {
         return documents
     }
 
-    /// Host names of all servers that it knows of, and those with a port first.
+    /// The host names of all servers in the capsule; those with a port come first.
     private var hosts: [String] {
         var payloads: [[UInt8]] = []
         for row in base.rows where row.key == .store("model") {
@@ -77,21 +77,21 @@ extension Capsule {
     }
 }
 
-/// What names a server, an account and a device.
+/// The names of a server, an account and a device.
 private struct RemoteNames {
     private static let namelessHost = "redacted.invalid"
     private static let namelessText = "redacted"
 
-    /// Host names, and those with a port first.
+    /// Host names; those with a port come first.
     let hosts: [String]
     /// Schemes, hosts and ports that were replaced.
     private var authorities: Set<String> = []
 
     init(hosts: [String]) { self.hosts = hosts }
 
-    // MARK: Answers as they came
+    // MARK: Verbatim answers
 
-    /// - Parameter documents: what stays in it as it is, as events have it.
+    /// - Parameter documents: parts of the answer that stay as they are, as events hold them.
     func removed(from answer: KeptAnswer, sparing documents: [[UInt8]]) -> KeptAnswer {
         let known = authorities.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
         func withoutAddresses(_ text: String) -> String {
@@ -147,7 +147,7 @@ private struct RemoteNames {
         return row
     }
 
-    /// The facts of the view `store`, in the order of their keys.
+    /// The facts of the view `store`, sorted by key.
     private static let factKinds: [(name: String, kind: EventKind)] = [
         ("model", .modelRegistered), ("opened", .storeOpened),
     ]
@@ -160,12 +160,12 @@ private struct RemoteNames {
             let payload = nameless(event.payload, of: event.kind)
             changed.entries[index].event.payload = payload
             guard payload != event.payload else { continue }
-            // What such an event leaves follows from more than itself.
+            // The row of such an event depends on more than the event itself.
             if event.kind == .syncFinished { views.insert(View.syncRuns.rawValue) }
             if event.kind == .pullPage { views.insert(View.watermarks.rawValue) }
         }
         guard changed.entries != commit.entries else { return commit }
-        // The facts that a commit leaves follow from its events alone.
+        // The fact rows of a commit depend on its events alone.
         if let before = Self.factDigest(commit), let after = Self.factDigest(changed),
             let index = commit.views.firstIndex(of: before)
         {
@@ -175,7 +175,7 @@ private struct RemoteNames {
         return changed
     }
 
-    /// What a commit makes of the view `store`; nil for nothing.
+    /// The digest of a commit for the view `store`; nil where it changes nothing there.
     private static func factDigest(_ commit: Capsule.Commit) -> ViewDigest? {
         let changes: RowChanges = factKinds.compactMap { name, kind in
             let last = commit.entries.last {

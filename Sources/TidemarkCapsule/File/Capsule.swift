@@ -1,20 +1,21 @@
-// Capsule.swift — a replay bundle: the part of a store that is needed to replay a bug, as a value.
+// Capsule.swift — a replay bundle: the part of a store that a replay of a bug needs, as a value.
 
 package import TidemarkEvents
 package import TidemarkLog
 package import TidemarkViews
 
-/// What is needed to replay a bug: views to begin with, the commits since, and what they made.
+/// The data that a replay of a bug needs: the views to begin with, the commits since, and their
+/// digests.
 ///
-/// Positions are those of the store that it was taken from, and may have holes.
+/// Positions are those of the store that it was taken from, and may have gaps.
 package struct Capsule: Sendable, Hashable {
     /// The views that the first commit is folded over.
     package struct Base: Sendable, Hashable {
-        /// The last event that they know of; `@0` where they are empty.
+        /// The last event that they include; `@0` where they are empty.
         package var position: Position
-        /// Which rules made the rows: ``View/allFingerprints`` of then.
+        /// The rules that made the rows: ``View/allFingerprints`` at that time.
         package var fingerprints: [UInt8]
-        /// In the order of their keys.
+        /// Sorted by key.
         package var rows: [SnapshotRow]
 
         package init(
@@ -27,7 +28,7 @@ package struct Capsule: Sendable, Hashable {
         }
     }
 
-    /// One event, where it was.
+    /// One event, at its position.
     package struct Entry: Sendable, Hashable {
         package var position: Position
         package var event: Event
@@ -38,11 +39,11 @@ package struct Capsule: Sendable, Hashable {
         }
     }
 
-    /// Events that were written together, and what the views made of them.
+    /// Events that were written in one commit, and the digests of the views after it.
     package struct Commit: Sendable, Hashable {
-        /// At least one, in the order of their positions.
+        /// At least one, sorted by position.
         package var entries: [Entry]
-        /// What the recording engine made of them; empty where that is not known.
+        /// The digests that the recording engine logged; empty where they are not known.
         package var views: [ViewDigest]
 
         package init(entries: [Entry], views: [ViewDigest]) {
@@ -54,7 +55,7 @@ package struct Capsule: Sendable, Hashable {
         package var last: Position { entries.last?.position ?? .start }
     }
 
-    /// Answers of the server as they came, which an event names.
+    /// The verbatim answers of the server that an event names.
     package struct Answers: Sendable, Hashable {
         /// The event.
         package var position: Position
@@ -66,23 +67,23 @@ package struct Capsule: Sendable, Hashable {
         }
     }
 
-    /// Where it comes from; nothing of it is needed for a replay.
+    /// Where it comes from; a replay needs nothing of it.
     package struct Provenance: Sendable, Hashable {
         /// The version of Tidemark that wrote it.
         package var build: String
         /// The last event of the log that it was taken from.
         package var last: Position
-        /// The Merkle root of that log then.
+        /// The Merkle root of that log at that time.
         package var root: Hash
-        /// Whether its values are others than those that were recorded.
+        /// Whether its values were replaced by redaction.
         package var isRedacted = false
-        /// What the redaction did to them, in words; empty where nothing was redacted.
+        /// What the redaction replaced, in words; empty where nothing was redacted.
         package var redaction = ""
-        /// Whether events were left out, so that the digests are those of what is left.
+        /// Whether events were left out, so that the digests are those of the remaining ones.
         package var isShrunk = false
         /// Whether it names the server, the account and the device that the store had.
         package var namesRemote = true
-        /// The author's note; for people.
+        /// A note by the person who wrote it; for people.
         package var note = ""
 
         package init(build: String, last: Position, root: Hash) {
@@ -95,9 +96,9 @@ package struct Capsule: Sendable, Hashable {
     package var provenance: Provenance
     package var base: Base
     package var commits: [Commit]
-    /// What payloads name by hash instead of holding it.
+    /// The payloads that events name by hash instead of holding them.
     package var bodies: [[UInt8]]
-    /// What was kept of answers as they came, in the order of their events.
+    /// The verbatim answers that were kept, in the order of their events.
     package var answers: [Answers]
 
     package init(

@@ -1,5 +1,5 @@
-// CapsuleCheck.swift — what a capsule may say: asked of every part while it is read, because it may
-// come from a stranger, and while it is written, because what is written must be readable.
+// CapsuleCheck.swift — validates every part of a capsule: while it is read, because it may come
+// from a stranger, and while it is written, because it must be readable again.
 
 import TidemarkEvents
 import TidemarkLog
@@ -24,7 +24,7 @@ struct CapsuleCheck {
         try bound(provenance.note.utf8.count, limits.noteBytesMax, "the note", "bytes")
         try bound(
             provenance.redaction.utf8.count, limits.noteBytesMax, "the words on redaction", "bytes")
-        // It may be printed on a terminal, which control characters can be commands for.
+        // The text may be printed on a terminal, which can take control characters as commands.
         for (name, text) in [
             ("build", provenance.build), ("note", provenance.note),
             ("redaction", provenance.redaction),
@@ -150,7 +150,7 @@ struct CapsuleCheck {
             throw CapsuleError(.invalid, at: kept.position, "it stands behind \(lastAnswered)")
         }
         lastAnswered = kept.position
-        // What could be cut is whole in a capsule.
+        // Answers that can be cut are only put into a capsule whole.
         guard !kept.answers.isEmpty, kept.answers.allSatisfy(\.isWhole) else {
             throw CapsuleError(.invalid, at: kept.position, "answers that are none, or are cut")
         }
@@ -168,12 +168,13 @@ struct CapsuleCheck {
         }
     }
 
-    /// Whether the current commit may have so many events; asked before they take memory.
+    /// Throws where the current commit may not have that many more events; checked before memory is
+    /// taken.
     func room(forEvents count: Int) throws(CapsuleError) {
         try bound(events + count, limits.eventsMax, "the capsule", "events")
     }
 
-    /// Whether the current commit may have so many digests.
+    /// Throws where the current commit may not have that many digests.
     func room(forViews count: Int) throws(CapsuleError) {
         try bound(count, limits.viewsMax, "a commit", "digests")
     }
@@ -188,7 +189,7 @@ struct CapsuleCheck {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may take it for a command, or for a change of the direction of text.
+    /// Whether a terminal may take it as a command, or as a change of text direction.
     fileprivate var isControl: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true

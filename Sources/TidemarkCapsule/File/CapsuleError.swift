@@ -1,4 +1,4 @@
-// CapsuleError.swift — why bytes are no capsule, where, and what to do.
+// CapsuleError.swift — why bytes are no valid capsule, where, and what to do.
 
 package import TidemarkEvents
 
@@ -6,24 +6,24 @@ package import TidemarkEvents
 package struct CapsuleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The closed set of reasons; what to switch on.
     package enum Code: String, Sendable, CaseIterable {
-        /// The bytes are something else.
+        /// The bytes are no capsule.
         case notACapsule
         /// A later version wrote it.
         case newerFormat
-        /// It has more than is taken from strangers.
+        /// It exceeds a limit for files of strangers.
         case tooLarge
         /// Its end is missing.
         case truncated
-        /// Its bytes are not those that were written.
+        /// Its bytes were changed: a checksum or the compressed data is wrong.
         case damaged
-        /// It is whole, and says what no store can say.
+        /// It can be read, but holds something that no store can hold.
         case invalid
     }
 
     package var code: Code
-    /// Which part, as in `commit 3` or `row 17`; empty for the whole.
+    /// The part, as in `commit 3` or `row 17`; empty for the whole capsule.
     package var place: String
-    /// Where the part begins in the decompressed content; nil where there is none.
+    /// The offset of the part in the decompressed content; nil where there is none.
     package var offset: UInt64?
     /// The event it is about; `@0` for none.
     package var position: Position

@@ -1,7 +1,8 @@
-// CapsuleFile+Reading.swift — a capsule from the bytes of a file that may come from a stranger.
+// CapsuleFile+Reading.swift — reads a capsule from the bytes of a file that may come from a
+// stranger.
 //
-// Nothing of it is a path, and nothing of it is run. What it says of sizes is not believed: memory
-// is taken for what is there, and never for more than the limits allow.
+// Nothing in it is used as a path, and nothing is executed. Sizes in it are not trusted: memory is
+// taken only for bytes that are there, and never for more than the limits allow.
 
 import TidemarkEvents
 import TidemarkLog
@@ -9,9 +10,9 @@ import TidemarkStore
 import TidemarkViews
 
 extension Capsule {
-    /// Reads a file's bytes.
+    /// Parses a file's bytes.
     ///
-    /// - Throws: ``CapsuleError``, whatever the bytes are.
+    /// - Throws: ``CapsuleError`` for any bytes that are no valid capsule.
     package init(parsing bytes: [UInt8], limits: CapsuleLimits = CapsuleLimits()) throws {
         var stream = try CapsuleStream(bytes, limits)
         var reading = CapsuleReading(limits)
@@ -29,8 +30,8 @@ extension Capsule {
 
     /// Reads a file.
     ///
-    /// - Throws: ``CapsuleError`` for what it holds, ``StoreError`` where it can't be read; a
-    ///   symbolic link, a directory or a device is not.
+    /// - Throws: ``CapsuleError`` for its contents, ``StoreError`` where it can't be read; symbolic
+    ///   links, directories and devices are not read.
     package init(file path: String, limits: CapsuleLimits = CapsuleLimits()) throws {
         let file = SmallFile(at: path)
         guard let bytes = try file.read(bytesMax: limits.fileBytesMax + 1) else {
@@ -40,7 +41,7 @@ extension Capsule {
     }
 }
 
-/// What was understood of a capsule so far.
+/// The parts of a capsule that have been parsed so far.
 private struct CapsuleReading {
     private var check: CapsuleCheck
     private var provenance: Capsule.Provenance?
@@ -52,7 +53,7 @@ private struct CapsuleReading {
 
     init(_ limits: CapsuleLimits) { check = CapsuleCheck(limits) }
 
-    /// Takes the next record in.
+    /// Parses the next record.
     ///
     /// - Parameter digest: the SHA-256 of everything before it.
     mutating func take(_ record: CapsuleStream.Record, before digest: [UInt8]) throws {
@@ -87,7 +88,7 @@ private struct CapsuleReading {
                 throw CapsuleError(.damaged, "its SHA-256 is another one than it says")
             }
             isComplete = true
-        // What a newer version added that a reader of this one can do without.
+        // Fields that a newer version added and that this version may ignore.
         case 9..<15: break
         default: throw CapsuleError(.invalid, "a field \(record.field), which none has")
         }
@@ -96,7 +97,7 @@ private struct CapsuleReading {
         }
     }
 
-    /// What the record is called in an error.
+    /// The record's name in an error.
     func place(of record: CapsuleStream.Record) -> String {
         switch record.field {
         case 1: "format"
@@ -122,7 +123,7 @@ private struct CapsuleReading {
 
 // MARK: Messages
 
-/// Walks over the fields of a message; only those named may repeat, and only they may be empty.
+/// Reads the fields of a message; only those in `repeated` may repeat or be empty.
 private func forEachField(
     in bytes: [UInt8], upTo known: UInt32, repeated: ClosedRange<UInt32>? = nil,
     _ body: (ProtoField) throws -> Void
@@ -160,7 +161,7 @@ extension Capsule.Provenance {
 }
 
 extension ProtoField {
-    /// A flag that is written as every writer does.
+    /// A flag; it must be written as 1.
     fileprivate func isSet() throws(ProtoError) -> Bool {
         guard try unsigned() == 1 else { throw .valueOutOfRange(number) }
         return true
@@ -242,7 +243,7 @@ extension Capsule.Answers {
 }
 
 extension ViewDigest {
-    /// Like ``ViewDigest/init(parsing:)``, each field once.
+    /// Like ``ViewDigest/init(parsing:)``, but each field may occur only once.
     fileprivate init(strictly bytes: [UInt8]) throws {
         try forEachField(in: bytes, upTo: 4) { _ in }
         try self.init(parsing: bytes)

@@ -1,19 +1,19 @@
-// CapsuleFile.swift — a capsule as one file: zstd frames behind one another, whose content together
-// is the message tidemark.v1.Capsule of Schemas/tidemark/v1/capsule.proto.
+// CapsuleFile.swift — a capsule as one file: consecutive zstd frames, whose joint content is the
+// message tidemark.v1.Capsule of Schemas/tidemark/v1/capsule.proto.
 //
 //   field  record                         notes
 //       1  format                         1; readers refuse newer
 //       2  provenance
 //       3  base: position, fingerprints
-//       4  a row of the entities          in the order of their keys
-//       5  a row of everything else       in the order of their keys
-//       6  a commit: events and digests   in the order of their positions
+//       4  a row of the entities          sorted by key
+//       5  a row of everything else       sorted by key
+//       6  a commit: events and digests   sorted by position
 //       7  a body
-//       8  answers as they came           in the order of the events that name them
-//      15  SHA-256 over all before        the last
+//       8  verbatim answers               in the order of the events that name them
+//      15  SHA-256 over all before        the last record
 //
-// One message, so that protoc reads it; a record for each field of its top level, and a frame for
-// every few MiB, so that neither a writer nor a reader holds the whole of it twice.
+// It is one message, so that protoc can read it. Each field of its top level is a record, and every
+// few MiB are a frame, so that neither a writer nor a reader holds all of it twice.
 
 import TidemarkEvents
 import TidemarkLog
@@ -24,14 +24,14 @@ extension Capsule {
     /// The format that this version writes, and the latest that it reads.
     package static let format: UInt32 = 1
 
-    /// The file's bytes.
+    /// The bytes of the file.
     ///
-    /// - Throws: ``CapsuleError`` `tooLarge` or `invalid` for what could not be read back.
+    /// - Throws: ``CapsuleError`` `tooLarge` or `invalid` where the file could not be read again.
     package var encoded: [UInt8] { get throws { try encoded(CapsuleLimits()) } }
 
-    /// The file's bytes, within other limits.
+    /// The bytes of the file, within other limits.
     ///
-    /// Without the answers as they came, where the file would be too large with them.
+    /// The verbatim answers are left out where the file would be too large with them.
     package func encoded(_ limits: CapsuleLimits) throws -> [UInt8] {
         do {
             var writer = CapsuleWriter(limits)
@@ -44,18 +44,18 @@ extension Capsule {
         }
     }
 
-    /// Writes it to a file, replacing what is there.
+    /// Writes it to a file, replacing an existing one.
     ///
-    /// After a crash there is the old file or the new one.
+    /// After a crash, the file is either the old or the new one.
     package func write(to path: String) throws { try Self.write(try encoded, to: path) }
 
-    /// Writes bytes of ``encoded`` to a file, replacing what is there.
+    /// Writes bytes of ``encoded`` to a file, replacing an existing one.
     package static func write(_ bytes: [UInt8], to path: String) throws {
         try SmallFile(at: path).replace(with: bytes, isDurable: true)
     }
 }
 
-/// Puts the records of a capsule behind one another, and compresses them piece by piece.
+/// Writes the records of a capsule one after another, and compresses them frame by frame.
 private struct CapsuleWriter {
     /// How many bytes of content a frame holds.
     private static let frameBytes = 4 << 20
@@ -115,7 +115,7 @@ private struct CapsuleWriter {
         }
     }
 
-    /// The file, its checksum at the end.
+    /// The bytes of the file, with its checksum at the end.
     mutating func finished() throws -> [UInt8] {
         var trailer = ProtoWriter()
         trailer.bytes(15, hash.digest)

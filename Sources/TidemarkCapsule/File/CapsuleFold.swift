@@ -4,7 +4,7 @@ package import TidemarkEvents
 import TidemarkLog
 package import TidemarkViews
 
-/// Views in memory that commits are folded into, one after another.
+/// Views in memory, into which commits are folded one after another.
 package struct CapsuleFold: Sendable {
     package private(set) var rows = MemoryRows()
     /// The last event that was folded.
@@ -18,8 +18,8 @@ package struct CapsuleFold: Sendable {
 
     /// Folds the events of one commit.
     ///
-    /// - Parameter apply: how an event is folded: as it is, unless said otherwise.
-    /// - Returns: the rows that it changes, in the order of their keys.
+    /// - Parameter apply: folds one event; by default as it is.
+    /// - Returns: the rows that it changes, sorted by key.
     @discardableResult
     package mutating func fold(
         _ entries: [Capsule.Entry],
@@ -34,9 +34,9 @@ package struct CapsuleFold: Sendable {
         return changes
     }
 
-    /// Reads the views as they are by now.
+    /// Reads the views in their current state.
     ///
-    /// - Parameter event: the events that there are.
+    /// - Parameter event: returns the event at a position.
     package func read<R>(
         event: @escaping (Position) throws -> Event? = { _ in nil },
         _ body: (ViewReader) throws -> R
@@ -46,9 +46,9 @@ package struct CapsuleFold: Sendable {
 }
 
 extension Capsule {
-    /// Its commits with the digests that today's fold gives them, or another way to fold.
+    /// The capsule with the digests of today's fold, or of another one.
     ///
-    /// - Parameter apply: how an event is folded: as it is, unless said otherwise.
+    /// - Parameter apply: folds one event; by default as it is.
     package func refolded(
         apply: (Fold, Event, Position) throws -> Void = { try $0.apply($1, at: $2) }
     ) throws -> Capsule {

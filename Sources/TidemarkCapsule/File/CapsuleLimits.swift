@@ -1,15 +1,17 @@
-// CapsuleLimits.swift — the most that a capsule may hold: it may come from a stranger.
+// CapsuleLimits.swift — the limits of a capsule, because it may come from a stranger.
 
 package import TidemarkEvents
 
-/// The most that is read of a capsule, and so the most that is written.
+/// The limits for reading a capsule, and so for writing one.
 package struct CapsuleLimits: Sendable, Hashable {
-    /// Bytes of the file as it lies on disk.
+    /// The bytes of the file on disk.
     package var fileBytesMax = 128 << 20
-    /// Bytes of everything after decompression; refused by what the frames say, before any of them
-    /// is decompressed, and again by what they hold.
+    /// The bytes of all decompressed content.
+    ///
+    /// Checked by the sizes that frames declare before any of them is decompressed, and again by
+    /// their real sizes.
     package var contentBytesMax = 256 << 20
-    /// Bytes of what one zstd frame holds; those written here hold a quarter of it.
+    /// The decompressed bytes of one zstd frame; frames written here hold a quarter of it.
     package var frameBytesMax = 16 << 20
     /// Frames of the file.
     package var framesMax = 65_536
@@ -21,18 +23,18 @@ package struct CapsuleLimits: Sendable, Hashable {
     package var eventsMax = 1_000_000
     /// Bodies that payloads name.
     package var bodiesMax = 100_000
-    /// Bytes of the note, and of the words on redaction.
+    /// The bytes of the note, and of the description of the redaction.
     package var noteBytesMax = 64 << 10
     /// Bytes of the version that wrote it.
     package var buildBytesMax = 200
-    /// Bytes of a row's key, as LMDB has it.
+    /// The bytes of a row's key, as LMDB limits them.
     package var keyBytesMax = 511
-    /// Views that one commit has digests of, and the base fingerprints.
+    /// The views that one commit or the base may name.
     package var viewsMax = 64
 
-    /// The last position: what every JSON reader takes for a whole number.
+    /// The last position: the largest integer that every JSON reader keeps exact.
     package static let positionMax = Position(1 << 53 - 1)
-    /// The furthest moment from 1970 in either direction: some 9,000 years.
+    /// The largest distance from 1970 in either direction: about 9,000 years.
     package static let microsecondsMax: Int64 = 1 << 58
 
     package init() {}

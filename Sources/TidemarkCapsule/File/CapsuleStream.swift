@@ -1,4 +1,4 @@
-// CapsuleStream.swift — the records of a capsule one after another, decompressed frame by frame.
+// CapsuleStream.swift — reads the records of a capsule one by one, decompressing frame by frame.
 
 import TidemarkEvents
 import TidemarkStore
@@ -8,7 +8,7 @@ struct CapsuleStream {
     /// One field of the message's top level.
     struct Record {
         let field: UInt32
-        /// Where it begins in the content.
+        /// The offset of its beginning in the content.
         let offset: UInt64
         /// Its bytes; nil for a number.
         fileprivate let content: [UInt8]?
@@ -36,19 +36,19 @@ struct CapsuleStream {
     private let limits: CapsuleLimits
     private let frames: [ZstdFrame]
     private var nextFrame = 0
-    /// Decompressed bytes; those before `start` were read.
+    /// Decompressed bytes; those before `start` have been read.
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Where the current record begins among them, and how many were hashed.
+    /// Where the current record begins in the buffer, and how many bytes of it were hashed.
     private var mark = 0
     private var hashed = 0
     private var offset: UInt64 = 0
     private var lastField: UInt32 = 0
     private var hash = SHA256Stream()
-    /// SHA-256 over everything before the record that ``next()`` gave last.
+    /// SHA-256 over everything before the record that ``next()`` returned last.
     private(set) var digestBefore: [UInt8] = []
 
-    /// Finds the frames, and refuses what says that it holds too much.
+    /// Finds the frames, and refuses a file that declares too much content.
     init(_ file: [UInt8], _ limits: CapsuleLimits) throws {
         guard file.count <= limits.fileBytesMax else {
             throw CapsuleError(.tooLarge, "the file has more than \(limits.fileBytesMax) bytes")
@@ -89,7 +89,7 @@ struct CapsuleStream {
         try begin()
     }
 
-    /// Reads the format, before which nothing is believed.
+    /// Reads the format; nothing else is trusted before it is known.
     private mutating func begin() throws {
         guard try fill(2), buffer[0] == 0x08 else {
             throw CapsuleError(.notACapsule, "its content does not begin as a capsule's does")
@@ -121,13 +121,14 @@ struct CapsuleStream {
         }
     }
 
-    /// Decompresses until there are so many bytes to read; false where there are not.
+    /// Decompresses until that many bytes can be read; false where there are not as many.
     private mutating func fill(_ count: Int) throws -> Bool {
         while buffer.count - start < count {
             guard nextFrame < frames.count else { return false }
             let frame = frames[nextFrame]
             nextFrame += 1
-            // Only what is more than half used is moved, so that many small frames cost no more.
+            // The buffer is moved only once more than half of it is used, so that many small frames
+            // cost no more.
             if mark > buffer.count / 2 {
                 hashToMark()
                 buffer.removeFirst(mark)
@@ -141,7 +142,7 @@ struct CapsuleStream {
         return true
     }
 
-    /// Hashes all records but the current one, many at once.
+    /// Hashes all records before the current one, many at once.
     private mutating func hashToMark() {
         hash.add(buffer[hashed..<mark])
         hashed = mark
@@ -202,7 +203,7 @@ struct CapsuleStream {
                     "a record of \(length) bytes, \(limits.recordBytesMax) may be")
             }
             guard try fill(Int(length)) else { throw cut }
-            // What only a newer version reads is passed over.
+            // Fields that only a newer version knows are skipped.
             let isKnown = field < 9 || field == 15
             let content = isKnown ? Array(buffer[start..<start + Int(length)]) : []
             start += Int(length)
@@ -213,7 +214,7 @@ struct CapsuleStream {
         }
     }
 
-    /// Refuses anything behind the last record.
+    /// Refuses bytes after the last record.
     mutating func expectEnd() throws {
         guard try !fill(1) else {
             throw CapsuleError(.invalid, offset: offset, "something follows the checksum")

@@ -1,41 +1,40 @@
-// Redaction.swift — a capsule without its secrets that replays as the one that it was made of.
+// Redaction.swift — removes the secrets of a capsule, so that it still replays the same.
 
 public import TidemarkEvents
 public import TidemarkSync
 import TidemarkViews
 
-/// What of a capsule is replaced, and what stays.
+/// The policy of a redaction: which values of a capsule are replaced, and which stay.
 ///
-/// Texts, numbers, ids, tokens, bytes, and the names of fields that no model mentions are replaced,
-/// and so are paths and whatever else a server has a word of its own for, but for ``words``.
-/// Equal values stay equal, also ids wherever they stand; lengths stay, in bytes of UTF-8; orders
-/// stay, of texts by their bytes and of numbers by their size. Punctuation, white space, true,
-/// false, null and 0 stay, and so do positions, HTTP status codes, and the model but for what it
-/// says of the server.
+/// Texts, numbers, ids, tokens, bytes and the names of fields that no model mentions are replaced,
+/// and so are paths and all other words of the server, except ``words``. Equal values stay equal,
+/// ids included, wherever they occur. Lengths in UTF-8 bytes stay, unless too many texts share a
+/// beginning for that. The order of texts by bytes and of numbers by size stays. Punctuation, white
+/// space, true, false, null and 0 stay, and so do positions, HTTP status codes, and the model
+/// except for its remote.
 public struct Redaction: Sendable, Hashable {
-    /// What becomes of times.
+    /// What is done with times.
     public enum Times: Sendable, Hashable {
-        /// They stay, the server's and the device's.
+        /// They stay, both the server's and the device's.
         case kept
-        /// All of them are so many days later, or earlier.
+        /// All of them are moved by that many days; a negative number moves them back.
         case shifted(days: Int)
     }
 
-    /// What becomes of times.
+    /// What is done with times.
     public var times: Times
     /// Fields whose values stay, by collection and name, as in `tasks.done`.
     ///
-    /// A text that one of them holds stays wherever else it stands.
+    /// A text in one of these fields stays wherever else it occurs.
     public var keep: [String]
-    /// Names of fields that stay beside those of the model; all of them where it is nil.
+    /// Field names that stay besides those of the model; nil for all names.
     public var names: Set<String>?
-    /// The words of the server that are no secrets, which its adapter knows (`adapter.words`).
+    /// The server's words that are no secrets, from its adapter (`adapter.words`).
     ///
-    /// Without them none of its words stays:
-    /// its requests are others.
+    /// Without them, all of the server's words are replaced, and its requests look different.
     public var words: ServerWords
 
-    /// A policy; without arguments, the one that gives away least but for times.
+    /// A policy; the default replaces everything that it can, except times.
     public init(
         times: Times = .kept, keep: [String] = [], names: Set<String>? = [],
         words: ServerWords = ServerWords()
@@ -46,7 +45,7 @@ public struct Redaction: Sendable, Hashable {
         self.words = words
     }
 
-    /// What it does, for the recipient of the capsule; not how far times were shifted.
+    /// A summary for the recipient of the capsule; it does not tell how far times were shifted.
     var summary: String {
         var words = ["texts, numbers, ids and tokens replaced"]
         words.append(times == .kept ? "times kept" : "times shifted")
@@ -89,17 +88,17 @@ public struct RedactionError: Error, Sendable, Hashable, CustomStringConvertible
     public enum Code: String, Sendable {
         /// The policy can't be read.
         case policy
-        /// An event or a row is of a kind that this version knows no secrets of.
+        /// This version does not know which parts of an event or a row are secrets.
         case unknown
-        /// Redacted, the capsule would be decided otherwise.
+        /// A decision would come out differently in the redacted capsule.
         case decision
-        /// Other rules recorded the capsule, and today's make other rows of it.
+        /// The capsule was recorded by other rules, and today's rules make other rows of it.
         case otherRules
     }
 
     /// What to switch on.
     public let code: Code
-    /// The event that it is about.
+    /// The event at which it failed.
     public let position: Position?
     /// What is wrong, and what to do.
     public let problem: String
@@ -115,12 +114,12 @@ public struct RedactionError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Capsule {
-    /// The capsule without its secrets, folded again, with the digests of what it is now.
+    /// The capsule without its secrets, folded again, with new digests.
     ///
-    /// - Parameter key: what the new values are functions of, together with all of the old ones; 32
-    ///   random bytes that are used once and thrown away.
-    /// - Throws: ``RedactionError`` where a decision would be another one, or there is something of
-    ///   which this version does not know what it means.
+    /// - Parameter key: 32 random bytes, used once and thrown away; the new values are a function
+    ///   of this key and all old values.
+    /// - Throws: ``RedactionError`` where a decision would come out differently, or where this
+    ///   version does not know the meaning of a part.
     package func redacted(_ policy: Redaction, key: [UInt8]) throws -> Capsule {
         guard base.position == .start || base.fingerprints == View.allFingerprints else {
             throw RedactionError(
@@ -134,14 +133,14 @@ extension Capsule {
         return try checked(rewritten(redactor), redactor)
     }
 
-    /// The capsule without its secrets, with a key of its own.
+    /// The capsule without its secrets, with a new random key.
     ///
     /// - Parameter random: sixty-four random bits.
     package func redacted(_ policy: Redaction, random: () -> UInt64) throws -> Capsule {
         try redacted(policy, key: (0..<4).flatMap { _ in Position(random()).bigEndianBytes })
     }
 
-    /// Events, rows and bodies with other values, as yet with the digests of the old ones.
+    /// Events, rows and bodies with replaced values, still with the old digests.
     private func rewritten(_ redactor: Redactor) throws -> Capsule {
         var capsule = self
         for index in bodies.indices {
@@ -169,9 +168,9 @@ extension Capsule {
         capsule.provenance.isRedacted = true
         capsule.provenance.redaction = redactor.policy.summary
         capsule.provenance.namesRemote = false
-        // What came as it came says everything.
+        // Verbatim answers would give everything away.
         capsule.answers = []
-        // Who wrote it did not know that it would be handed on.
+        // The author of the note did not know that the capsule would be passed on.
         capsule.provenance.note = ""
         return capsule
     }

@@ -1,14 +1,15 @@
-// RedactionCheck.swift — whether a redacted capsule is decided as the one that it was made of: both
-// are folded side by side, and the rows of the one, redacted, must be the rows of the other.
+// RedactionCheck.swift — checks that a redacted capsule leads to the same decisions as the
+// original: both are folded side by side, and the redacted rows of one must be the rows of the
+// other.
 
 import TidemarkEvents
 import TidemarkLog
 import TidemarkViews
 
 extension Capsule {
-    /// A redacted capsule with the digests of what today's fold makes of it.
+    /// The redacted capsule with the digests of today's fold.
     ///
-    /// - Throws: ``RedactionError`` at the first commit of which it makes something else.
+    /// - Throws: ``RedactionError`` at the first commit whose rows differ.
     func checked(_ redacted: Capsule, _ redactor: Redactor) throws -> Capsule {
         var result = redacted
         var before = CapsuleFold(base)
@@ -34,7 +35,7 @@ extension Capsule {
         return result
     }
 
-    /// The entity that a redacted key stands for.
+    /// The entity behind a redacted key.
     private func original(of key: EntityKey, _ redactor: Redactor) -> EntityKey? {
         for commit in commits {
             for entry in commit.entries {
@@ -47,12 +48,12 @@ extension Capsule {
         .first { redactor.key($0) == key }
     }
 
-    /// New digests must not hide that the old ones were others than those of today's fold.
+    /// New digests must not hide that the recorded ones differ from those of today's fold.
     private func check(recorded commit: Commit, _ changes: RowChanges) throws {
         let isOurs = commit.views.allSatisfy { digest in
             View(rawValue: digest.view).map { $0.fingerprint == digest.fingerprint } ?? false
         }
-        // Of some views nothing may be recorded.
+        // For some views, no digest may be recorded.
         let made = ViewDigest.of(changes)
         guard isOurs, !commit.views.allSatisfy(made.contains) else { return }
         throw RedactionError(
@@ -63,8 +64,8 @@ extension Capsule {
 }
 
 extension CapsuleFold {
-    /// Folds the events of a redacted commit, and on the way notes anew what rules of the app were
-    /// asked: their questions are known only now.
+    /// Folds the events of a redacted commit, and updates the questions to the app's rules on the
+    /// way: they are known only now.
     fileprivate mutating func fold(
         _ entries: inout [Capsule.Entry], asIn commit: Capsule.Commit, _ redactor: Redactor
     ) throws -> RowChanges {
@@ -91,7 +92,7 @@ extension CapsuleFold {
 }
 
 extension Redactor {
-    /// The payload of a `rule.answered` with the hash of what was asked, were it asked now.
+    /// The payload of a `rule.answered` with the new hash of the question.
     fileprivate func ruleAnswer(
         _ payload: [UInt8], _ old: [UInt8], asked digits: String
     ) -> [UInt8] {
@@ -103,15 +104,15 @@ extension Redactor {
     }
 }
 
-/// What a row that was folded of the old events becomes.
+/// A row of the original fold, and its redacted form.
 private struct RedactedRow {
     var old: (key: RowKey, value: [UInt8]?)
     var key: RowKey
     var value: [UInt8]?
-    /// What the new events make in its place.
+    /// The row that the redacted events make in its place.
     var made: [UInt8]??
 
-    /// The first row that is another one, decisions before what follows from them.
+    /// The first row that differs; decisions come before rows that follow from them.
     static func difference(_ expected: [RedactedRow], _ made: RowChanges) -> RedactedRow? {
         let pairs = paired(expected, by: { $0.key }, with: made, by: { $0.key })
         let differing = pairs.compactMap { expected, made -> RedactedRow? in
@@ -127,7 +128,7 @@ private struct RedactedRow {
         return differing.first { $0.key.view == .decisions } ?? differing.first
     }
 
-    /// Whether a row says the same; what an entity was before it was pruned is known to nobody.
+    /// Whether a row is the same; digests of pruned entities can't be compared.
     private func isSame(_ other: [UInt8]?) -> Bool {
         if value == other { return true }
         guard key.tree == .rows, let value, let other,
@@ -138,7 +139,7 @@ private struct RedactedRow {
         return mine == its
     }
 
-    /// Why that can't be.
+    /// The error for a row that differs.
     func refusal(
         at position: Position, _ redactor: Redactor, _ original: (EntityKey) -> EntityKey?
     ) -> RedactionError {
@@ -171,7 +172,7 @@ private struct RedactedRow {
         return "\(key.view)"
     }
 
-    /// What to try, fields that the rule read by name before all others.
+    /// What to try; fields that the rule reads by name come first.
     private func advice(
         _ redactor: Redactor, _ collection: CollectionName?, _ fields: [String]
     ) -> String {

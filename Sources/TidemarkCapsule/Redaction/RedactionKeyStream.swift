@@ -1,10 +1,10 @@
-// RedactionKeyStream.swift — chance that is a function of a key: SHA-256 over the key and a
+// RedactionKeyStream.swift — random bytes as a function of a key: SHA-256 over the key and a
 // counter.
 
 import TidemarkEvents
 import TidemarkStore
 
-/// Bytes that nobody foretells who does not know the key.
+/// Bytes that can't be predicted without the key.
 struct RedactionKeyStream {
     private let key: [UInt8]
     private var counter: UInt64 = 0
@@ -21,7 +21,7 @@ struct RedactionKeyStream {
         return block.removeLast()
     }
 
-    /// A number below a limit from 1 to 256, each as likely as another.
+    /// A uniformly random number below a limit from 1 to 256.
     mutating func number(below limit: Int) -> Int {
         let fair = 256 - 256 % limit
         while true {
@@ -30,12 +30,12 @@ struct RedactionKeyStream {
         }
     }
 
-    /// So many of some things, in their order, each choice as likely as another.
+    /// A uniformly random choice of some items, in their order.
     mutating func choose<Item>(_ wanted: Int, of items: [Item]) -> [Item] {
         var chosen: [Item] = []
         chosen.reserveCapacity(wanted)
         for (index, item) in items.enumerated() where chosen.count < wanted {
-            // Of what is left so many are still needed.
+            // The probability is the number still wanted, divided by the number of items left.
             if number(below: items.count - index) < wanted - chosen.count { chosen.append(item) }
         }
         return chosen

@@ -1,15 +1,15 @@
-// RedactionReading.swift — how far a text has been read as a number, so that what is replaced is
-// one when, and only when, the text is.
+// RedactionReading.swift — the state of reading a text as a number, so that its replacement is a
+// number if and only if the text is one.
 
-/// How far a text has been read as a number.
+/// The state of reading a text as a number.
 struct RedactionReading: Hashable {
     enum Part {
         case start, sign, zero, whole, fraction, none
     }
 
     private(set) var part = Part.start
-    /// How many digits have been read that are those of the largest number that fits; nil after the
-    /// first one that is another.
+    /// How many digits match those of the largest number that fits; nil after the first digit that
+    /// differs.
     private(set) var ceiling: Int? = 0
 
     private static let largest = Array(String(Int64.max).utf8)
@@ -17,10 +17,10 @@ struct RedactionReading: Hashable {
     /// Whether the text may still be a number.
     var isNumber: Bool { part != .none }
 
-    /// Whether 0 says more than another digit does.
+    /// Whether a 0 has a meaning that other digits do not have.
     var keepsZero: Bool { part != .whole && part != .none }
 
-    /// Whether the next digit may decide if a number of nineteen digits fits.
+    /// Whether the next digit may decide whether a number of nineteen digits fits.
     var isAtCeiling: Bool { ceiling != nil && isNumber && part != .fraction }
 
     mutating func read(_ byte: UInt8) {
@@ -46,7 +46,7 @@ struct RedactionReading: Hashable {
         }
     }
 
-    /// Whether a text is a whole number of so many digits that it may not fit.
+    /// Whether a text is a whole number with so many digits that it may not fit into 64 bits.
     static func isLong(_ text: [UInt8]) -> Bool {
         guard text.count >= largest.count else { return false }
         var digits = text[...]

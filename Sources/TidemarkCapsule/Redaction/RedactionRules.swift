@@ -1,12 +1,12 @@
-// RedactionRules.swift — what the models of a capsule say of its values: which are times, which are
-// computed, and which names and constants are no secrets.
+// RedactionRules.swift — what the models of a capsule tell of its values: which are times, which
+// are computed, and which names and constants are no secrets.
 
 package import TidemarkEvents
 import TidemarkSync
 import TidemarkViews
 
 extension Capsule {
-    /// The models that it knows, the first one first.
+    /// The models in the capsule, in the order of registration.
     func registeredModels() throws -> [[UInt8]] {
         var models: [[UInt8]] = []
         for row in base.rows where row.key == .store("model") {
@@ -20,7 +20,7 @@ extension Capsule {
         return models
     }
 
-    /// The server of the last model that it knows; nil where there is none.
+    /// The server of the last model in the capsule; nil where there is none.
     package func remote() throws -> Remote? {
         let model = try registeredModels().last
         let known = model.flatMap { try? ModelRegistration(parsing: $0, isLogged: true) }
@@ -28,29 +28,29 @@ extension Capsule {
     }
 }
 
-/// What becomes of the value of a field.
+/// What is done with the value of a field.
 enum RedactionRole: Hashable {
     /// It stays.
     case kept
-    /// It is a time, if it reads as one.
+    /// It is treated as a time, if it can be parsed as one.
     case time(DateFormat)
     case replaced
 }
 
-/// What is known of fields, names and words.
+/// The rules for fields, names and words.
 struct RedactionRules {
     private(set) var fields: [Redaction.Field: RedactionRole] = [:]
-    /// By name alone, for what is of no collection.
+    /// By name alone, for values that belong to no collection.
     private var fieldsByName: [String: RedactionRole] = [:]
     /// Names and words that stay.
     private(set) var words: Set<[UInt8]> = []
-    /// Numbers that the models give to fields.
+    /// Numbers that the models set in fields.
     private(set) var constants: Set<String> = []
     /// The collections of the models.
     private var collections: [String] = []
-    /// Names of members that are ours, or the server's.
+    /// Names of members that belong to Tidemark or to the server.
     let ownNames: Set<String>
-    /// Names that stay as names of members only.
+    /// Names that stay only as names of members.
     private let names: Set<String>?
 
     init(_ policy: Redaction, _ models: [[UInt8]]) throws {
@@ -84,7 +84,7 @@ struct RedactionRules {
         }
     }
 
-    /// What becomes of a field's value.
+    /// What is done with a field's value.
     func role(_ field: String, _ collection: String?) -> RedactionRole {
         guard let collection else { return fieldsByName[field] ?? .replaced }
         return fields[Redaction.Field(collection: collection, name: field)] ?? .replaced
@@ -109,7 +109,7 @@ struct RedactionRules {
         .compactMap(\.self)
         if case .preferNewer(let field, _) = collection.conflict { times.append(field) }
         for field in times { set(.time(collection.dates), field, name) }
-        // What the fold writes there is a time, or computed of times.
+        // The fold writes a time there, or a value computed from times.
         if let rule = collection.rivals {
             let role = rule.end == .stopTime ? RedactionRole.time(collection.dates) : .kept
             set(role, rule.whileNull, name)
@@ -121,7 +121,7 @@ struct RedactionRules {
         }
     }
 
-    /// Takes the words of a model; not those of its server.
+    /// Collects the words of a model, except those of its remote.
     private mutating func read(_ value: JSONValue, isConstant: Bool) {
         switch value {
         case .string(let text): words.insert(Array(text.utf8))
@@ -130,7 +130,7 @@ struct RedactionRules {
         case .object(let object):
             for (key, value) in object where key != "remote" {
                 words.insert(Array(key.utf8))
-                // Of a placeholder, and of a field that must be there.
+                // The values of a placeholder's fields, and the default of a required field.
                 let isConstant = isConstant || key == "fields" || key == "default"
                 read(value, isConstant: isConstant)
             }

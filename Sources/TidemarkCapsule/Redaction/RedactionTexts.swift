@@ -1,28 +1,28 @@
-// RedactionTexts.swift — other texts for all texts of a capsule: as long, in the same order, equal
-// where they were equal.
+// RedactionTexts.swift — replacements for all texts of a capsule: in the same order, equal where
+// the texts are equal, and mostly of the same length.
 //
-// A text is replaced byte by byte. What stands for a byte depends on the bytes before it, so equal
-// beginnings stay equal; and of the bytes that follow on one beginning the greater is replaced by a
-// greater one, so the order stays, whatever is compared. Where only one byte follows, as behind the
-// beginning that a text shares with others, chance alone says what it becomes.
+// A text is replaced byte by byte. The replacement of a byte depends on the bytes before it, so
+// equal beginnings stay equal. Among the bytes that follow the same beginning, a greater one gets a
+// greater replacement, so the order stays, whatever is compared. Where only one byte follows a
+// beginning, as after the part that a text shares with others, its replacement is random.
 //
-//   a byte                 becomes
-//   below 0x30             itself: white space, most punctuation
-//   a digit                a digit as long as the text may be a number, so that numbers stay
-//                          numbers; 0 in front and behind the point stays 0, and no other becomes 0
-//   any other              a letter, or, where too many follow, one of :;=@[]^_`{|}~ too; where
-//                          even that is not enough two letters
+//   a byte       becomes
+//   below 0x30   itself: white space, most punctuation
+//   a digit      a digit as long as the text may be a number, so that numbers stay numbers; a
+//                leading 0 and a 0 after the point stay 0, and no other digit becomes 0
+//   any other    a letter; where too many follow one beginning, also one of :;=@[]^_`{|}~; where
+//                even those are too few, two letters
 
-/// Other texts for some.
+/// Replacements for a set of texts.
 package struct RedactionTexts: Sendable {
     private var replaced: [[UInt8]: [UInt8]] = [:]
 
     /// - Parameters:
-    ///   - texts: all there are, each in bytes of UTF-8.
-    ///   - taken: what no text becomes.
+    ///   - texts: all texts, in UTF-8.
+    ///   - taken: texts that no replacement may equal.
     package init(_ texts: Set<[UInt8]>, avoiding taken: Set<[UInt8]>, key: [UInt8]) {
         let sorted = texts.sorted { $0.lexicographicallyPrecedes($1) }
-        // Short texts become by chance what they may not be.
+        // A short replacement may by chance be one that is taken.
         for attempt in 0..<Self.attemptsMax {
             replaced = [:]
             replaced.reserveCapacity(sorted.count)
@@ -34,7 +34,7 @@ package struct RedactionTexts: Sendable {
 
     private static let attemptsMax = 12
 
-    /// What a text becomes; nil when it is none of those.
+    /// The replacement of a text; nil for an unknown text.
     package subscript(_ text: [UInt8]) -> [UInt8]? { replaced[text] }
 
     private func isUsable(_ taken: Set<[UInt8]>) -> Bool {
@@ -85,7 +85,7 @@ package struct RedactionTexts: Sendable {
             }
         }
 
-        /// What the only text of a group becomes.
+        /// The replacement of the only text in a group.
         private mutating func rest(of group: Group) -> [UInt8] {
             var (written, reading) = (group.written, group.reading)
             let text = texts[group.texts.lowerBound]
@@ -98,7 +98,7 @@ package struct RedactionTexts: Sendable {
             return written
         }
 
-        /// The texts of a group by the byte that comes next.
+        /// The texts of a group, divided by their next byte.
         private func followers(of group: Group) -> [Range<Int>] {
             var result: [Range<Int>] = []
             var start = group.texts.lowerBound
@@ -119,7 +119,7 @@ package struct RedactionTexts: Sendable {
             return result
         }
 
-        /// What stands for the bytes that follow on one beginning, which come in their order.
+        /// The replacements of the bytes that follow the same beginning, in ascending order.
         private mutating func replace(
             _ bytes: [UInt8], _ reading: RedactionReading, keepsDigits: Bool
         ) -> [[UInt8]] {
@@ -157,7 +157,7 @@ package struct RedactionTexts: Sendable {
             }
         }
 
-        /// What stands for a byte that alone follows on its beginning.
+        /// The replacement of a byte that alone follows its beginning.
         private mutating func replace(
             _ byte: UInt8, _ reading: RedactionReading, keepsDigits: Bool
         ) -> UInt8 {
@@ -171,7 +171,7 @@ package struct RedactionTexts: Sendable {
 
         private mutating func any(of pool: [UInt8], but byte: UInt8) -> UInt8 {
             let index = stream.number(below: pool.count - 1)
-            // Whoever is not to be chosen gives its place to the last one.
+            // The excluded byte is replaced by the last one of the pool.
             return pool[index] == byte ? pool[pool.count - 1] : pool[index]
         }
 

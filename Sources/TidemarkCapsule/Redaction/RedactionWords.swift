@@ -1,10 +1,11 @@
-// RedactionWords.swift — words of ours that are no secrets; those of a server its adapter knows.
+// RedactionWords.swift — Tidemark's words that are no secrets; the adapter names those of its
+// server.
 
 import TidemarkEvents
 import TidemarkSync
 
 enum RedactionWords {
-    /// Words of our own payloads, and the methods of HTTP.
+    /// Words in Tidemark's payloads, and the methods of HTTP.
     static let own: Set<String> = Set(SyncTrigger.allCases.map(\.rawValue))
         .union(TransportError.Code.allCases.map(\.rawValue))
         .union(FailureKind.allCases.map(\.rawValue))
@@ -18,6 +19,6 @@ enum RedactionWords {
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])
 
-    /// Segments by which paths are built.
+    /// Path segments with a meaning of their own.
     static let segments: Set<String> = [".", ".."]
 }

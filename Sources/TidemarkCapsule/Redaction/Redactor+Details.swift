@@ -1,9 +1,11 @@
-// Redactor+Details.swift — why a sync run ended, in words: ours stay, those of a server do not.
+// Redactor+Details.swift — the text why a sync run ended: Tidemark's words stay, the server's do
+// not.
 
 import TidemarkSync
 
 extension Redactor {
-    /// What our words end with, and what may follow: a status, seconds, or a detail in parentheses.
+    /// The beginnings of Tidemark's texts; a status, seconds, or a detail in parentheses may
+    /// follow.
     private static let phrases: [String] =
         [
             SyncFailure.offline(""), .timeout(""), .unauthorized, .forbidden, .apiDeprecated,

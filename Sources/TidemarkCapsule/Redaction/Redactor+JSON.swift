@@ -1,19 +1,19 @@
-// Redactor+JSON.swift — documents, patches and bodies: their structure stays, and so do the names
-// that a model mentions; of all the rest only null, true and false do.
+// Redactor+JSON.swift — documents, patches and bodies: their structure stays, and so do names that
+// a model mentions. Of the values, only null, true and false stay.
 
 import TidemarkEvents
 import TidemarkSync
 
-/// What a piece of JSON is part of.
+/// What a JSON value is part of.
 struct RedactionContext {
-    /// Of which collection it is; nil where it may be of any.
+    /// Its collection; nil where it may be of any.
     var collection: String?
-    /// Whether it went over the wire, so that a path in it is one of the server.
+    /// Whether it was sent or received, so that a path in it is one of the server.
     var isExchange = false
-    /// Whether numbers in it are those of the protocol.
+    /// Whether numbers in it belong to the protocol.
     var isAnswer = false
 
-    /// What a member of it is part of.
+    /// The context of a member of it.
     func inside(_ member: ServerWords.Member?) -> RedactionContext {
         var inner = self
         if member == .content { inner.isAnswer = false }
@@ -22,14 +22,14 @@ struct RedactionContext {
 }
 
 extension Redactor {
-    /// A document; what is none is a text.
+    /// A document; bytes that are no JSON count as text.
     func document(_ bytes: [UInt8], of collection: String?) -> [UInt8] {
         if bytes.isEmpty { return bytes }
         guard let value = try? JSONValue(parsing: bytes) else { return text(bytes) }
         return self.value(value, .replaced, RedactionContext(collection: collection)).encoded()
     }
 
-    /// An update; its fields are those of a document.
+    /// An update; its fields are treated as those of a document.
     func patch(_ bytes: [UInt8], of collection: String?) -> [UInt8] {
         guard case .object(let object)? = try? JSONValue(parsing: bytes) else {
             return document(bytes, of: collection)
@@ -64,7 +64,7 @@ extension Redactor {
         return self.value(value, .replaced, context)
     }
 
-    /// Any value, by the role of the field that it is in.
+    /// A value in a field with this role.
     func value(
         _ value: JSONValue, _ role: RedactionRole, _ context: RedactionContext
     ) -> JSONValue {
@@ -119,7 +119,7 @@ extension Redactor {
         lines(text) ?? self.text(text)
     }
 
-    /// Bytes that are written as text.
+    /// Bytes in Base64.
     func base64(_ encoded: String) -> String {
         guard let bytes = Base64.decode(encoded) else { return text(encoded) }
         if let lines = String(validating: bytes, as: UTF8.self).flatMap(self.lines) {

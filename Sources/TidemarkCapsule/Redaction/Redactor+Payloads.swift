@@ -1,17 +1,17 @@
-// Redactor+Payloads.swift — payloads, member by member: what stands in each, the tables of
-// TidemarkEvents/Payloads say. What is in none of them is a text, its name, too.
+// Redactor+Payloads.swift — payloads, member by member: the tables of TidemarkEvents/Payloads tell
+// what each member holds. A member that is in none of them is a text, and so is its name.
 
 import TidemarkEvents
 import TidemarkLog
 import TidemarkSync
 
 extension Redactor {
-    /// The payload of an event of a kind.
+    /// The payload of an event of this kind.
     func payload(_ kind: EventKind, _ bytes: [UInt8], of collection: String?) throws -> [UInt8] {
         switch kind.form {
         case .document:
             let new = document(bytes, of: collection)
-            // Of an entity that was pruned only this is left.
+            // Of a pruned entity, only this hash is left.
             note(digest: hexadecimalHash(bytes), became: hexadecimalHash(new))
             return new
         case .patch: return patch(bytes, of: collection)
@@ -41,7 +41,7 @@ extension Redactor {
             ).encoded()
         }
         if kind == .serverUnreadable {
-            // It goes by the hash of its bytes.
+            // An unreadable record is identified by the hash of its bytes.
             let old = ServerUnreadable(stored: bytes).digest
             let new = ServerUnreadable(stored: replaced()).body.bytes
             if !old.isEmpty { note(digest: Array(old.utf8), became: hexadecimalHash(new)) }
@@ -57,7 +57,7 @@ extension Redactor {
         for (name, value) in object {
             switch shapes.member(name) {
             case nil: new[self.name(name)] = body(value, of: collection)
-            // What it names is in no redacted capsule.
+            // The answers that it names are in no redacted capsule.
             case let shape? where shape.content == .kept: break
             case let shape? where shape.content == .headerField:
                 if let content = server.meaning(ofMember: name)?.content {
@@ -91,7 +91,7 @@ extension Redactor {
         case (.path, .string(let text)), (.address, .string(let text)): .string(url(text))
         case (.base64, .string(let text)): .string(base64(text))
         case (.time, .number): microseconds(value) ?? body(value, of: collection)
-        // The document of a rule.
+        // The document of a conflict rule.
         case (.ruleAnswer, .object(let object)): .object(self.object(object, [], collection))
         case (.object(let shapes), .object(let object)):
             .object(self.object(object, shapes, collection))
@@ -127,7 +127,7 @@ extension Redactor {
                 })
     }
 
-    /// Numbers stay, and words of ours.
+    /// Numbers stay, and so do Tidemark's words.
     private func plain(_ value: JSONValue) -> JSONValue {
         switch value {
         case .null, .bool, .number: value
@@ -138,7 +138,7 @@ extension Redactor {
         }
     }
 
-    /// Whether a text is a number, or a name of ours with a version.
+    /// Whether a text is a number, or a name of Tidemark with a version.
     private func isPlain(_ text: String) -> Bool {
         if text.isEmpty || UInt64(text).map(String.init) == text { return true }
         return ["push/", "tidemark "].contains { name in
@@ -151,7 +151,7 @@ extension Redactor {
         Array(BodyReference(to: bytes).digits.utf8)
     }
 
-    /// A model; of its server only the adapter stays.
+    /// A model; of its remote only the adapter stays.
     private func model(_ bytes: [UInt8]) -> [UInt8] {
         guard case .object(var root)? = try? JSONValue(parsing: bytes) else { return text(bytes) }
         guard let remote = root["remote"]?.object else { return bytes }
@@ -202,7 +202,7 @@ extension Redactor {
 }
 
 extension ServerWords.Field.Meaning {
-    /// What stands in the member that holds it.
+    /// The content of the payload member for such a field.
     fileprivate var content: PayloadContent {
         switch self {
         case .notice, .other: .text

@@ -1,13 +1,13 @@
-// Redactor+Rows.swift — view rows with other values: a table of what each field of each row is, by
-// the first byte of its key (RowKey.swift says which rows there are).
+// Redactor+Rows.swift — view rows with replaced values: a table of the fields of each row, by the
+// first byte of its key (RowKey.swift lists the rows).
 
 import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
-/// What a field of a row is.
+/// The content of a row's field.
 private indirect enum RowPart {
-    /// Positions, numbers, flags, and words of ours.
+    /// Positions, numbers, flags, and Tidemark's words.
     case plain
     case time, text, token, digest, name, word, url
     /// A document of the row's collection.
@@ -15,7 +15,7 @@ private indirect enum RowPart {
     /// Collection, zero byte, id.
     case key
     case payload(EventKind)
-    /// A row in a row; of a pending mutation, what it changes depends on its kind.
+    /// A row within a row; what a pending mutation changes depends on its kind.
     case message([UInt32: RowPart])
     case change
 }
@@ -98,7 +98,7 @@ extension Redactor {
             UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
         case UInt8(ascii: "t"):
-            // The number of a page stays.
+            // The number of the page stays.
             let zero = rest.firstIndex(of: 0) ?? rest.endIndex
             new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
@@ -127,9 +127,9 @@ extension Redactor {
 
     // MARK: Values
 
-    /// A row of a key.
+    /// The value of a row.
     ///
-    /// - Parameter others: the rows beside it.
+    /// - Parameter others: returns the value of another row.
     func row(
         _ key: RowKey, _ value: [UInt8], _ others: (RowKey) -> [UInt8]?
     ) throws -> [UInt8] {
@@ -144,7 +144,7 @@ extension Redactor {
         case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "p"), UInt8(ascii: "u"):
             return value
         case UInt8(ascii: "h"):
-            // After its position.
+            // The position comes first.
             return try value.prefix(8)
                 + message(Array(value.dropFirst(8)), RowParts.held, key, owner)
         case UInt8(ascii: "b"), UInt8(ascii: "i"), UInt8(ascii: "o"): return self.key(value[...])
@@ -187,7 +187,7 @@ extension Redactor {
     ) throws -> [UInt8] {
         var reader = ProtoReader(bytes)
         var writer = ProtoWriter(capacity: bytes.count)
-        // What a pending mutation changes is said by the field before.
+        // The field before tells what a pending mutation changes.
         var number: UInt64 = 0
         while let field = try reader.next() {
             guard let part = parts[field.number] else { throw unknown(key) }
@@ -230,7 +230,7 @@ extension Redactor {
 }
 
 extension RowKey {
-    /// The tree and the bytes, for a person.
+    /// The tree and the bytes, as readable text.
     fileprivate var readable: String {
         let text = bytes.map {
             (0x20..<0x7F).contains($0) ? String(Character(Unicode.Scalar($0))) : "."

@@ -1,5 +1,5 @@
-// Redactor+Texts.swift — texts of which something must stay readable: addresses, and texts of
-// lines, such as those of calendars.
+// Redactor+Texts.swift — texts that must stay readable in part: addresses, and texts made of lines,
+// such as calendar items.
 
 import TidemarkEvents
 import TidemarkSync
@@ -7,7 +7,7 @@ import TidemarkSync
 extension Redactor {
     // MARK: Addresses
 
-    /// An address or a path: its segments are texts, and so are the values of its query.
+    /// An address or a path: its segments and the values of its query are replaced as texts.
     func url(_ text: String) -> String {
         if let scheme = ["http://", "https://"].first(where: text.hasPrefix) {
             let rest = text.dropFirst(scheme.count)
@@ -17,7 +17,7 @@ extension Redactor {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let segments = (parts.first ?? "").split(
             separator: "/", omittingEmptySubsequences: false)
-        // Where it follows on something else it is an id like any other.
+        // After any other segment, a constant is an id like all others.
         let path = segments.indices.map { index in
             let constants = index > 0 ? server.constants[String(segments[index - 1])] : nil
             let segment = String(segments[index])
@@ -61,27 +61,27 @@ extension Redactor {
             }
     }
 
-    /// Seconds since 1970 at another time; nil for what is no number.
+    /// Seconds since 1970, shifted; nil for a text that is no number.
     private func seconds(_ bytes: [UInt8]) -> [UInt8]? {
         guard let seconds = Int64(String(decoding: bytes, as: UTF8.self)) else { return nil }
         let (sum, overflow) = seconds.addingReportingOverflow(shift / 1_000_000)
         return Array(String(overflow ? seconds : sum).utf8)
     }
 
-    /// Several ids with commas between them, each in quotes.
+    /// Several quoted ids with commas between them.
     private func ids(_ bytes: [UInt8]) -> [UInt8] {
         let comma = UInt8(ascii: ",")
         let ids = bytes.split(separator: comma, omittingEmptySubsequences: false)
         let quote = UInt8(ascii: "\"")
         let replaced = ids.map { id in
-            // An id is a text wherever it stands, whatever it looks like.
+            // An id is replaced as a text everywhere, even if it looks like something else.
             guard id.count > 1, id.first == quote, id.last == quote else { return text(Array(id)) }
             return [quote] + text(Array(id.dropFirst().dropLast())) + [quote]
         }
         return Array(replaced.joined(separator: [comma]))
     }
 
-    /// Replaces what a percent-encoded text stands for, and writes it in the same way.
+    /// Replaces the decoded bytes of a percent-encoded text, and encodes them again.
     private func escaped(_ text: Substring, _ replace: ([UInt8]) -> [UInt8]) -> String {
         let encoded = Array(text.utf8)
         var bytes: [UInt8] = []
@@ -114,15 +114,15 @@ extension Redactor {
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
-    // MARK: Texts of lines
+    // MARK: Texts made of lines
 
-    /// A text of lines: the names of its lines stay, and times by the policy; nil for any other.
+    /// A text made of lines: line names stay, times follow the policy; nil for any other text.
     func lines(_ text: String) -> String? {
         let form = server.lines.first { form in
             form.beginnings.contains(where: text.hasPrefix)
         }
         guard let form else { return nil }
-        // "\r\n" is one Character; lines are taken apart as bytes.
+        // "\r\n" is one Character, so lines are split as bytes.
         return text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { line in
                 let hasReturn = line.last == UInt8(ascii: "\r")
@@ -132,7 +132,7 @@ extension Redactor {
     }
 
     private func line(_ line: String, _ form: ServerWords.Lines) -> String {
-        // The rest of a long line.
+        // The continuation of a long line.
         if line.hasPrefix(" ") || line.hasPrefix("\t") {
             return String(line.prefix(1)) + text(String(line.dropFirst()))
         }
@@ -151,7 +151,7 @@ extension Redactor {
         return new + times.map { basicTime(String($0)) }.joined(separator: ",")
     }
 
-    /// `20261121T120544Z` or a part of it; any other text is one.
+    /// `20261121T120544Z` or a part of it; anything else is replaced as a text.
     private func basicTime(_ text: String) -> String {
         let digits = text.utf8.prefix(8)
         let rest = String(text.dropFirst(8))

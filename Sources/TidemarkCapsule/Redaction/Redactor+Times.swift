@@ -1,4 +1,4 @@
-// Redactor+Times.swift — times in all the ways in which they are written.
+// Redactor+Times.swift — times in all their written forms.
 
 import TidemarkEvents
 
@@ -6,18 +6,19 @@ extension Redactor {
     private var days: Int64 { shift / Self.microsecondsPerDay }
 
     func time(_ time: Timestamp) -> Timestamp {
-        // 0 is what is not known.
+        // 0 stands for an unknown time.
         guard shift != 0, time.rawValue != 0 else { return time }
         let (sum, overflow) = time.rawValue.addingReportingOverflow(shift)
         return overflow ? time : Timestamp(rawValue: sum)
     }
 
-    /// Microseconds since 1970; no other number of a payload is one.
+    /// Microseconds since 1970; no other number in a payload is a time.
     func microseconds(_ value: JSONValue) -> JSONValue? {
         value.int64Value.map { .number(JSONNumber(time(Timestamp(rawValue: $0)).rawValue)) }
     }
 
-    /// Whether a text is a time as servers write versions: RFC 3339, or milliseconds since 1970.
+    /// Whether a text is a time in a form that servers use as a version: RFC 3339, or milliseconds
+    /// since 1970.
     func isTime(_ text: String) -> Bool { isDate(text) || milliseconds(text) != nil }
 
     /// A time of ``isTime(_:)``.
@@ -29,7 +30,7 @@ extension Redactor {
     }
 
     private func milliseconds(_ text: String) -> Int64? {
-        // 2001 to 2100; nobody counts so far for another reason.
+        // 2001 to 2100; numbers of this size hardly mean anything else.
         guard text.utf8.count == 13, let number = Int64(text),
             (1_000_000_000_000..<4_200_000_000_000).contains(number)
         else { return nil }
@@ -40,13 +41,13 @@ extension Redactor {
         DateFormat.iso8601.timestamp(Array("\"\(text)\"".utf8)[...]) != nil
     }
 
-    /// RFC 3339: another date, and whatever follows as it was.
+    /// RFC 3339: the date is shifted, and the rest stays.
     private func dateText(_ text: String) -> String {
         guard shift != 0, let date = Self.civil(text.prefix(10), plus: days) else { return text }
         return date + text.dropFirst(10)
     }
 
-    /// A date of the calendar, so many days later.
+    /// A calendar date, that many days later.
     static func civil(_ text: some StringProtocol, plus days: Int64) -> String? {
         let parts = text.split(separator: "-").map { Int($0) }
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
@@ -55,10 +56,10 @@ extension Redactor {
         return String(time.adding(seconds: days * 86_400).description.prefix(10))
     }
 
-    /// The value of a field with a time; nil where it reads as none.
+    /// The value of a field with a time; nil where it can't be parsed as one.
     func time(_ value: JSONValue, _ format: DateFormat) -> JSONValue? {
         switch (format, value) {
-        // A version that is a time, or a time in another format, is one all the same.
+        // A version that is a time, or a time in another format, is shifted all the same.
         case (_, .string(let text)) where isTime(text): .string(timeText(text))
         case (_, .number(let number)) where milliseconds(number.text) != nil,
             (.milliseconds, .number(let number)):
@@ -69,7 +70,7 @@ extension Redactor {
         }
     }
 
-    /// A number of which only the whole part changes.
+    /// A number with its whole part shifted; the fraction stays.
     private func moved(_ number: JSONNumber, by distance: Int64) -> JSONNumber? {
         guard distance != 0 else { return number }
         let point = number.text.firstIndex(of: ".") ?? number.text.endIndex
@@ -78,7 +79,7 @@ extension Redactor {
         return overflow ? nil : JSONNumber(text: String(sum) + number.text[point...])
     }
 
-    /// A `Date` of HTTP, always in the form that servers send; nil where it is none.
+    /// An HTTP `Date`, always in the form that servers send; nil where it can't be parsed.
     func httpDate(_ text: String) -> String? {
         guard let parsed = HTTPDate.parse(text) else { return nil }
         let time = time(parsed)

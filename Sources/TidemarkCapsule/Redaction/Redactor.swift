@@ -1,5 +1,5 @@
-// Redactor.swift — other values for all values of a capsule, in two rounds: the first one finds out
-// which texts there are, the second one replaces them.
+// Redactor.swift — replaces all values of a capsule, in two passes: the first one collects the
+// texts, the second one replaces them.
 
 import TidemarkEvents
 import TidemarkLog
@@ -7,22 +7,22 @@ import TidemarkStore
 import TidemarkSync
 import TidemarkViews
 
-/// Replaces values by others, the same by the same.
+/// Replaces values; equal values get equal replacements.
 ///
-/// Everything comes by ``text(_:)`` in the end: ids, words, tokens, digits.
+/// Ids, words, tokens and digits all go through ``text(_:)``.
 final class Redactor {
     let policy: Redaction
-    /// The words of the server.
+    /// The server's words.
     let server: ServerWords
     let rules: RedactionRules
     private let key: [UInt8]
     private var texts: RedactionTexts?
     private var found: Set<[UInt8]> = []
-    /// Texts that a field holds that stays.
+    /// Texts in fields whose values stay.
     private var words: Set<[UInt8]>
-    /// What became of bodies, by the digits of their hash.
+    /// The new references of replaced bodies, by the digits of the old hash.
     private var bodies: [[UInt8]: BodyReference] = [:]
-    /// Hashes of redacted bodies, in hexadecimal digits.
+    /// New hashes by old ones, in hexadecimal digits.
     private var digests: [[UInt8]: [UInt8]] = [:]
     let shift: Int64
 
@@ -37,7 +37,7 @@ final class Redactor {
         switch policy.times {
         case .kept: shift = 0
         case .shifted(let days):
-            // Further than any calendar goes, nothing can be shifted.
+            // No calendar reaches further than this.
             guard days.magnitude <= 1_000_000 else {
                 throw RedactionError(.policy, "times can't be shifted by \(days) days")
             }
@@ -45,7 +45,7 @@ final class Redactor {
         }
     }
 
-    /// The first round: whatever `body` has replaced stays as it is, and is noted.
+    /// The first pass: values in `body` stay as they are, and their texts are collected.
     func collect(_ body: () throws -> Void) rethrows {
         try body()
         let taken = words.union(rules.ownNames.map { Array($0.utf8) })
@@ -67,7 +67,7 @@ final class Redactor {
         return texts[bytes] ?? unknown(bytes)
     }
 
-    /// What a text becomes that was not there when texts were collected.
+    /// The replacement of a text that was not collected.
     private func unknown(_ bytes: [UInt8]) -> [UInt8] {
         RedactionTexts([bytes], avoiding: words, key: key)[bytes] ?? []
     }
@@ -76,7 +76,7 @@ final class Redactor {
         String(decoding: self.text(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// A word of ours or of the server stays, any other text does not.
+    /// A word of Tidemark or of the server stays; any other text is replaced.
     func word(_ text: String) -> String {
         let isKnown = RedactionWords.own.contains(text) || server.others.contains(text)
         return isKnown ? text : self.text(text)
@@ -87,13 +87,13 @@ final class Redactor {
         rules.keeps(name: text) ? text : self.text(text)
     }
 
-    /// Keeps a text wherever it stands.
+    /// Keeps a text wherever it occurs.
     func keep(_ text: String) { if texts == nil { words.insert(Array(text.utf8)) } }
 
     func number(_ number: JSONNumber) -> JSONNumber {
         if rules.constants.contains(number.text) { return number }
         let text = Array(number.text.utf8)
-        // Zeros behind the last digit, and the exponent, say the same as before.
+        // Zeros after the last digit and the exponent do not change the value's digits.
         let mantissaEnd = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.endIndex
         var end = mantissaEnd
         if text[..<end].contains(UInt8(ascii: ".")) {
@@ -104,7 +104,8 @@ final class Redactor {
         return JSONNumber(text: String(decoding: new, as: UTF8.self)) ?? number
     }
 
-    /// A version, a cursor, an epoch: times in them are times, everything else is text.
+    /// A version, a cursor, or an epoch: a time in it is treated as a time, everything else as
+    /// text.
     func token(_ bytes: [UInt8]) -> [UInt8] {
         guard let string = String(validating: bytes, as: UTF8.self) else { return text(bytes) }
         if let made = madeVersion(string) { return Array(made.utf8) }
@@ -115,7 +116,7 @@ final class Redactor {
             + [UInt8(ascii: "\"")]
     }
 
-    /// A version that an adapter made of a time and something else; nil for any other.
+    /// A version that an adapter made of a time and something else; nil for any other version.
     private func madeVersion(_ text: String) -> String? {
         guard let form = server.versions else { return nil }
         let parts = text.split(
@@ -131,21 +132,21 @@ final class Redactor {
 
     // MARK: Hashes and bodies
 
-    /// Takes note of what became of a body.
+    /// Notes the replacement of a body.
     func note(_ old: [UInt8], became new: [UInt8]) {
         guard texts != nil else { return }
         let reference = BodyReference(to: old)
         bodies[Array(reference.digits.utf8)] = BodyReference(to: new)
     }
 
-    /// Takes note of what a hash is of something that was replaced.
+    /// Notes the new hash of something that was replaced.
     func note(digest old: [UInt8], became new: [UInt8]) {
         if texts != nil { digests[old] = new }
     }
 
     func bodyReference(_ digits: String) -> BodyReference? { bodies[Array(digits.utf8)] }
 
-    /// A hash of something; where it is not known of what, another one of the same length.
+    /// The new hash; a hash of unknown content becomes another one of the same length.
     func digest(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.isEmpty { return bytes }
         let digits = Array(Hexadecimal.encode(bytes).utf8)
@@ -157,7 +158,8 @@ final class Redactor {
         return Array(SHA256Digest.of(key + bytes).prefix(bytes.count))
     }
 
-    /// An idempotency key: the time that it begins with, and other chance.
+    /// An idempotency key: the time at its beginning is treated as a time, the rest becomes other
+    /// random bytes.
     func idempotencyKey(_ bytes: [UInt8]) -> [UInt8] {
         guard let key = IdempotencyKey(bytes: bytes) else { return digest(bytes) }
         let milliseconds = UInt64(clamping: time(key.madeAt).rawValue / 1000)

@@ -8,8 +8,8 @@
 //   update  PUT    HOME/COLLECTION/NAME   If-Match: ETAG
 //   delete  DELETE HOME/COLLECTION/NAME   If-Match: ETAG
 //
-// CalDAVNames says how ids and names go together, CalDAVItem how an item is a document. There are
-// no times: a version is an ETag, a cursor a token, and both are opaque.
+// CalDAVNames maps ids to names, CalDAVItem maps an item to a document. The server sends no times
+// of change: a version is an ETag, a cursor a token, and both are opaque.
 
 import HTTPTypes
 import Tidemark
@@ -19,7 +19,7 @@ public import TidemarkSync
 /// Speaks to a CalDAV or CardDAV server.
 ///
 /// An entity is `{"id":…,"data":…}` with the item's text. A version is the item's ETag with its
-/// quotes; one that is weak counts as none, since nothing can be replaced or deleted under it.
+/// quotes; a weak ETag counts as none, since it can't be used as a precondition.
 public struct CalDAVAdapter: ServerAdapter {
     /// What the collections hold.
     public enum Content: Sendable, Hashable {
@@ -30,15 +30,15 @@ public struct CalDAVAdapter: ServerAdapter {
     }
 
     let content: Content
-    /// The path of the origin, which stands before every path.
+    /// The path of the origin, which is put before every path.
     private let prefix: String
-    /// The path in which the collections lie, with a slash before and none behind.
+    /// The path of the home, with a slash before and none after.
     private let home: String
 
     /// An adapter for the collections of one home.
     ///
     /// - Parameters:
-    ///   - origin: where the server is: scheme, host and port, and a base path if it has one.
+    ///   - origin: the server's address: scheme, host and port, and a base path if it has one.
     ///   - home: the path below it in which the collections lie, percent-encoded: `/user/`.
     ///   - content: what the collections hold.
     public init(origin: String, home: String, content: Content = .events) {
@@ -50,7 +50,7 @@ public struct CalDAVAdapter: ServerAdapter {
 
     /// Items are fetched fifty at a time, and written one by one.
     ///
-    /// A token may come back with the state that it stands for: Radicale's are hashes of it.
+    /// The same state may have the same token again: Radicale's tokens are hashes of the state.
     public var traits: ServerTraits { ServerTraits(entitiesPerFetchMax: 50, cursorIsState: true) }
 
     /// The request for a call; see the table at the top of the file.
@@ -78,7 +78,7 @@ public struct CalDAVAdapter: ServerAdapter {
         }
     }
 
-    /// Refuses what is no item, and names that a server would read as another address.
+    /// Refuses documents that are no items, and names that a server would read as another address.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
         switch call {
         case .create(_, let id, _) where !names.canCreate(id):
@@ -100,7 +100,8 @@ public struct CalDAVAdapter: ServerAdapter {
         _ collection: CollectionModel, _ id: String, _ document: [UInt8],
         _ precondition: HTTPFields
     ) throws(SyncFailure) -> ServerRequest {
-        // `refusal(of:)` says first what is wrong with a document; this request is never sent.
+        // `refusal(of:)` checks the document first; the request of a document that it refuses is
+        // never sent.
         let item = CalDAVItem.content(of: document, idField: collection.idField)
         var headers = precondition
         headers[.contentType] =
@@ -129,15 +130,15 @@ extension CalDAVAdapter {
     enum Target: Hashable {
         /// The collection that was asked about.
         case collection
-        /// An item of it, by its last part as it stands there.
+        /// An item of it, by the last part of its path as the answer has it.
         case item(Substring)
-        /// A collection in it, or something deeper.
+        /// A collection in it, or something below one.
         case inner
         /// Something else.
         case foreign
     }
 
-    /// What an address names: one with scheme and host, or a path from the root on.
+    /// What an address names; it may have scheme and host, or be a path from the root.
     func target(of href: String, in collection: CollectionModel) -> Target {
         let path =
             href.hasPrefix("/") ? href[...] : href.dropFirst(URLPath.authority(of: href).count)
@@ -155,7 +156,7 @@ extension CalDAVAdapter {
 // MARK: Bodies of reports
 
 extension CalDAVAdapter {
-    /// Namespace, element names: those of calendars, or of address books.
+    /// The XML namespace and element names: those of calendars, or of address books.
     var dialect: (namespace: String, multiget: String, data: String) {
         switch content {
         case .events: ("urn:ietf:params:xml:ns:caldav", "calendar-multiget", "calendar-data")

@@ -35,21 +35,21 @@ extension CalDAVAdapter {
         }
     }
 
-    /// Failures that are not about one item, whatever was asked.
+    /// Failures that any call can have and that are not about one item.
     private static func failure(_ response: HTTPResponse) -> SyncFailure? {
         let status = response.status.code
         return switch status {
-        // What is forbidden is told by the body.
+        // A 403 is told apart by its body.
         case 403: nil
-        // Waiting mends no report that a server does not have.
+        // Trying again later does not help where the server lacks the report.
         case 501: .client(status: 501, "not implemented")
         default: .ofCall(status, response.headerFields)
         }
     }
 
-    /// A success that no such server gives: most likely a page of the network that asks to sign in.
+    /// A success that no CalDAV server sends, most likely the sign-in page of a network.
     ///
-    /// An item begins with BEGIN, what follows a write is nothing or XML of WebDAV.
+    /// An item begins with BEGIN; the answer to a write is empty or XML of WebDAV.
     private static func stranger(
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) -> SyncFailure? {
@@ -64,7 +64,7 @@ extension CalDAVAdapter {
         return .foreign("\(status) with a body that is not of CalDAV")
     }
 
-    /// An answer that is no success and not about an item.
+    /// An answer that is neither a success nor about an item.
     private static func refused(_ status: Int, _ body: [UInt8]) -> SyncFailure {
         status == 403 ? .forbidden : .client(status: status, DAVError(body).words)
     }
@@ -87,7 +87,7 @@ extension CalDAVAdapter {
             records: [], next: nil, cursor: Revision(token), movesCursor: true)
         for response in answer.responses {
             switch target(of: response.href, in: collection) {
-            // The list was cut off; what is left comes after the new token.
+            // The list was cut off; the new token gives the rest.
             case .collection: if response.status == 507 { page.next = token }
             case .inner: break
             case .foreign: throw Self.foreign(response.href)
@@ -108,7 +108,7 @@ extension CalDAVAdapter {
         if response.isGone {
             page.records.append(ServerRecord(id: id, revision: nil, document: nil))
         } else {
-            // What the server says instead of an ETag is asked after when the item is fetched.
+            // Without a strong ETag, the reference has no version, and the item is fetched.
             page.references.append(ServerReference(id: id, revision: response.revision))
         }
     }
@@ -119,7 +119,7 @@ extension CalDAVAdapter {
 
     // MARK: Items
 
-    /// Those of the items that are there; all that were asked for must be named.
+    /// The items that exist; the answer must name all that were asked for.
     private func fetched(
         _ collection: CollectionModel, _ ids: [String], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
@@ -151,7 +151,7 @@ extension CalDAVAdapter {
         return .records(records)
     }
 
-    /// The item that GET gave, or nil when there is none.
+    /// The item that a GET returned; nil when there is none.
     private func alone(
         _ collection: CollectionModel, _ id: String, _ response: HTTPResponse, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerRecord? {
@@ -193,8 +193,8 @@ extension CalDAVAdapter {
         }
         let error = DAVError(body)
         switch status {
-        // Without a condition that the item breaks it is the collection: it may not be written, or
-        // is not there; or it is locked.
+        // An error that names no broken precondition is about the collection: it is read-only,
+        // missing, or locked.
         case 403, 409:
             if error.conditions.allSatisfy({ $0 == "need-privileges" }) {
                 throw Self.refused(status, body)
@@ -206,9 +206,9 @@ extension CalDAVAdapter {
     }
 }
 
-/// Versions as HTTP writes them.
+/// ETags as versions.
 enum ETag {
-    /// The ETag as it is, quotes and all; nil when there is none that a precondition can name.
+    /// The ETag as it is, with its quotes; nil when there is none that a precondition can use.
     static func strong(_ text: String?) -> Revision? {
         guard let text, !text.isEmpty, !text.hasPrefix("W/"), text.utf8.count <= 1024,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -3,15 +3,15 @@
 //   {"id":"tea","data":"BEGIN:VCALENDAR\r\n…"}      the item's text
 //   {"id":"tea","dataBase64":"QkVHSU4…"}            an item that is not UTF-8, verbatim
 //
-// Every line end is CR LF, as RFC 5545 and RFC 6350 demand: XML does not tell one from another, and
-// an item is to be the same whether it came in XML or alone. Nothing else is changed.
+// Every line end becomes CR LF, as RFC 5545 and RFC 6350 demand: XML does not keep line ends apart,
+// and an item must be the same whether it came in XML or alone. Nothing else is changed.
 
 import TidemarkEvents
 
 enum CalDAVItem {
     /// The member with the item's text.
     static let text = "data"
-    /// The member with the bytes of an item that is no text.
+    /// The member with the bytes of an item that is not UTF-8.
     static let bytes = "dataBase64"
 
     /// The document of an item.
@@ -64,7 +64,7 @@ enum CalDAVItem {
     private static let noText =
         "a member \"\(text)\" is needed: the item's text, BEGIN:VCALENDAR or BEGIN:VCARD and so on"
 
-    /// The bytes with each CR, LF or CR LF as CR LF.
+    /// The bytes with CR LF for each CR, LF or CR LF.
     private static func withLineEnds(_ content: [UInt8]) -> [UInt8] {
         let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
         var result: [UInt8] = []

@@ -1,22 +1,22 @@
-// CalDAVNames.swift — how the ids of entities and the addresses of a server's items are one to one.
+// CalDAVNames.swift — maps the ids of entities one to one to the addresses of a server's items.
 //
-// The name of an item is the last part of its address, with its percent-encoding removed. Servers
-// and other clients choose names freely, mostly UID.ics; an id says them all:
+// The name of an item is the last part of its address, percent-decoded. Servers and other clients
+// choose names freely, mostly UID.ics; every name has an id:
 //
 //   id           name          when
 //   tea          tea.ics       the usual: the id and the suffix
 //   =tea.txt     tea.txt       without the suffix
-//   ==tea.ics    =tea.ics      what would look like one of the other forms
-//   %FF.ics      (FF hex).ics  no text, or with control characters: percent-encoded
+//   ==tea.ics    =tea.ics      a name that would look like one of the other forms
+//   %FF.ics      (FF hex).ics  not UTF-8, or with control characters: percent-encoded
 
 import TidemarkEvents
 
 /// Names of items in a collection.
 struct CalDAVNames {
-    /// What usual names end in: `.ics` or `.vcf`.
+    /// The suffix of usual names: `.ics` or `.vcf`.
     var suffix: String
 
-    /// The id of the item of an address's last part; nil when it would be too long to be one.
+    /// The id of an item, by the last part of its address; nil when the id would be too long.
     func id(ofComponent component: some StringProtocol) -> String? {
         let bytes = URLPath.unescape(component)
         let isMarked = bytes.first == UInt8(ascii: "=") || bytes.first == UInt8(ascii: "%")
@@ -29,7 +29,7 @@ struct CalDAVNames {
         return forms.lazy.compactMap { $0 }.first { EntityKey("c", $0).isValid }
     }
 
-    /// The last part of the address of an id's item, percent-encoded.
+    /// The last part of the address of an item with this id, percent-encoded.
     func component(of id: String) -> String {
         switch id.utf8.first {
         case UInt8(ascii: "="): URLPath.escape(id.utf8.dropFirst())
@@ -38,8 +38,8 @@ struct CalDAVNames {
         }
     }
 
-    /// Whether an item may be made under the id: a server would name it so again, and reads its
-    /// address as that of one item of the collection.
+    /// Whether an item may be created under the id: its name maps back to the same id, and its
+    /// address names one item of the collection.
     func canCreate(_ id: String) -> Bool {
         let component = component(of: id)
         guard !component.isEmpty, component != ".", component != ".." else { return false }
@@ -47,7 +47,7 @@ struct CalDAVNames {
         return self.id(ofComponent: component).map { Array($0.utf8) } == Array(id.utf8)
     }
 
-    /// The parts of an address's path, without percent-encoding.
+    /// The parts of a path, percent-decoded.
     static func parts(ofPath path: Substring) -> [[UInt8]] {
         path.split(separator: "/").map { URLPath.unescape($0) }
     }

@@ -3,7 +3,7 @@
 public import TidemarkSync
 
 extension CalDAVAdapter {
-    /// No header field is kept; items keep the names of their properties.
+    /// No header field is kept; items keep their property names.
     public var words: ServerWords { Self.words }
 
     static let words = ServerWords(

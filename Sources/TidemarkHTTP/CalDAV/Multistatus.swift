@@ -5,26 +5,26 @@ import TidemarkSync
 
 private let dav = "DAV:"
 
-/// A multistatus: what is said of each of several addresses.
+/// A multistatus body: one response for each of several addresses.
 struct Multistatus {
     /// The token of a sync-collection report.
     var syncToken: String?
-    /// In the server's order.
+    /// The responses, in the server's order.
     var responses: [Response] = []
 
-    /// What is said of one address.
+    /// The response for one address.
     struct Response {
-        /// The address as it stands there.
+        /// The address as the server wrote it.
         var href: String
         /// The status of the address itself, where it has one.
         var status: Int?
         /// The properties that were found.
         var properties: XMLTree?
 
-        /// Whether there is no such thing; a property that is missing does not say so.
+        /// Whether the resource does not exist; a missing property alone does not say so.
         var isGone: Bool { properties == nil && (status == 404 || status == 410) }
 
-        /// Its version, where it is one that a precondition can name.
+        /// Its version, where it is one that a precondition can use.
         var revision: Revision? {
             ETag.strong(properties?.first("getetag", in: dav)?.text.trimmed)
         }
@@ -65,16 +65,16 @@ struct Multistatus {
     }
 }
 
-/// What the body of a refusal says; lenient, since any server or proxy may have written it.
+/// The body of a refusal; read leniently, since any server or proxy may have written it.
 struct DAVError {
-    /// The conditions that were broken, by name; none where the body is no error of WebDAV.
+    /// The names of the preconditions that failed; none where the body is no WebDAV error.
     var conditions: [String] = []
-    /// The server's words, in a line or so.
+    /// The server's message, in about a line.
     var words: String
 
     init(_ body: [UInt8]) {
         if let root = try? XMLReader.read(body), root.is("error", in: dav) {
-            // Some servers say more in elements of their own.
+            // Some servers add elements of their own.
             let known = [dav, "urn:ietf:params:xml:ns:caldav", "urn:ietf:params:xml:ns:carddav"]
             conditions = root.children.filter { known.contains($0.namespace) }.map(\.name)
             let texts = root.children.map(\.text.trimmed).filter { !$0.isEmpty }

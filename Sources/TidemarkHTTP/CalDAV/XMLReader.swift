@@ -1,29 +1,29 @@
 // XMLReader.swift — reads XML 1.0 with namespaces, as far as answers of servers need it.
 //
-// Strict: what is not well-formed is refused, and so are document types (and with them entities of
-// a document's own), other encodings than UTF-8, and documents that are too deep or too large.
+// Strict: XML that is not well-formed is refused, and so are document types (and with them custom
+// entities), encodings other than UTF-8, and documents that are too deep or too large.
 //
-// The platform's parser is not used: on Linux it ends the process at an element's name that is not
-// UTF-8, takes a document that is cut off for whole, and needs a system library that newer systems
-// don't have.
+// The platform's parser is not used: on Linux it ends the process at an element name that is not
+// UTF-8, accepts a document that is cut off, and needs a system library that newer systems don't
+// have.
 
 import TidemarkSync
 
-/// Goes through a document once, without recursion.
+/// Reads a document in one pass, without recursion.
 struct XMLReader {
-    /// How deep elements may lie in each other.
+    /// How deep elements may be nested.
     static let depthMax = 64
-    /// How many elements a document may have, and how many attributes one of them.
+    /// How many elements a document may have, and how many attributes an element.
     static let elementsMax = 2_000_000
     static let attributesMax = 64
 
-    /// An element whose end has not come yet.
+    /// An element whose end tag has not come yet.
     private struct Open {
         var tree: XMLTree
-        /// The name as it is written, to be found again at the end.
+        /// The name as written, to be compared with the end tag.
         var written: ArraySlice<UInt8>
         var text: [UInt8] = []
-        /// How many prefixes were known outside.
+        /// How many prefixes were declared outside of the element.
         var outerPrefixes: Int
     }
 
@@ -38,7 +38,7 @@ struct XMLReader {
 
     /// Reads a document.
     ///
-    /// - Throws: `malformed`, saying what is wrong, and at which byte.
+    /// - Throws: `malformed`, with the problem and the byte at which it is.
     static func read(_ bytes: [UInt8]) throws(SyncFailure) -> XMLTree {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw .malformed("XML that is not UTF-8")
@@ -100,9 +100,9 @@ struct XMLReader {
         if isClosed { close() }
     }
 
-    /// Reads up to the end of a start tag.
+    /// Reads the attributes up to the end of a start tag.
     ///
-    /// - Returns: whether the element ends there, too.
+    /// - Returns: whether the element is empty and ends there.
     private mutating func attributes() throws(SyncFailure) -> Bool {
         var names: [ArraySlice<UInt8>] = []
         while true {
@@ -195,7 +195,7 @@ struct XMLReader {
         open[open.count - 1].text += plain
     }
 
-    /// Text as it is meant: references replaced, and each line end as LF.
+    /// Decoded text: references replaced, and each line end as LF.
     private func decoded(
         _ text: ArraySlice<UInt8>, withReferences: Bool = true
     ) throws(SyncFailure) -> [UInt8] {
@@ -249,7 +249,7 @@ struct XMLReader {
         index < bytes.count && fits(bytes[index])
     }
 
-    /// What stands from so many bytes on up to the word, which is passed as well.
+    /// The bytes after the next `count` bytes up to the word; both are passed.
     private mutating func passed(
         _ word: String, after count: Int
     ) throws(SyncFailure) -> ArraySlice<UInt8> {

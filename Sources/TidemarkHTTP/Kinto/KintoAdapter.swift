@@ -3,8 +3,8 @@
 //   describe  GET …/collections?_fields=last_modified
 //   list    GET    …/records?_since="R"&_limit=N   next page: Next-Page
 //                                                  next cursor: the first page's ETag
-//   fetch   GET    …/records?in_id="ID",…          what a list names as a tombstone, and may be a
-//                                                  record; of many …/records?deleted=true
+//   fetch   GET    …/records?in_id="ID",…          what a list shows as a tombstone, and may be a
+//                                                  record; for many ids …/records?deleted=true
 //   read    GET    …/records/ID
 //   create  PUT    …/records/ID   If-None-Match: *
 //   update  PUT    …/records/ID   If-Match: "R"
@@ -18,17 +18,16 @@ public import TidemarkSync
 
 /// Speaks to a Kinto server.
 ///
-/// A version is the number of `last_modified`, taken as opaque.
+/// A version is the number in `last_modified`, treated as opaque.
 public struct KintoAdapter: ServerAdapter {
     private let base: String
     private let version: String
-    /// Whether it is the personal bucket, which the server knows by another id as well.
+    /// Whether it is the user's personal bucket, which also has another id on the server.
     private let isPersonal: Bool
 
-    /// It describes collections and takes several writes at once; 25 is what a server takes unless
-    /// it is told otherwise.
+    /// It describes collections and takes several writes at once; a server takes 25 by default.
     ///
-    /// However many tombstones a list names, one request tells which of them are records.
+    /// One request finds out which of any number of tombstones are records.
     public var traits: ServerTraits {
         ServerTraits(
             describesCollections: true, entitiesPerFetchMax: 10_000, writesPerRequestMax: 25)
@@ -37,7 +36,7 @@ public struct KintoAdapter: ServerAdapter {
     /// An adapter for one bucket.
     ///
     /// - Parameters:
-    ///   - origin: where the server is: scheme, host and port, and a base path if it has one. The
+    ///   - origin: the server's address: scheme, host and port, and a base path if it has one. The
     ///     API's version (`/v1`) is added unless it is there.
     ///   - bucket: the bucket that holds the collections; `default` is the user's own.
     public init(origin: String, bucket: String) {
@@ -48,7 +47,7 @@ public struct KintoAdapter: ServerAdapter {
         base = "\(version)/buckets/\(URLPath.escape(bucket.utf8))/collections/"
     }
 
-    /// The path of the origin, which stands before every path.
+    /// The path of the origin, which is put before every path.
     private let prefix: String
 
     /// The request for a call; see the table at the top of the file.
@@ -65,7 +64,7 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(method: .get, path: records + (try query(of: page, below: place)))
         case .list(_, let after, nil):
             let after = after.map { Self.strong($0.description) }
-            // From 0 on, deletions are listed as well: a first list may follow one that was cut
+            // From 0 on, deletions are listed as well: a first list may continue one that was cut
             // off.
             var query = ["_since=" + URLPath.escape((after ?? "0").utf8)]
             if let size = collection.pageSize { query.append("_limit=\(size)") }
@@ -90,10 +89,11 @@ public struct KintoAdapter: ServerAdapter {
         }
     }
 
-    /// Refuses to create what has no id that Kinto allows: a letter or digit of ASCII, then also
-    /// `-` and `_`.
+    /// Refuses to create a record whose id Kinto does not allow: an ASCII letter or digit, followed
+    /// by letters, digits, `-` and `_`.
     ///
-    /// A server reads others as another address (`a/`, `..`), and does not say whether they exist.
+    /// A server reads other ids as another address (`a/`, `..`), and does not say whether the
+    /// record exists.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
         guard case .create(_, let id, _) = call, !KintoID.isValid(id) else { return nil }
         return ServerRefusal(
@@ -135,8 +135,8 @@ public struct KintoAdapter: ServerAdapter {
 
     /// The query of a Next-Page address, with its question mark.
     ///
-    /// It is asked for at our own origin and path: behind a proxy the server may know itself by
-    /// another name, and it names the personal bucket by the id that `default` stands for.
+    /// The page is requested at the adapter's own origin and path: behind a proxy, the server may
+    /// have another name for itself, and it uses the id that `default` stands for.
     private func query(of address: String, below place: String) throws(SyncFailure) -> Substring {
         let path = address.dropFirst(URLPath.authority(of: address).count)
         let own = path.dropPrefix("\(prefix)\(base)\(place)")
@@ -146,7 +146,7 @@ public struct KintoAdapter: ServerAdapter {
         throw .malformed("the next page is none of this bucket's collection: \(address)")
     }
 
-    /// What follows the path of a list in whatever bucket.
+    /// The rest of the path after a list in any bucket.
     private func personal(_ path: Substring, _ place: String) -> Substring? {
         guard let inside = path.dropPrefix("\(prefix)\(version)/buckets/") else { return nil }
         let id = inside.prefix { $0 != "/" }
@@ -154,23 +154,23 @@ public struct KintoAdapter: ServerAdapter {
         return inside.dropFirst(id.count).dropPrefix("/collections/\(place)")
     }
 
-    /// The cursor of an ETag, which a proxy that compresses makes a weak one.
+    /// The cursor of an ETag; a compressing proxy makes the ETag weak.
     static func strong(_ tag: String) -> String {
         tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
     }
 
-    /// The query for those of some records that are there, among others perhaps.
+    /// The query for the records among some ids; the answer may hold other records, too.
     ///
-    /// A list without `_since` has no tombstones. An address has no room for very many ids: they
-    /// are asked for by the field that makes them look like tombstones.
+    /// A list without `_since` has no tombstones. Very many ids don't fit into an address: then the
+    /// query asks for all records with the field that makes them look like tombstones.
     private static func filter(_ ids: [String]) -> String {
-        // In quotes, since one of digits alone would be taken for a number.
+        // In quotes, since an id of digits alone would be read as a number.
         let list = ids.map { "%22\($0)%22" }.joined(separator: ",")
         let isShort = list.utf8.count <= idsBytesMax && ids.allSatisfy { KintoID.isValid($0) }
         return isShort ? "in_id=\(list)" : "deleted=true"
     }
 
-    /// Some servers take an address of no more than four thousand bytes; fifty UUIDs have room.
+    /// Some servers limit an address to four thousand bytes; fifty UUIDs fit.
     private static let idsBytesMax = 2400
 }
 
@@ -180,9 +180,9 @@ extension Substring {
     }
 }
 
-/// What a Kinto server takes as an id.
+/// The ids that a Kinto server accepts.
 private enum KintoID {
-    /// Whether the text is an id by the rule that every Kinto has unless it is told another one.
+    /// Whether the text is an id by Kinto's default rule.
     static func isValid(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "_")
         else { return false }

@@ -20,7 +20,7 @@ extension KintoAdapter {
         }
     }
 
-    /// What a status, once it is no failure of the whole call, and a body mean.
+    /// What a status and a body mean, once the call as a whole has not failed.
     private static func answer(
         to call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
@@ -45,14 +45,14 @@ extension KintoAdapter {
         return .failure(.client(status: status, message(body)))
     }
 
-    /// Failures that are not about one record, whatever was asked.
+    /// Failures that any call can have and that are not about one record.
     private static func failure(
         _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
     ) -> SyncFailure? {
         let status = response.status.code
         if status == 304 { return nil }
         if let failure = failure(call, status, response.headerFields) { return failure }
-        // What a machine in between refuses for its size is refused, whoever says so.
+        // A proxy's refusal for size counts as a refusal, whoever sent it.
         guard !isKintos(body), ![413, 414, 431].contains(status) else { return nil }
         return .foreign("\(status) without a JSON object in it")
     }
@@ -80,8 +80,9 @@ extension KintoAdapter {
 
     /// The outcomes of a batch's writes.
     ///
-    /// A 409 in it, or a failure of the server, means that its own transaction may have failed:
-    /// what it says of the others may have been undone, so that all of it is undecided.
+    /// A 409 or a failure of the server for one write means that the server's transaction may have
+    /// failed. The other writes may then have been undone, so the outcome of the whole batch is not
+    /// known.
     private static func batched(
         _ calls: [ServerCall], _ status: Int, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
@@ -95,7 +96,7 @@ extension KintoAdapter {
         }
         var answers: [BatchedAnswer] = []
         for (call, range) in zip(calls, ranges) {
-            // A record in it that can't be read is no word on the others.
+            // A record that can't be read says nothing of the other writes.
             let part = Array(body[range])
             guard
                 let status = JSON.value("status", of: part)?.int64Value
@@ -109,7 +110,7 @@ extension KintoAdapter {
             if let failure = failure(call, status, [:]) {
                 answer = .failure(failure)
             } else {
-                // What one of them says that can't be understood is no word on the others.
+                // An answer that can't be understood says nothing of the other writes.
                 do throws(SyncFailure) {
                     answer = try Self.answer(to: call, status, [:], own)
                 } catch {
@@ -186,7 +187,7 @@ extension KintoAdapter {
         JSON.value("id", of: record)?.stringValue
     }
 
-    /// Those of some records that are there; all that the list names are.
+    /// The records that exist among some ids; every record of the list exists.
     private static func fetched(
         _ ids: [String], _ headers: HTTPFields, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerAnswer {
@@ -197,21 +198,21 @@ extension KintoAdapter {
         var records: [ServerRecord] = []
         for range in try elements(of: body) {
             let bytes = Array(body[range])
-            // They may be among others, which nobody asked for.
+            // The list may also hold records that were not asked for.
             if let id = id(in: bytes), !asked.contains(ExactString(id)) { continue }
             records.append(try record(verbatim: bytes))
         }
         return .records(records)
     }
 
-    /// Whether a 400 is about where a list was to go on: a cursor that the server can't read, from
-    /// before it was replaced perhaps, or one of its pages.
+    /// Whether a 400 is about where the list was to go on: a page, or a cursor that the server
+    /// can't read, perhaps because the server was replaced.
     private static func isAboutCursor(_ body: [UInt8]) -> Bool {
         guard let document = try? JSONDocument(parsing: body),
             document.value("errno")?.int64Value == 107
         else { return false }
         let names = document.value("details")?.array?.map { $0["name"]?.stringValue ?? "" } ?? []
-        // What is wrong with a token is told without a name.
+        // An error about a page's token names no parameter.
         return names.allSatisfy { ["", "_since", "_token", "If-None-Match"].contains($0) }
     }
 
@@ -221,20 +222,20 @@ extension KintoAdapter {
         switch status {
         case 200, 201:
             var record = try record(body)
-            // By its fields alone a record may look like a tombstone.
+            // By its fields alone, a record may look like a tombstone.
             guard case .delete = call else { return .record(record) }
             record.isDeleted = true
             return .deleted(record)
         case 412: return rival(body).map { .conflict($0) } ?? .conflictUnknown
         case 404 where isAboutRecord(body): return .absent
-        // The collection or the bucket is not there: no fault of the record's.
+        // The collection or the bucket does not exist: the record is not at fault.
         case 404: throw .client(status: status, message(body))
         case 400..<500: return .refused(ServerRefusal(status: status, message: message(body)))
         default: throw .malformed("status \(status) to a write")
         }
     }
 
-    /// The record of `{"data":{…}}`.
+    /// The record in `{"data":{…}}`.
     private static func record(_ body: [UInt8]) throws(SyncFailure) -> ServerRecord {
         let data: [UInt8]?
         do {
@@ -248,16 +249,16 @@ extension KintoAdapter {
         try element(bytes).record
     }
 
-    /// A record, and whether it may be a tombstone as well.
+    /// A record, and whether it may be a tombstone instead.
     ///
-    /// A record of nothing but `"deleted": true` looks just like one: a list of changes only names
-    /// such a one, and a list without `_since` tells.
+    /// A record with nothing but `"deleted": true` looks just like a tombstone. A list of changes
+    /// then only gives a reference to it; a list without `_since` tells the two apart.
     private static func element(
         _ bytes: [UInt8]
     ) throws(SyncFailure) -> (record: ServerRecord, isLikeTombstone: Bool) {
         let document: JSONDocument
         do {
-            // Answers about one record have it two levels down.
+            // An answer about one record nests it two levels deep.
             document = try JSONDocument(parsing: bytes, within: 2)
         } catch { throw .malformed("a record: \(error)") }
         guard let id = document.value("id")?.stringValue, !id.isEmpty,
@@ -272,8 +273,7 @@ extension KintoAdapter {
         return (record, document.keys.count == 3 && document.value("deleted") == .bool(true))
     }
 
-    /// The record that a 412 names as the one that is there; nil where it names none that can be
-    /// read.
+    /// The existing record that a 412 contains; nil where it contains none that can be read.
     private static func rival(_ body: [UInt8]) -> ServerRecord? {
         guard let document = try? JSONDocument(parsing: body),
             let details = document.rawValue("details"),

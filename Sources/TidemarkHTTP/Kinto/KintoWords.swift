@@ -4,8 +4,7 @@
 public import TidemarkSync
 
 extension KintoAdapter {
-    /// `Alert` announces the end of an API before it comes; `Backoff` and `Next-Page` are kept, as
-    /// well.
+    /// `Alert` announces the end of an API in advance; `Backoff` and `Next-Page` are kept, too.
     public var words: ServerWords { Self.words }
 
     static let words = ServerWords(
@@ -18,10 +17,10 @@ extension KintoAdapter {
             "_sort": .version, "_token": .version, "deleted": .flag, "in_id": .ids,
         ],
         members: members,
-        // The user's own bucket is everybody's by that name.
+        // The name of the personal bucket is the same for all users.
         constants: ["buckets": ["default"], "bucket": ["default"]])
 
-    /// How members are called in requests, answers and records.
+    /// The names of members in requests, answers and records.
     private static let members: [String: ServerWords.Member] = {
         let names = [
             "body", "bucket", "collection", "collections", "defaults", "deleted", "description",

@@ -10,8 +10,9 @@
 //            POST   /api/v9/me/preferences
 //   delete   DELETE /api/v9/workspaces/W/TYPE/ID
 //
-// There are no pages, no versions and no preconditions. A creation and an update find their
-// workspace in the body; a deletion has none, so the version that is made of `at` names it, too.
+// There are no pages, no versions and no preconditions. The body of a creation or an update names
+// the workspace. A deletion has no body, so the version that is made of `at` also holds the
+// workspace.
 
 import HTTPTypes
 import Tidemark
@@ -20,10 +21,10 @@ public import TidemarkSync
 
 /// Speaks to Toggl.
 ///
-/// It knows the collections of `SyncModel.toggl`. What it can't ask for is a failure `client`; what
-/// it can't write is refused unsent.
+/// It knows the collections of `SyncModel.toggl`. A read that it can't make is a failure `client`;
+/// a write that it can't make is refused unsent.
 public struct TogglAdapter: ServerAdapter {
-    /// An adapter; it has nothing to be told.
+    /// An adapter; it needs no parameters.
     public init() {}
 
     /// The request for a call; see the table at the top of the file.
@@ -67,7 +68,7 @@ public struct TogglAdapter: ServerAdapter {
 
     // MARK: Reading
 
-    /// Whole seconds since 1970, rounded down: better something twice than not at all.
+    /// A time in whole seconds since 1970, rounded down so that no change is missed.
     private static func query(since: Revision?) throws(SyncFailure) -> String {
         guard let since else { return "" }
         let text = Array("\"\(since)\"".utf8)
@@ -82,7 +83,7 @@ public struct TogglAdapter: ServerAdapter {
         URLPath.escape(DateFormat.iso8601.encoded(time).dropFirst().dropLast())
     }
 
-    /// The reports' search, which also finds projects that are archived.
+    /// A search of the reports API, which also finds archived projects.
     private static func search(
         _ ids: [String], _ workspace: String
     ) throws(SyncFailure) -> ServerRequest {

@@ -1,10 +1,10 @@
 // TogglAnswers.swift — what Toggl's answers mean.
 //
 //   status          to a list or a read      to a write of one entity
-//   2xx             what was asked for       taken
+//   2xx             what was asked for       done
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
 //   403             forbidden                refused
-//   404             absent, of one           refused; absent, of a deletion
+//   404             absent, of one entity    refused; absent, of a deletion
 //   4xx otherwise   client                   refused
 
 public import HTTPTypes
@@ -26,7 +26,7 @@ extension TogglAdapter {
         }
     }
 
-    /// Failures that are not about one entity, whatever was asked.
+    /// Failures that any call can have and that are not about one entity.
     private static func failure(
         _ call: ServerCall, _ response: HTTPResponse, _ body: [UInt8]
     ) -> SyncFailure? {
@@ -40,7 +40,7 @@ extension TogglAdapter {
         }
     }
 
-    /// A status from 400 to 499 that is about what was asked.
+    /// A status from 400 to 499 that is about the entity or the list that was asked for.
     private static func refused(
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) -> ServerAnswer {
@@ -66,7 +66,7 @@ extension TogglAdapter {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _):
             return .page(try page(collection, body))
         case .refetch(let collection, _, _):
-            // What can't be read is asked for another time.
+            // A record that can't be read is asked for again another time.
             return .records(try page(collection, body).records)
         case .create(let collection, _, _):
             return said(try record(collection, body))
@@ -117,7 +117,7 @@ extension TogglAdapter {
         return page
     }
 
-    /// An entity, its bytes verbatim; one that has `server_deleted_at` is gone.
+    /// An entity, its bytes verbatim; one with `server_deleted_at` is deleted.
     private static func record(
         _ collection: CollectionModel, _ bytes: [UInt8]
     ) throws(SyncFailure) -> ServerRecord {
@@ -125,7 +125,7 @@ extension TogglAdapter {
         do { document = try JSONDocument(parsing: bytes) } catch {
             throw .malformed("a record: \(error)")
         }
-        // Preferences have no id of their own.
+        // Preferences have no id field.
         let isNamed = try TogglType.known(collection) != .preferences
         let id =
             isNamed ? document.value(collection.idField)?.idText : TogglType.preferences.rawValue
@@ -150,7 +150,7 @@ extension TogglAdapter {
         body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    /// The server's words, plain or as a JSON text, on one line: at most 200 characters.
+    /// The server's message, plain or from a JSON string, on one line: at most 200 characters.
     private static func message(_ body: [UInt8]) -> String {
         guard !isMarkup(body) else { return "" }
         let text =

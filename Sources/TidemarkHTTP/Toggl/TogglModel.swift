@@ -9,7 +9,7 @@ extension SyncModel {
     /// Toggl's workspaces, user, features, preferences, tags, clients, projects, tasks and time
     /// entries, in the order in which they are persisted.
     ///
-    /// Whoever wants something else changes the value: `model["time_entries"]` is a part of it.
+    /// To sync something else, change the value: `model["time_entries"]` is a part of it.
     public static var toggl: SyncModel {
         SyncModel(
             name: "toggl",
@@ -92,7 +92,7 @@ extension SyncModel {
         rivals: RivalRule(whileNull: "duration", start: "start"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))
 
-    /// A collection whose entities belong to a workspace and are listed by what changed.
+    /// A collection whose entities belong to a workspace and whose changes can be listed.
     private static func owned(
         _ name: CollectionName, references: [Reference] = [], nullable: [String] = [],
         pushes: [PushOperation], listedAfter: CollectionName, placeholder: PlaceholderRule? = nil

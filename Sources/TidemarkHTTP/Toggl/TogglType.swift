@@ -1,4 +1,4 @@
-// TogglType.swift — the kinds of entities that Toggl has, and where they are.
+// TogglType.swift — Toggl's kinds of entities, and their paths.
 
 import TidemarkEvents
 import TidemarkSync
@@ -9,7 +9,7 @@ enum TogglType: String {
     case features = "workspace_features"
     case timeEntries = "time_entries"
 
-    /// What every path begins with.
+    /// The beginning of every path.
     static let base = "/api/v9"
 
     /// The kind of a collection's entities.
@@ -22,7 +22,7 @@ enum TogglType: String {
         return type
     }
 
-    /// Where all of them are listed.
+    /// The path of the list of all of them.
     var listPath: String {
         switch self {
         case .user: Self.base + "/me"
@@ -31,10 +31,10 @@ enum TogglType: String {
         }
     }
 
-    /// Whether there is just one of them, so that a list is the entity itself.
+    /// Whether there is only one of them, so that a list returns the entity itself.
     var isSingle: Bool { self == .user || self == .preferences }
 
-    /// Where one of them is read; nil where it is only listed.
+    /// The path to read one of them; nil where it can only be listed.
     func readPath(_ id: String) -> String? {
         switch self {
         case .timeEntries: listPath + "/" + URLPath.escape(id.utf8)
@@ -44,9 +44,9 @@ enum TogglType: String {
         }
     }
 
-    /// Where those of a workspace are written.
+    /// The path to write those of a workspace.
     ///
-    /// - Throws: a failure `client` when there is no such place, with words for a person.
+    /// - Throws: a failure `client` when there is no such path, with a message for a person.
     func path(in workspace: String?, _ verb: String) throws(SyncFailure) -> String {
         switch self {
         case .tags, .clients, .projects, .timeEntries: break
@@ -60,12 +60,12 @@ enum TogglType: String {
     }
 }
 
-/// What stands for a version where the server has none: `AT@WORKSPACE`, each part only where the
+/// The version of an entity, where the server has none: `AT@WORKSPACE`, each part only where the
 /// document has it.
 enum TogglRevision {
-    /// What stands between the two.
+    /// The separator between time and workspace.
     static let separator: Character = "@"
-    /// What stands for a time that the document has not.
+    /// The text for a time that the document lacks.
     static let unknownTime = "-"
 
     /// The version of a document.
@@ -75,7 +75,7 @@ enum TogglRevision {
         return Revision(time + (workspace.map { "\(separator)\($0)" } ?? ""))
     }
 
-    /// The workspace that a version names.
+    /// The workspace in a version.
     static func workspace(of revision: Revision) -> String? {
         let parts = revision.description.split(
             separator: separator, omittingEmptySubsequences: false)

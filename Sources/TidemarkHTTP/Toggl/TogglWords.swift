@@ -3,7 +3,7 @@
 public import TidemarkSync
 
 extension TogglAdapter {
-    /// No header field is kept; a version that is made of a time and a workspace keeps its form.
+    /// No header field is kept; a version made of a time and a workspace keeps its form.
     public var words: ServerWords { Self.words }
 
     static let words = ServerWords(

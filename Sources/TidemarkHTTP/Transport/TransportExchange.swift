@@ -1,4 +1,4 @@
-// TransportExchange.swift — one request on its way: whoever ends it first decides the outcome.
+// TransportExchange.swift — one request in flight: the first ending decides the outcome.
 //
 // The session's delegate, the deadline's timer and the cancelling task all report here, from any
 // thread. After the first ending everything else is ignored.
@@ -30,7 +30,8 @@ package final class TransportExchange: @unchecked Sendable {
         self.limits = limits
     }
 
-    /// Registers who waits; false when the exchange has ended already and nothing is to be sent.
+    /// Registers the waiting caller; false when the exchange has already ended and nothing is to be
+    /// sent.
     package func start(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
         let ended: Outcome? = lock.withLock {
             if outcome == nil { self.continuation = continuation }
@@ -81,7 +82,7 @@ package final class TransportExchange: @unchecked Sendable {
         }
     }
 
-    /// Ends the exchange with what the platform reports as the whole answer.
+    /// Ends the exchange when the platform reports the answer as complete.
     package func complete(head last: HTTPResponse?) {
         settle {
             guard let head = head ?? last else {
@@ -104,15 +105,15 @@ package final class TransportExchange: @unchecked Sendable {
     /// Ends the exchange with the platform's error.
     package func fail(platformCode: Int, detail: String, bodyBytesSent: Int64) {
         settle {
-            // A hop before this one arrived, or the body was on its way: then the request may have
-            // been seen, whatever the last connection attempt came to.
+            // After a redirect, or once some of the body was sent, the request may have arrived,
+            // whatever the last connection attempt reported.
             let sent = redirects > 0 || bodyBytesSent > 0
             let code = TransportFailures.code(platformCode, sent: sent)
             return .failure(TransportError(code, detail: detail))
         }
     }
 
-    /// Ends the exchange for a reason of our own: the deadline or cancellation.
+    /// Ends the exchange from this side: because of the deadline or cancellation.
     package func fail(_ error: TransportError) {
         settle { .failure(error) }
     }

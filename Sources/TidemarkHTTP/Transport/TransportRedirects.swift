@@ -1,7 +1,7 @@
-// TransportRedirects.swift — where a server may send the client: to its own origin, for reads.
+// TransportRedirects.swift — where a redirect may lead: within the same origin, for reads only.
 //
-// The target is worked out here and not by the platform: on Linux a relative target loses its
-// percent-encodings, and every header field, `Authorization` too, goes to any host.
+// The target is resolved here and not by the platform: on Linux, a relative target loses its
+// percent-encodings, and every header field, including `Authorization`, is sent to any host.
 
 package import Foundation
 package import HTTPTypes
@@ -12,17 +12,17 @@ package enum TransportRedirects {
     /// How many redirects one request follows.
     package static let followedMax = 5
 
-    /// Whether `head` sends the client elsewhere.
+    /// Whether `head` is a redirect.
     package static func isRedirect(_ head: HTTPResponse) -> Bool {
         [301, 302, 303, 305, 307, 308].contains(head.status.code)
             && head.headerFields[.location] != nil
     }
 
-    /// The URL to go to next.
+    /// The target of a redirect.
     ///
     /// - Parameters:
     ///   - location: the answer's `Location`, absolute or relative to `url`.
-    ///   - url: where the answer came from.
+    ///   - url: the URL that was answered.
     ///   - method: the request's method; only GET and HEAD are redirected.
     ///   - followed: how many redirects were followed before this one.
     /// - Throws: ``TransportError`` with `redirectRefused`.
@@ -44,7 +44,7 @@ package enum TransportRedirects {
         TransportError(.redirectRefused, detail: detail)
     }
 
-    /// Scheme, host and port, in the form in which they are compared.
+    /// Scheme, host and port in a comparable form.
     private struct Origin: Equatable {
         let scheme: String
         let host: String

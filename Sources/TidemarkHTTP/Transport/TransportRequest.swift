@@ -1,7 +1,8 @@
-// TransportRequest.swift — which requests may be sent, and how long their answers must be.
+// TransportRequest.swift — checks which requests may be sent, and how long their answers must be.
 //
-// Platforms quietly tidy URLs: they remove dot segments, so that `/records/..` becomes `/`, and
-// encode what is not allowed. A request whose path would change on the way is refused instead.
+// Platforms silently normalise URLs: they remove dot segments, so that `/records/..` becomes `/`,
+// and encode characters that are not allowed. A request whose path would change this way is
+// refused.
 
 package import Dispatch
 package import Foundation
@@ -32,14 +33,15 @@ package enum TransportRequest {
         return url
     }
 
-    /// The body lengths in bytes that the answer's head announces, nil for what is no number.
+    /// The body lengths in bytes that the answer's head announces; nil for one that is no number.
     ///
-    /// An encoded body has another length after decoding, so only identity answers announce any.
+    /// A decoded body has another length than the encoded one, so only identity answers announce
+    /// any.
     package static func bodyLengths(
         of head: HTTPResponse, to method: HTTPRequest.Method
     ) -> [Int?] {
         if method == .head || head.status.code == 204 { return [] }
-        // 304 has no body; Linux drops that of its neighbours when they have no target to go to.
+        // 304 has no body; Linux drops the bodies of other redirects that have no target.
         if (301...308).contains(head.status.code) { return [] }
         guard head.headerFields[.transferEncoding] == nil else { return [] }
         let encoding = head.headerFields[.contentEncoding]?.lowercased() ?? "identity"

@@ -1,6 +1,6 @@
 // URLPath.swift — percent-encoding (RFC 3986) and the parts of addresses.
 
-/// Percent-encoding and taking addresses apart.
+/// Percent-encoding, and the parts of addresses.
 enum URLPath {
     /// Escapes everything but what RFC 3986 calls unreserved.
     static func escape(_ bytes: some Sequence<UInt8>) -> String {
@@ -19,7 +19,7 @@ enum URLPath {
         return escaped
     }
 
-    /// The bytes that a percent-encoded text stands for; a `%` without two digits stays.
+    /// The bytes of a percent-encoded text; a `%` without two hexadecimal digits stays.
     static func unescape(_ text: some StringProtocol) -> [UInt8] {
         let encoded = Array(text.utf8)
         var bytes: [UInt8] = []
@@ -43,7 +43,7 @@ enum URLPath {
         Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
     }
 
-    /// The part of an address after host and port, without a slash at its end.
+    /// The path of an address, after host and port, without a slash at its end.
     static func path(of origin: String) -> String {
         let rest = origin.dropFirst(authority(of: origin).count)
         return String(rest.hasSuffix("/") ? rest.dropLast() : rest)

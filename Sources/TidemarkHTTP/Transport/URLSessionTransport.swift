@@ -1,9 +1,8 @@
-// URLSessionTransport.swift — the transport that apps use: URLSession, made strict.
+// URLSessionTransport.swift — the transport that apps use: a strict URLSession.
 //
-// The only file that knows the session's types. One delegate serves every task of the session,
-// because delegates of single tasks are never called on Linux. Rules and races are beside it:
-// TransportRequest, TransportRedirects and TransportFailures decide what is allowed, and
-// TransportExchange who ends first.
+// Only this file uses the session's types. One delegate serves every task of the session, because
+// delegates of single tasks are never called on Linux. TransportRequest, TransportRedirects and
+// TransportFailures decide what is allowed; TransportExchange decides which ending comes first.
 
 import Dispatch
 import Foundation
@@ -22,23 +21,23 @@ public import TidemarkSync
 /// request names none; the transport adds `Accept-Encoding: identity`, and to a body without a
 /// `Content-Type` the type `application/octet-stream`.
 ///
-/// On Linux, where `URLSession` is libcurl, more is out of reach: a server that closes within the
-/// header fields ends the process (swift-corelibs-foundation 5285), a request without a body may be
-/// sent twice when the server closes a kept connection under it, and memory is not bounded against
-/// a server that floods.
+/// On Linux, where `URLSession` is libcurl, more can't be done: a server that closes the connection
+/// within the header fields ends the process (swift-corelibs-foundation 5285), a request without a
+/// body may be sent twice when the server closes a reused connection, and memory is not bounded
+/// against a server that floods the connection.
 public final class URLSessionTransport: Transport {
     /// A request without a body may be sent twice.
     public var mayRepeat: Bool { true }
 
     private let session: URLSession
     private let exchanges = SessionExchanges()
-    /// Fires deadlines and stops abandoned tasks, so that neither waits for the session.
+    /// Fires deadlines and stops abandoned tasks; it never waits for the session.
     private let queue = DispatchQueue(label: "tidemark.transport")
 
-    /// The one that `Transport.urlSession` gives.
+    /// The instance behind `Transport.urlSession`.
     fileprivate static let shared = URLSessionTransport()
 
-    /// A transport with a session, and so with connections, of its own.
+    /// A transport with its own session, and so with its own connections.
     public init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
@@ -113,7 +112,7 @@ extension Transport where Self == URLSessionTransport {
     public static var urlSession: URLSessionTransport { .shared }
 }
 
-/// The session's delegate: finds the exchange of a task and tells it what came.
+/// The session's delegate: passes events of a task to its exchange.
 private final class SessionExchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // @unchecked because: the table is only touched while `lock` is held.
     typealias Challenge = URLSession.AuthChallengeDisposition
@@ -146,8 +145,8 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Answering for a task that was cancelled meanwhile ends the process on Linux. The exchange
-        // therefore calls back under its lock, or not at all.
+        // A call back for a task that was cancelled in between ends the process on Linux. The
+        // exchange therefore calls back under its lock, or not at all.
         exchange(of: task)?.redirect(to: response.value(forHTTPHeaderField: "Location")) { url in
             var request = task.originalRequest
             request?.url = url
@@ -160,14 +159,16 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (Challenge, URLCredential?) -> Void
     ) {
-        // A password is never offered, so that 401 is an answer.
+        // No password is ever offered, so a 401 is an answer.
         #if canImport(FoundationNetworking)
-            // Linux asks for passwords only, when the whole answer is in, and then withholds it.
+            // Linux asks for passwords only, after the whole answer has come, and then withholds
+            // the answer.
             let response = challenge.failureResponse as? HTTPURLResponse
             exchange(of: task)?.complete(head: response?.httpResponse)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            // The platform judges the server's certificate; after a refusal comes the answer.
+            // The platform checks the server's certificate; other challenges are rejected, and the
+            // answer comes.
             let isTLS =
                 challenge.protectionSpace.authenticationMethod
                 == NSURLAuthenticationMethodServerTrust

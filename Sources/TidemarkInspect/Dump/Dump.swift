@@ -1,4 +1,4 @@
-// Dump.swift — walking over the log for people and programs.
+// Dump.swift — reads the log event by event, for people and programs.
 
 package import TidemarkEvents
 package import TidemarkLog
@@ -6,12 +6,12 @@ import TidemarkStore
 package import TidemarkViews
 
 extension Journal {
-    /// Walks over the events that a filter allows, in order or backwards, at most `limit` of them.
+    /// Reads the events that a filter allows, in log order or reversed, at most `limit` of them.
     ///
-    /// Read in pages of their own transactions, so that a slow reader holds no old page of the
-    /// store; one ahead on another thread, while `body` makes something of the one before.
+    /// It reads in pages, each with a transaction of its own, so that a slow reader does not hold
+    /// old LMDB pages. The next page is read on another thread while `body` handles the one before.
     ///
-    /// - Returns: the events whose bytes are damaged; they were passed over.
+    /// - Returns: the events whose bytes are damaged; they were skipped.
     package func dump(
         _ filter: EventFilter, limit: Int? = nil, reversed: Bool = false,
         _ body: (Position, Event) throws -> Void
@@ -19,7 +19,7 @@ extension Journal {
         var damaged: [LogError] = []
         var left = limit ?? .max
         var ahead: Background<Result<Page, any Error>>?
-        // Whoever closes the store when this is over finds nobody reading.
+        // When this returns, no thread reads any more, so the store may be closed.
         defer { _ = ahead?.value }
         while left > 0 {
             let page: Page
@@ -51,7 +51,7 @@ extension Journal {
         return damaged
     }
 
-    /// Where the page behind another one begins; nil when there is none.
+    /// The position at which the next page begins; nil when there is none.
     private func following(_ page: Page, _ filter: EventFilter, reversed: Bool) -> Position? {
         guard let last = page.last else { return nil }
         if reversed {
@@ -62,17 +62,17 @@ extension Journal {
         return last.next
     }
 
-    /// What one short transaction read.
+    /// The events read in one short transaction.
     private struct Page: Sendable {
         /// The events that the filter allows, and the damaged ones.
         var events: [(Position, Result<Event, LogError>)] = []
         /// How many of them are not damaged.
         var count = 0
-        /// The last position looked at.
+        /// The last position that was read.
         var last: Position?
     }
 
-    /// Reads until a page is full: of frames looked at, of events, or of their bytes.
+    /// Reads until a page is full: by its number of frames or of events, or by their bytes.
     private func page(
         _ filter: EventFilter, from: Position?, reversed: Bool, eventsMax: Int
     ) throws -> Page {
@@ -87,7 +87,7 @@ extension Journal {
                     do { whole = try frame.get() } catch {
                         throw LogError(damage: error, at: position)
                     }
-                    // What the filter keeps out costs no payload.
+                    // The payload of an event that the filter excludes is not read.
                     var event: Event
                     do { event = try Event(header: whole.header, payload: []) } catch {
                         throw LogError(damage: error, at: position)

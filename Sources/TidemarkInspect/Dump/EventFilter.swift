@@ -2,7 +2,7 @@
 
 package import TidemarkEvents
 
-/// Which events to show; what is nil or empty allows everything.
+/// Which events to show; a member that is nil or empty allows all.
 package struct EventFilter: Sendable, Hashable {
     package var kinds: Set<EventKind> = []
     package var collection: CollectionName?

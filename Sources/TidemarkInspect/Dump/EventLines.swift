@@ -7,10 +7,10 @@ package import TidemarkEvents
 
 /// One event as a line.
 package enum EventLine {
-    /// The JSON line, without its end.
+    /// The JSON line, without a line end.
     ///
-    /// A payload stands as it is where it is JSON and holds no control bytes, else as base64. Times
-    /// are microseconds since 1970.
+    /// A payload is written as it is if it is JSON without control bytes, otherwise as base64.
+    /// Times are microseconds since 1970.
     package static func json(_ position: Position, _ event: Event) -> [UInt8] {
         var line = JSONLine(capacity: 360 + event.payload.count)
         line.reference("asOf", event.asOf)
@@ -70,7 +70,7 @@ package enum EventLine {
         String(time.description.prefix(19)).replacing("T", with: " ")
     }
 
-    /// Every field of the event, one a line, the whole payload, and the body that it names.
+    /// Every field of the event, one per line, the whole payload, and the body that it names.
     package static func verbose(
         _ position: Position, _ event: Event, body: [UInt8]? = nil
     ) -> [String] {
@@ -99,13 +99,13 @@ package enum EventLine {
         return lines
     }
 
-    /// Bytes as one line of text; control characters are shown as spaces, so that no server can
-    /// write to somebody's terminal.
+    /// Bytes as one line of text; control characters are replaced by spaces, so that no server can
+    /// control the user's terminal.
     package static func onOneLine(_ bytes: [UInt8]) -> String { EventText.onOneLine(bytes) }
 }
 
 extension String {
-    /// The text with spaces behind it, up to a width.
+    /// The text, padded with spaces to a width.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

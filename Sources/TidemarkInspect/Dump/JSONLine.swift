@@ -2,7 +2,7 @@
 
 import TidemarkEvents
 
-/// A line that is being written; names are ASCII words, and come sorted.
+/// A line being written; names are ASCII words, and must come in sorted order.
 struct JSONLine {
     private var bytes: [UInt8] = []
 
@@ -11,7 +11,7 @@ struct JSONLine {
         bytes.append(UInt8(ascii: "{"))
     }
 
-    /// The whole line, without its end.
+    /// The finished line, without a line end.
     var ended: [UInt8] {
         consuming get {
             bytes.append(UInt8(ascii: "}"))
@@ -39,19 +39,19 @@ struct JSONLine {
         bytes[start...].reverse()
     }
 
-    /// A position; nothing when there is none.
+    /// A position; not written where there is none.
     mutating func reference(_ name: String, _ value: Position?) {
         if let value, value != .start { number(name, value.rawValue) }
     }
 
-    /// A text; nothing when there is none.
+    /// A text; not written where there is none.
     mutating func text(_ name: String, _ value: String?) {
         guard let value else { return }
         begin(name)
         JSON.appendString(value, to: &bytes)
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     mutating func json(_ name: String, _ value: [UInt8]) {
         begin(name)
         bytes.append(contentsOf: value)

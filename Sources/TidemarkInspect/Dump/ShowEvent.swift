@@ -1,4 +1,4 @@
-// ShowEvent.swift — one event with everything that belongs to it.
+// ShowEvent.swift — one event, and the body that it names.
 
 package import TidemarkEvents
 import TidemarkLog

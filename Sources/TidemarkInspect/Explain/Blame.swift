@@ -1,32 +1,32 @@
-// Blame.swift — who set each field of an entity last: the event at which its value became what it
-// is. A server that says the same value again has not set it.
+// Blame.swift — who last set each field of an entity: the event at which the field got its current
+// value. A server that repeats the same value has not set it.
 
 public import TidemarkEvents
 package import TidemarkViews
 
-/// Who set a field last.
+/// Who last set a field.
 public struct FieldBlame: Sendable, Hashable {
     /// Who sets fields.
     public enum Author: String, Sendable, Hashable, CaseIterable {
-        /// The user, with the entity itself.
+        /// The user, when creating the entity.
         case created
         /// The user, with an edit.
         case edit
-        /// Somebody else, by way of the server.
+        /// Another client, through the server.
         case pull
-        /// The server's answer to what was sent: its own words for it, or that it takes nothing.
+        /// The server, in its answer to a write: its own value, or its refusal of every change.
         case answer
-        /// A rule that made one of both sides of a conflict.
+        /// A conflict rule that merged both sides.
         case merge
         /// A rule of the model: rivals, or a choice.
         case rule
-        /// Nobody: the entity is made up, as something refers to it.
+        /// Nobody: the entity is a placeholder for a reference.
         case placeholder
-        /// The user, by giving up what was pending: what was there before is seen again.
+        /// The user, by discarding what was pending: the value before is visible again.
         case discard
-        /// Something else by which what is pending changed.
+        /// Another change of what is pending.
         case other
-        /// Somebody before the first event of the log.
+        /// Unknown: the value is older than the first event of the log.
         case before
     }
 
@@ -36,11 +36,11 @@ public struct FieldBlame: Sendable, Hashable {
     public var value: JSONValue?
     /// Who set it.
     public var author: Author
-    /// The rule and its version, for what a rule set; else empty.
+    /// The rule and its version, where a rule set the field; otherwise empty.
     public var rule: String
     /// The events that the rule decided on.
     public var inputs: [Position]
-    /// The event at which it became what it is.
+    /// The event at which the field got its value.
     public var position: Position
     /// When that was appended, by the device's clock.
     public var recordedAt: Timestamp?
@@ -51,12 +51,12 @@ public struct FieldBlame: Sendable, Hashable {
 }
 
 extension EntityTimeline {
-    /// The last author of each field of the entity as it is now, in the order of the document; of a
-    /// path only of that, also where it is there no more.
+    /// Who last set each field of the current entity, in the order of the document; with a path,
+    /// only that of the path, even if it has no value any more.
     package func blame(of path: FieldPath? = nil, _ views: ViewReader) throws -> [FieldBlame] {
         guard let key = keys.first else { return [] }
         let collection = try views.model()[key.collection]
-        // By the entity's keys: before two were found to be one, each had fields of its own.
+        // By key of the entity: before two keys were bound to one entity, each had its own fields.
         var known: [EntityKey: [ExactString: FieldBlame]] = [:]
         var last: JSONDocument?
         if let base {
@@ -71,7 +71,7 @@ extension EntityTimeline {
         for step in steps {
             let decisions = self.decisions.filter { $0.position == step.position }.map(\.row)
             var changes = step.changes(of: path, in: collection)
-            // What was made up is the server's from now on, whatever it was.
+            // From now on, every field of a former placeholder is the server's.
             if step.before.isPlaceholder, !step.after.isPlaceholder, step.isOwn {
                 changes = step.allFields(of: path, in: collection)
             }
@@ -95,7 +95,7 @@ extension EntityTimeline {
 }
 
 extension EntityStep {
-    /// Every field that is there afterwards, as if it were new.
+    /// Every field of the document afterwards, as if all were new.
     fileprivate func allFields(
         of path: FieldPath?, in collection: CollectionModel?
     ) -> [FieldChange] {
@@ -138,7 +138,7 @@ extension EntityStep {
                     (try? Patch(parsing: item.payload))?.fieldNames ?? [])
         }
         if derived { return .rule }
-        // A rule that takes back what it had given sets a field as well.
+        // A rule that withdraws its derived change sets the field, too.
         if decision?.result == "kept" { return .rule }
         guard isOwn else {
             if withdrawn(change) != nil { return .rule }
@@ -158,7 +158,7 @@ extension EntityStep {
         }
     }
 
-    /// What had followed from a rule and gave the field its value, and follows no more.
+    /// The derived change that had given the field its value, and was withdrawn.
     private func withdrawn(_ change: FieldChange) -> EntityRow.Pending? {
         before.pending.first { item in
             item.isDerived && !after.pending.contains(item)

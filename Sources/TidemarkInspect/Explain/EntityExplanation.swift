@@ -1,40 +1,40 @@
-// EntityExplanation.swift — why an entity is as it is: what the server said, what is pending, which
-// rules decided about it, from which events, with which result, and what was given up.
+// EntityExplanation.swift — explains the state of an entity: its base, what is pending, and which
+// rules decided about it, from which events, with which result and which losses.
 
 package import TidemarkEvents
 package import TidemarkViews
 
-/// What was decided about one entity, and how it stands.
+/// The state of one entity, and the decisions about it.
 package struct EntityExplanation: Sendable {
-    /// One decision about the entity, or because of it.
+    /// One decision about the entity, or made because of it.
     package struct Decision: Sendable {
         /// The event that it was made at.
         package var position: Position
         package var row: DecisionRow
-        /// The events that it was made from, in the order in which the rule names them.
+        /// The events that the decision used, in the rule's order.
         package var inputs: [Input]
-        /// What the rule gave to fields of the entity that it decided about, while it is pending.
+        /// The field values that the rule set in the entity, while they are pending.
         package var given: [FieldChange]
-        /// What was given up.
+        /// The values that were lost.
         package var losses: [Loss]
-        /// Whether it is about another entity, which this one won against.
+        /// Whether it is about another entity, over which this one won.
         package var isAboutOther: Bool
     }
 
-    /// An event that a decision was made from.
+    /// An event that a decision used.
     package struct Input: Sendable {
         package var position: Position
-        /// The event; nil when the log does not have it any more.
+        /// The event; nil when the log no longer has it.
         package var event: Event?
     }
 
-    /// What the losing side of a decision had.
+    /// A value of the losing side of a decision.
     package struct Loss: Sendable, Hashable {
-        /// Where it stands in the log.
+        /// The position of the losing event.
         package var position: Position
-        /// The field; nil where all of it was given up.
+        /// The field; nil where the whole change was lost.
         package var field: String?
-        /// The field's value; nil where it had been removed.
+        /// The field's value; nil where it was removed.
         package var value: JSONValue?
     }
 
@@ -44,26 +44,27 @@ package struct EntityExplanation: Sendable {
         package var mutation: MutationRow?
     }
 
-    /// The key that the entity has for life, also when it was asked for by another id.
+    /// The entity's permanent key, even if another of its ids was given.
     package var key: EntityKey
     /// The field that was asked for; nil for the whole entity.
     package var field: FieldPath?
-    /// The entity's ids, that of its key first.
+    /// The entity's ids; the id of its key comes first.
     package var ids: [String]
     package var row: EntityRow
-    /// The event that the server's side comes from.
+    /// The event that its base comes from.
     package var base: Input?
     package var pending: [Pending]
-    /// What keeps what is pending from being sent.
+    /// The reasons why the pending mutations are not sent.
     package var holds: [PushHold]
-    /// Open issues of it.
+    /// Its open issues.
     package var issues: [IssueRow]
-    /// What it belongs to that is out of reach, where it is out of reach with that.
+    /// The hidden owner that the entity is hidden with; nil where it is hidden by itself or
+    /// visible.
     package var hiddenOwner: EntityKey?
-    /// In the order of the log.
+    /// In log order.
     package var decisions: [Decision]
 
-    /// Collects what the log says; nil when the views have nothing of it.
+    /// Collects what the log has on the entity; nil when the views have nothing.
     package init?(_ target: EntityTarget, _ views: ViewReader) throws {
         guard let (key, row) = try views.found(target.key) else { return nil }
         self.key = key
@@ -114,7 +115,7 @@ extension EntityExplanation.Decision {
         losses = givenUp
     }
 
-    /// What the losing side had, as its event says.
+    /// The values of the losing side, from its event.
     private var givenUp: [EntityExplanation.Loss] {
         switch row.result {
         case "serverWins":
@@ -137,7 +138,7 @@ extension EntityExplanation.Decision {
 }
 
 extension EntityExplanation.Input {
-    /// What the event gives to some fields; all of it as one where none are named.
+    /// The event's values of some fields; its whole change where none are named.
     fileprivate func values(of fields: [String]) -> [EntityExplanation.Loss] {
         let whole = [EntityExplanation.Loss(position: position, field: nil, value: nil)]
         guard let event, !fields.isEmpty else { return whole }

@@ -1,9 +1,9 @@
-// EntityFold.swift — how one entity came about: its events folded again, and its row looked at
-// after each of them.
+// EntityFold.swift — the timeline of one entity: its events are folded again, and its row is
+// compared after each of them.
 //
-// Events about other entities are left out, but for those it belongs or refers to. Where a rule
-// compared it with others, or the views say something else of it than what comes out, others had a
-// part in it, and all events are folded.
+// Events of other entities are left out, except those that it belongs or refers to. If a rule
+// compared it with others, or its row in the views differs from the folded one, other entities had
+// an effect on it, and all events are folded.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -14,30 +14,29 @@ package import TidemarkViews
 package struct EntityStep: Sendable {
     package var position: Position
     package var event: Event
-    /// The key that the entity had then; another one than for life before two were found to be
-    /// one.
+    /// The key that the entity had then; it differs from the permanent one before both were bound.
     package var key: EntityKey
-    /// Whether the event names the entity; else it is about another one, or about none.
+    /// Whether the event names the entity; otherwise it is about another one, or about none.
     package var isOwn: Bool
     package var before: EntityRow
     package var after: EntityRow
 }
 
-/// Everything that touched an entity.
+/// Everything that affected an entity.
 package struct EntityTimeline: Sendable {
-    /// The keys that events name it by: that for life first.
+    /// The keys by which events name it; the permanent one comes first.
     package var keys: [EntityKey]
     package var steps: [EntityStep] = []
-    /// Where the log begins later than with its first event: what was there before.
+    /// Where the log begins after its first event: the row before.
     package var base: (position: Position, row: EntityRow)?
-    /// What was decided about it.
+    /// The decisions about it.
     package var decisions: [PlacedDecision] = []
     /// Whether all events had to be folded.
     package var isWhole = false
 }
 
 extension EntityTimeline {
-    /// Folds; without steps where the log never heard of the entity.
+    /// Folds the events; without steps where the log has nothing on the entity.
     init(
         _ named: EntityKey, _ journal: Journal, _ views: ViewReader,
         _ transaction: borrowing some TableReading & ~Copyable
@@ -47,7 +46,7 @@ extension EntityTimeline {
         decisions = try views.decisions(about: keys)
         var wanted = Set(keys)
         var fold = EntityFold(keys)
-        // What a rule made of it may have been another thing for a while, seen by itself.
+        // A rule may for a while have given another result, as long as it saw only this entity.
         isWhole = decisions.contains { Self.comparing.contains($0.row.rule) }
         if !isWhole {
             try fold.run(journal, transaction, to: views.last, only: Set(wanted.map(\.bytes)))
@@ -67,8 +66,8 @@ extension EntityTimeline {
         base = fold.base
     }
 
-    /// The entities that it ever belonged to, with which it is out of reach, and those that it
-    /// referred to and that the server calls by another id: what was sent, and taken, has that one.
+    /// The owners that the entity ever had, with which it may be hidden, and the entities that it
+    /// referred to and that have another id on the server: requests and their answers use that id.
     private static func targets(
         _ steps: [EntityStep], _ key: EntityKey, _ views: ViewReader
     ) throws -> Set<EntityKey> {
@@ -95,21 +94,21 @@ extension EntityTimeline {
         return targets
     }
 
-    /// Rules that decide about an entity by what others are.
+    /// Rules that decide about an entity by comparing it with others.
     private static let comparing: Set<String> = [
         RivalRule.name, ChoiceRule.name, "placeholder",
         PruneDecision.Rule.unreferenced.rawValue,
     ]
 }
 
-/// A fold that looks at one entity.
+/// A fold that watches one entity.
 private struct EntityFold {
-    /// How many rows are folded before they are put in order; each takes some 700 bytes.
+    /// How many rows are folded before they are sorted; each takes about 700 bytes.
     private static let rowsMax = 150_000
 
     let keys: [EntityKey]
     private let names: Set<EntityKey>
-    /// The entity's rows as they were last, one for each key.
+    /// The last known row for each of the entity's keys.
     private var known: [EntityRow]
     private var rows = MemoryRows()
     private let models = ModelCache()
@@ -126,8 +125,8 @@ private struct EntityFold {
     ///
     /// - Parameters:
     ///   - last: the last event.
-    ///   - wanted: the bytes of the keys of whose entities events are folded, besides those
-    ///     that name none; nil for all.
+    ///   - wanted: the keys, as bytes, of the entities whose events are folded, besides events of
+    ///     no entity; nil for all.
     mutating func run(
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable,
         to last: Position, only wanted: Set<[UInt8]>?
@@ -138,7 +137,7 @@ private struct EntityFold {
             let changes = try rows.withFold(models) { fold in
                 try journal.log.forEachFrame(from: from, transaction) { position, frame in
                     guard position <= last else { return false }
-                    // What can't be read is noted; the rest goes on.
+                    // Unreadable events are noted, and the rest is still folded.
                     guard let frame = journal.readable(at: position, { try frame.get() }),
                         wanted.map({ frame.isAbout($0) }) ?? true,
                         let event = journal.readable(
@@ -158,7 +157,7 @@ private struct EntityFold {
         }
     }
 
-    /// Takes the rows from before the first event, where that is not the log's first.
+    /// Takes the rows from before the first event, where the log's first events are gone.
     private mutating func begin(
         _ journal: Journal, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position {
@@ -194,7 +193,7 @@ private struct EntityFold {
             changed.append(index)
             known[index] = row
         }
-        // What became a part of it is no change of its own.
+        // A key that was bound to the entity in this event is no change of its own.
         if changed.count > 1 { changed.removeAll { $0 > 0 && known[$0].isEmpty } }
         if changed.isEmpty, let named {
             let key = try fold.resolve(named)
@@ -208,7 +207,7 @@ private struct EntityFold {
         }
     }
 
-    /// Whether the views say the same of the entity.
+    /// Whether the views have the same rows of the entity.
     func agrees(with views: ViewReader, _ decisions: [PlacedDecision]) throws -> Bool {
         for key in keys where try rows[.entity(key)] != views.get(.entity(key)) { return false }
         let own = Set(steps.map(\.position)).sorted()
@@ -223,7 +222,7 @@ private struct EntityFold {
 }
 
 extension ViewReader {
-    /// The entity that a row belongs to, and what that belongs to in turn, by all of their keys.
+    /// The chain of owners of an entity's row, with all of their keys.
     package func owners(of key: EntityKey, _ row: EntityRow) throws -> [EntityKey] {
         let model = try model()
         var owners: [EntityKey] = []
@@ -245,7 +244,7 @@ extension ViewReader {
 }
 
 extension EventFrame {
-    /// Whether the event is about one of some entities, or about none.
+    /// Whether the event is about one of the wanted entities, or about none.
     fileprivate func isAbout(_ wanted: Set<[UInt8]>) -> Bool {
         var key: [UInt8] = []
         var reader = ProtoReader(header)

@@ -1,64 +1,64 @@
-// EntityHistory.swift — everything that happened to an entity, event by event, and what it changed.
+// EntityHistory.swift — the history of an entity, event by event, with the changes.
 
 public import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
-/// A field, or a value within one, and what an event made of it.
+/// A change of a field, or of a value within one, by an event.
 public struct FieldChange: Sendable, Hashable {
-    /// Its name.
+    /// The field's name.
     public var field: String
     /// The value before; nil where there was none.
     public var old: JSONValue?
-    /// The value after; nil where there is none any more.
+    /// The value after; nil where it was removed.
     public var new: JSONValue?
 }
 
-/// What happened to an entity.
+/// The history of an entity.
 public struct EntityHistory: Sendable, Hashable {
-    /// One event that touched it.
+    /// One event that affected the entity.
     public struct Entry: Sendable, Hashable {
         /// The event.
         public var position: Position
         /// When it was appended, by the device's clock.
         public var recordedAt: Timestamp
-        /// What the event is.
+        /// The kind of event.
         public var kind: EventKind
         /// The `sync.started` of the run that it belongs to.
         public var sync: Position?
-        /// What it means for the entity, in words.
+        /// What it means for the entity, in a few words.
         public var words: String
-        /// What it changed in the document, by field.
+        /// Its changes to the document, by field.
         public var changes: [FieldChange]
-        /// What was decided with it: rule, version and result.
+        /// The decisions at the event: rule, version and result.
         public var decisions: [String]
-        /// The mutations that it settled, and how.
+        /// The mutations that it settled, each with its outcome.
         public var outcomes: [Outcome]
     }
 
     /// How a mutation left the outbox.
     public struct Outcome: Sendable, Hashable {
-        /// The mutation: the edit, or what a rule derived its change from.
+        /// The mutation: the edit, or the event from which a rule derived the change.
         public var mutation: Position
-        /// How it ended.
+        /// Its outcome.
         public var outcome: MutationOutcome
         /// The rule that the mutation followed from; empty for an edit of the user.
         public var rule: String
     }
 
-    /// The key that the entity has for life.
+    /// The entity's permanent key.
     public var key: EntityKey
-    /// The entity's ids, that of its key first.
+    /// The entity's ids; the id of its key comes first.
     public var ids: [String]
-    /// In the order of the log.
+    /// In log order.
     public var entries: [Entry]
 }
 
 extension EntityHistory {
-    /// Tells the history; nil when the log never heard of the entity.
+    /// Builds the history; nil when the log has nothing on the entity.
     ///
-    /// - Parameter field: of which events are told: those that changed it or decided about it.
+    /// - Parameter field: limits the entries to events that changed this field or decided about it.
     package init?(
         _ timeline: EntityTimeline, field: FieldPath? = nil, _ views: ViewReader
     ) throws {
@@ -90,14 +90,14 @@ extension EntityHistory {
 }
 
 extension EntityStep {
-    /// The document before and after, as today's model reads it, seen or not.
+    /// The document before and after, as today's model reads it, visible or not.
     func documents(
         in collection: CollectionModel?
     ) -> (before: JSONDocument?, after: JSONDocument?) {
         (before.readable(in: collection), after.readable(in: collection))
     }
 
-    /// What the event changed: of one field, or of all.
+    /// The event's changes, of one field or of all.
     func changes(of field: FieldPath?, in collection: CollectionModel?) -> [FieldChange] {
         guard before.content != after.content else { return [] }
         let (old, new) = documents(in: collection)
@@ -125,7 +125,7 @@ extension EntityStep {
             let row = try views.mutation(of: item, key) ?? views.mutation(of: item, life)
             settled.append((item.position, item.rule, row))
         }
-        // What was made here and is deleted unsent takes the deletion with it.
+        // The deletion of an entity that was never sent is settled together with its creation.
         if event.kind == .localDeleted, after.pending.isEmpty {
             settled.append((position, "", try views.mutation(position)))
         }
@@ -140,7 +140,7 @@ extension EntityStep {
 }
 
 extension EntityRow {
-    /// What is known of the entity, as a model reads it, seen or not.
+    /// The entity's document as a model reads it, visible or not.
     func readable(in collection: CollectionModel?) -> JSONDocument? {
         guard let content, let document = try? JSONDocument(parsing: content) else { return nil }
         return (try? collection?.migrated(document)) ?? document
@@ -148,7 +148,7 @@ extension EntityRow {
 }
 
 extension DecisionRow {
-    /// Rule, version, result and fields, and what was kept of the mutation.
+    /// Rule, version, result and fields, and the parts of the mutation that were kept.
     package var words: String {
         var words = "\(rule)/\(ruleVersion): \(result)"
         if !fields.isEmpty { words += " on " + fields.joined(separator: ", ") }

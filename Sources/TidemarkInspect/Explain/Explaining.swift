@@ -1,5 +1,5 @@
-// Explaining.swift — asking a store about one entity: its history, who set its fields, and why it
-// is as it is.
+// Explaining.swift — queries about one entity: its history, who set its fields, and why it has its
+// current state.
 
 public import Tidemark
 public import TidemarkEvents
@@ -8,10 +8,10 @@ import TidemarkStore
 package import TidemarkViews
 
 extension Journal {
-    /// Reads the views, and folds what touched an entity where that is asked for, at one point of
-    /// the log.
+    /// Reads the views, and folds timelines of entities where `body` asks for them, at one position
+    /// of the log.
     ///
-    /// Neither the reader nor what folds must be kept.
+    /// Neither of the two arguments may outlive `body`.
     package func withTimelines<R>(
         _ body: (ViewReader, _ timeline: (EntityKey) throws -> EntityTimeline) throws -> R
     ) throws -> R {
@@ -22,21 +22,21 @@ extension Journal {
         }
     }
 
-    /// Folds what touched an entity up to the last event that a reader knows of.
+    /// Folds the timeline of an entity, up to the last event that the reader knows.
     package func timeline(_ key: EntityKey, _ views: ViewReader) throws -> EntityTimeline {
         try environment.read { transaction in
             try EntityTimeline(key, self, views, transaction)
         }
     }
 
-    /// The history of an entity; nil when the log never heard of it.
+    /// The history of an entity; nil when the log has nothing on it.
     package func history(of target: EntityTarget) throws -> EntityHistory? {
         try withTimelines { views, timeline in
             try EntityHistory(try timeline(target.key), field: target.field, views)
         }
     }
 
-    /// Who set each field of an entity last, or one of them; nil when the log never heard of it.
+    /// Who last set each field of an entity, or one field; nil when the log has nothing on it.
     package func blame(of target: EntityTarget) throws -> [FieldBlame]? {
         try withTimelines { views, timeline in
             let found = try timeline(target.key)
@@ -47,12 +47,12 @@ extension Journal {
 }
 
 extension Replica {
-    /// Everything that happened to an entity, event by event; nil when the log never heard of it.
+    /// The history of an entity, event by event; nil when the log has nothing on it.
     ///
-    /// The whole log is looked through; the entity's events are folded again, and all events where
-    /// a rule compared it with others.
+    /// The whole log is read. The entity's events are folded again, or all events where a rule
+    /// compared it with other entities.
     ///
-    /// - Parameter key: by any of the entity's ids.
+    /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
     public func history(of key: EntityKey) throws -> EntityHistory? {
         do { return try journal.history(of: EntityTarget(key)) } catch {
@@ -60,10 +60,10 @@ extension Replica {
         }
     }
 
-    /// Who set each field of an entity last, in the order of the document; empty when there is
+    /// Who last set each field of an entity, in the order of the document; empty when there is
     /// none.
     ///
-    /// - Parameter key: by any of the entity's ids.
+    /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
     public func blame(of key: EntityKey) throws -> [FieldBlame] {
         do { return try journal.blame(of: EntityTarget(key)) ?? [] } catch {
@@ -71,9 +71,9 @@ extension Replica {
         }
     }
 
-    /// Why an entity is as it is, as `tidemark why` prints it; nil when there is none.
+    /// Why an entity has its current state, as `tidemark why` prints it; nil when there is none.
     ///
-    /// - Parameter key: by any of the entity's ids.
+    /// - Parameter key: the entity's key, by any of its ids.
     /// - Throws: ``TidemarkError`` when the store can't be read.
     public func explanation(of key: EntityKey) throws -> String? {
         do {

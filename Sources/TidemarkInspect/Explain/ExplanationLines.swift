@@ -1,10 +1,11 @@
-// ExplanationLines.swift — why an entity is as it is, as lines for people and objects for programs.
+// ExplanationLines.swift — the explanation of an entity, as lines for people and objects for
+// programs.
 
 import TidemarkEvents
 import TidemarkViews
 
 extension EntityExplanation {
-    /// The explanation for people, a line each.
+    /// The explanation for people, in lines.
     package var lines: [String] {
         var lines = [head]
         if ids.count > 1 {
@@ -42,7 +43,7 @@ extension EntityExplanation {
         return row.isAssumed ? "the server took what was sent" : "the server's word"
     }
 
-    /// Why it is seen, or not, as it is, beyond what is pending.
+    /// Why the entity is visible or not, apart from what is pending.
     package var reasons: [String] {
         var reasons: [String] = []
         func last(_ results: [String]) -> Decision? {
@@ -61,7 +62,7 @@ extension EntityExplanation {
         if let triedAt = row.triedAt {
             reasons.append("the server was asked for it in vain, \(EventLine.time(triedAt))")
         }
-        // What was refused is told with what waits.
+        // Refusals are listed with the pending mutations.
         for issue in issues where issue.kind != .rejected {
             let id = issue.index == 0 ? "\(issue.position)" : "\(issue.position).\(issue.index)"
             reasons.append("an open issue, \(id): \(EventText.printable(issue.message))")
@@ -69,7 +70,7 @@ extension EntityExplanation {
         return reasons
     }
 
-    /// The explanation for programs: an object on how it stands, then one for each decision.
+    /// The explanation for programs: an object with the entity's state, then one for each decision.
     package var json: [[UInt8]] {
         var object: JSONObject = [
             "collection": .string(key.collection.rawValue), "id": .string(key.id),
@@ -86,14 +87,14 @@ extension EntityExplanation {
 }
 
 extension EntityExplanation.Input {
-    /// When the event was appended, and in which run.
+    /// When the event was appended, and in which sync run.
     fileprivate var circumstances: String {
         guard let event else { return "" }
         let run = event.sync.map { ", run \($0)" } ?? ""
         return "  \(event.kind)  \(EventLine.time(event.recordedAt))" + run
     }
 
-    /// What the event says, on one line.
+    /// The event's payload, on one line.
     fileprivate var line: String {
         guard let event else { return "\(position)" }
         let name = event.key.map { " \($0)" } ?? ""
@@ -119,7 +120,7 @@ extension EntityExplanation.Pending {
 }
 
 extension EntityExplanation.Decision {
-    /// What was decided, then what from, then what was given up.
+    /// The result of the decision, then its inputs, then its losses.
     var lines: [String] {
         let other = isAboutOther ? "\(row.key) " : ""
         var lines = ["\(position) \(other)\(row.words)"]
@@ -170,11 +171,11 @@ extension EntityExplanation.Loss {
     }
 }
 
-/// Values on a line of text.
+/// Values as one line of text.
 enum ValueWords {
-    /// A value as JSON, without what would change a terminal.
+    /// A value as JSON, with characters escaped that a terminal would obey.
     ///
-    /// - Parameter columns: how wide it may be; nil for all of it.
+    /// - Parameter columns: the width to cut it to; nil for no limit.
     static func text(_ value: JSONValue?, cutTo columns: Int?) -> String {
         guard let value else { return "nothing" }
         let text = EventLine.onOneLine(value.encoded())

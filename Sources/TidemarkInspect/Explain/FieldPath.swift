@@ -1,9 +1,9 @@
-// FieldPath.swift — a field of a document by its name, or a value within one by names and dots.
+// FieldPath.swift — the path to a field of a document, or to a value within a field.
 
 package import TidemarkEvents
 package import TidemarkViews
 
-/// A place in documents: `title`, `address.city`, `tags.0`.
+/// A path in documents: `title`, `address.city`, `tags.0`.
 package struct FieldPath: Sendable, Hashable {
     private let parts: [String]
 
@@ -11,14 +11,14 @@ package struct FieldPath: Sendable, Hashable {
         parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// A field of the top level, whatever its name.
+    /// A top-level field with any name.
     package init(name: String) { parts = [name] }
 
     package var description: String { parts.joined(separator: ".") }
 
-    /// The value there; nil where there is none.
+    /// The value at the path; nil where there is none.
     ///
-    /// A member whose own name has dots is found by it.
+    /// A member whose own name contains dots is found, too.
     package func value(in document: JSONDocument) -> JSONValue? {
         for count in stride(from: parts.count, to: 0, by: -1) {
             guard let value = document.value(parts[..<count].joined(separator: ".")) else {
@@ -43,20 +43,20 @@ package struct FieldPath: Sendable, Hashable {
         return nil
     }
 
-    /// Whether a field of the top level is the one, or the one that it is in.
+    /// Whether the path is a top-level field, or leads into it.
     package func isIn(_ field: String) -> Bool {
         (1...parts.count).contains { count in
             ExactString(parts[..<count].joined(separator: ".")) == ExactString(field)
         }
     }
 
-    /// Whether it is in one of some fields; no fields stand for the whole entity.
+    /// Whether it leads to or into one of some fields; no fields stand for the whole entity.
     package func isIn(_ fields: [String]) -> Bool {
         fields.isEmpty || fields.contains { isIn($0) }
     }
 }
 
-/// What `COLLECTION/ID` or `COLLECTION/ID.FIELD` names.
+/// The meaning of `COLLECTION/ID` or `COLLECTION/ID.FIELD`.
 package struct EntityTarget: Sendable, Hashable {
     package var key: EntityKey
     package var field: FieldPath?
@@ -66,8 +66,7 @@ package struct EntityTarget: Sendable, Hashable {
         self.field = field
     }
 
-    /// Reads a name of which nobody knows where the id ends, as ids may hold dots: the longest one
-    /// that names an entity.
+    /// Reads a name whose id may contain dots, by taking the longest id that names an entity.
     package init(reading named: EntityKey, _ views: ViewReader) throws {
         self.init(named)
         var rest = named.id[...]

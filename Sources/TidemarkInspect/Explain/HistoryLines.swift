@@ -1,5 +1,5 @@
-// HistoryLines.swift — an entity's history, and who set its fields, as lines for people and objects
-// for programs.
+// HistoryLines.swift — an entity's history and the authors of its fields, as lines for people and
+// objects for programs.
 
 package import TidemarkEvents
 
@@ -60,7 +60,7 @@ extension EntityHistory.Entry {
 }
 
 extension FieldChange {
-    /// `"Tea" → "Green tea"`, or what is there now where nothing was.
+    /// `"Tea" → "Green tea"`, or only the new value where there was none before.
     fileprivate func words(cutTo columns: Int?) -> String {
         let value = ValueWords.text(new, cutTo: columns)
         guard let old else { return value }
@@ -69,14 +69,14 @@ extension FieldChange {
 }
 
 extension FieldBlame {
-    /// Who it was, in a word; of a rule its name and version.
+    /// The author in a word, or the rule with its version.
     package var by: String { rule.isEmpty ? author.rawValue : rule }
 
     /// The blame for people.
     ///
     /// - Parameters:
-    ///   - width: that of the longest field.
-    ///   - columns: the width to cut values to; nil leaves them whole.
+    ///   - width: the width of the longest field name.
+    ///   - columns: the width to cut values to; nil for no limit.
     package func line(width: Int, columns: Int?) -> String {
         var line = "\(position)".padded(to: 6) + " " + by.padded(to: 12)
         line += " " + (recordedAt.map { EventLine.time($0) } ?? "").padded(to: 19)
@@ -88,7 +88,7 @@ extension FieldBlame {
         return line
     }
 
-    /// The blame of the one field that was asked for, for people.
+    /// The author of the one field that was asked for, for people.
     package var sentences: [String] {
         let time = recordedAt.map { "  " + EventLine.time($0) } ?? ""
         let run = sync.map { ", run \($0)" } ?? ""

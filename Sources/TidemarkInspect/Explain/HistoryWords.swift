@@ -1,4 +1,4 @@
-// HistoryWords.swift — what an event means for the entity that it touched, in a few words.
+// HistoryWords.swift — the meaning of an event for the entity that it affected, in a few words.
 
 import TidemarkEvents
 package import TidemarkViews
@@ -6,7 +6,7 @@ package import TidemarkViews
 extension EntityStep {
     /// What happened, for people.
     ///
-    /// - Parameter decisions: those about the entity that were made at the event.
+    /// - Parameter decisions: the decisions about the entity at the event.
     package func words(_ decisions: [DecisionRow]) -> String {
         guard isOwn else { return consequence(decisions) }
         return switch event.kind.family {
@@ -39,7 +39,7 @@ extension EntityStep {
         return before.baseState == .live ? "deleted on the server" : "not on the server"
     }
 
-    /// What an event about others, or about none, brought about.
+    /// The effect of an event that is about another entity, or about none.
     private func consequence(_ decisions: [DecisionRow]) -> String {
         if after.isPlaceholder, !before.isPlaceholder {
             let field = decisions.first { $0.rule == "placeholder" }?.fields.first ?? "something"

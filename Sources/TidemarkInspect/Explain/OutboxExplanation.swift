@@ -1,33 +1,34 @@
-// OutboxExplanation.swift — why each mutation waits, how often it was sent and with which answer,
-// and when it is tried next.
+// OutboxExplanation.swift — why each mutation is pending, how often it was sent and with which
+// answer, and when it is tried next.
 
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
 
-/// One mutation of the outbox, and why it is there.
+/// One mutation of the outbox, and why it is pending.
 package struct OutboxExplanation: Sendable {
     /// When it is tried next.
     package enum Next: Sendable, Hashable {
         /// With the next run.
         case run
-        /// With the next run, after something else.
+        /// With the next run, after another entity.
         case after(EntityKey)
-        /// The next run asks first what became of it.
+        /// The next run reads it back first.
         case asked
-        /// When somebody has done something.
+        /// Only after the user or the app has done something.
         case never
     }
 
     package var entry: OutboxEntry
-    /// The first mutation of the same entity, with which it goes; nil for that one.
+    /// The first mutation of the same entity, with which this one is sent; nil for the first one
+    /// itself.
     package var leader: Position?
     package var holds: [PushHold]
-    /// The answer to its last request, or that none came.
+    /// The answer to its last request, or the event that none came.
     package var answer: (position: Position, event: Event)?
     package var next: Next
 
-    /// Explains what is in the outbox, in its order.
+    /// Explains the outbox, in its order.
     package static func all(_ views: ViewReader) throws -> [OutboxExplanation] {
         let model = try views.model()
         var leaders: [EntityKey: Position] = [:]
@@ -74,7 +75,7 @@ package struct NextRun: Sendable, Hashable {
         return left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)
     }
 
-    /// `the next run` and when it may begin.
+    /// `the next run`, and when it may begin.
     package var words: String {
         let places = SyncGate.Name.allCases.compactMap { positions[$0]?.description }
         let proof = places.isEmpty ? "" : " (\(places.joined(separator: ", ")))"
@@ -153,7 +154,7 @@ extension OutboxExplanation {
         return "; \(words) (\(answer.position), \(date))"
     }
 
-    /// What programs get besides the mutation itself.
+    /// The members for programs besides those of the mutation itself.
     package func json(_ run: NextRun) -> JSONObject {
         var object = JSONObject()
         object["waits"] = .array(holds.map(\.json))

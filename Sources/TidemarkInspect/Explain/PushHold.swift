@@ -1,40 +1,39 @@
-// PushHold.swift — what keeps the mutations of an entity from being sent, and what became of the
-// last time that they were.
+// PushHold.swift — why an entity's mutations are not sent, and the outcome of their last attempt.
 
 package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
-/// Why what is pending on an entity does not go out by itself.
+/// Why what is pending on an entity is not sent automatically.
 package enum PushHold: Sendable, Hashable {
-    /// The server refused it, or it was not sent for what it is.
+    /// The server refused it, or it was refused without being sent.
     case refused(Position, status: UInt32, message: String)
-    /// It was sent, and nobody knows what became of it.
+    /// It was sent, and the outcome is not known.
     case unanswered(Position)
-    /// Calls about it fail for a reason of their own, and are made again by themselves.
+    /// Calls about it fail by themselves, and are repeated automatically.
     case failing(FailingRow)
-    /// The entity is out of reach.
+    /// The entity is hidden, because access to it was lost.
     case outOfReach
-    /// The entity is made up, and the server has not said it yet.
+    /// The entity is a placeholder, and the server has not sent it yet.
     case standIn
-    /// The model does not have its collection any more.
+    /// The model no longer has its collection.
     case noCollection(CollectionName)
     /// It refers to an entity that the server does not have.
     case reference(EntityKey, Obstacle)
 
-    /// Why the server does not have that one.
+    /// Why the server does not have the other entity.
     package enum Obstacle: Sendable, Hashable {
-        /// It goes first, with the same run; it was made there.
+        /// It was created by this mutation, and is sent first in the same run.
         case goesFirst(Position)
         case refused(Position, status: UInt32, message: String)
         case outOfReach
-        /// It waits itself, in the end for that one.
+        /// It waits itself, in the end for this entity's mutation.
         case waits(EntityKey, Position)
     }
 }
 
 extension ViewReader {
-    /// What keeps the pending mutations of an entity from being sent.
+    /// The reasons why the pending mutations of an entity are not sent.
     package func holds(
         of key: EntityKey, _ row: EntityRow, _ model: SyncModel
     ) throws -> [PushHold] {
@@ -68,9 +67,9 @@ extension ViewReader {
         return .goesFirst(row.pending.first?.position ?? .start)
     }
 
-    /// The answer to a request, or that none came; nil where the log says nothing of it.
+    /// The answer to a request, or the event that none came; nil where the log has neither.
     ///
-    /// Looked for from the request on to the end of its run.
+    /// The search begins at the request and ends with its run.
     package func answer(to call: Position) throws -> (position: Position, event: Event)? {
         let run = try event(at: call)?.sync
         let finished = try run.flatMap { try get(.syncRun($0)) }
@@ -90,7 +89,7 @@ extension ViewReader {
 }
 
 extension PushHold {
-    /// What it waits for, for people.
+    /// The reason, for people.
     package var words: String {
         switch self {
         case .refused(let position, let status, let message):
@@ -117,7 +116,7 @@ extension PushHold {
         EventText.printable(PushRejected(status: status, message: message).words)
     }
 
-    /// Whether nothing happens before somebody does something about this entity or another one.
+    /// Whether it lasts until the user or the app does something about this entity or another one.
     var isLasting: Bool {
         switch self {
         case .refused, .outOfReach, .noCollection: true

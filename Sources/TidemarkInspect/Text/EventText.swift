@@ -1,5 +1,4 @@
-// EventText.swift — an event in a few words: its kind, what it is about, and of its payload what
-// matters most.
+// EventText.swift — an event in a few words: its kind, its subject, and the gist of its payload.
 
 package import TidemarkEvents
 
@@ -57,7 +56,7 @@ package enum EventText {
         return cut(printable("\(value)"), to: 200)
     }
 
-    /// What matters most of the payload.
+    /// The most important part of the payload.
     private static func gist(_ event: Event) -> String {
         let whole = onOneLine(event.payload)
         guard !event.payload.isEmpty else { return whole }
@@ -71,7 +70,7 @@ package enum EventText {
         }
     }
 
-    /// The text, or its beginning and an ellipsis; an escape like `\u001b` is there or not.
+    /// The text, or its beginning with an ellipsis; an escape like `\u001b` is never cut in two.
     package static func cut(_ text: String, to columns: Int) -> String {
         guard text.count > columns else { return text }
         let beginning = text.prefix(max(columns - 1, 1))

@@ -1,7 +1,7 @@
-// PrintableText.swift — text of servers and strangers as a terminal may be given it.
+// PrintableText.swift — makes text of servers and strangers safe for a terminal.
 //
-// A terminal takes control characters for commands, and others for a change of the direction in
-// which it writes. They are shown as JSON writes them: \u001b, \u202e.
+// A terminal takes control characters as commands, and other characters change its text direction.
+// Both are shown as JSON escapes: \u001b, \u202e.
 
 extension EventText {
     /// Bytes as one line of text.
@@ -9,15 +9,17 @@ extension EventText {
         printable(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The text on one line: spaces for what begins new ones, and nothing that a terminal obeys.
+    /// The text on one line: line breaks become spaces, and characters that a terminal obeys are
+    /// escaped.
     package static func printable(_ text: String) -> String {
         escaped(text) { "\t\n\r".unicodeScalars.contains($0) ? " " : nil }
     }
 
-    /// The text with nothing that a terminal obeys; also what begins a new line is shown.
+    /// The text with all characters escaped that a terminal obeys, line breaks included.
     package static func escaped(_ text: String) -> String { escaped(text) { _ in nil } }
 
-    /// The same of JSON, of which nothing else than before can be read: white space stays.
+    /// JSON with the same characters escaped; it still parses to the same value, and white space
+    /// stays.
     package static func escaped(json: [UInt8]) -> [UInt8] {
         guard !json.allSatisfy({ isPlain($0) || $0 == 0x0A || $0 == 0x09 }) else { return json }
         let text = String(decoding: json, as: UTF8.self)
@@ -48,9 +50,9 @@ extension EventText {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal takes it for a command, a new line or a change of direction.
+    /// Whether a terminal takes it as a command, a line break or a change of direction.
     ///
-    /// What joins letters and emoji is none of these.
+    /// Characters that join letters and emoji are none of these.
     fileprivate var isObeyed: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

@@ -1,12 +1,12 @@
-// RowTable.swift — a map from rows to what was recorded of them, in two flat arrays: it is written
-// to once a row and event, and a key is a checksum already, which needs no further hashing.
+// RowTable.swift — a hash table of recorded rows, in two flat arrays: it is written to once per row
+// and event, and its keys are checksums already, which need no further hashing.
 
-/// Rows by name; none can be taken out.
+/// Recorded rows by name; rows are never removed.
 struct RowTable {
     typealias Name = RecordedRows.Name
     typealias Row = RecordedRows.Row
 
-    /// The names by slot, nil where there is none; a name is in its own slot or behind it.
+    /// The names by slot, nil for a free slot; a name is in its own slot or one behind it.
     private var names: [Name?]
     private var rows: [Row]
     private var count = 0
@@ -32,14 +32,14 @@ struct RowTable {
         if count * 2 > names.count { grow() }
     }
 
-    /// Every name with its row, in no order that means anything.
+    /// Calls `body` with every name and its row, in no particular order.
     func forEach(_ body: (Name, Row) -> Void) {
         for (slot, name) in names.enumerated() {
             if let name { body(name, rows[slot]) }
         }
     }
 
-    /// The slot that holds the name, or the one to put it into.
+    /// The slot that holds the name, or the free slot for it.
     private func slot(of name: Name) -> Int {
         let mask = names.count - 1
         var slot = name.mixed & mask

@@ -1,4 +1,4 @@
-// ViewsDifference+Lines.swift — how differences of views are told: lines for people, and JSON.
+// ViewsDifference+Lines.swift — differences of views, as lines for people and as JSON.
 
 import TidemarkEvents
 import TidemarkViews
@@ -6,12 +6,12 @@ import TidemarkViews
 extension ViewsDifference {
     /// Lines for people: `+` is only after, `-` only before, `~` differs.
     ///
-    /// - Parameter all: also rows that differ in what is not seen.
+    /// - Parameter all: also lists rows whose difference is not visible.
     package func lines(all: Bool = false) -> [String] {
         entities.flatMap(\.lines) + mutations.map(\.line) + (all ? rows.map(\.line) : [])
     }
 
-    /// One JSON object an entity, a mutation, and with `all` a row.
+    /// One JSON object for each entity and mutation, and with `all` for each row.
     package func json(all: Bool = false) -> [[UInt8]] {
         entities.map(\.json) + mutations.map(\.json) + (all ? rows.map(\.json) : [])
     }
@@ -139,7 +139,7 @@ extension [UInt8]? {
     /// On one line; `-` where there is nothing.
     fileprivate var shown: String { map { EventLine.onOneLine($0) } ?? "-" }
 
-    /// Parsed; what is no JSON as a text.
+    /// The parsed JSON; other bytes as a string.
     fileprivate var json: JSONValue {
         guard let bytes = self else { return .null }
         return (try? JSONValue(parsing: bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))

@@ -1,31 +1,32 @@
-// ViewsDifference.swift — how the views of one moment differ from those of another: two positions
-// of a log, two stores, or one history under two policies.
+// ViewsDifference.swift — the difference between two states of the views: of two positions of a
+// log, of two stores, or of one history under two policies.
 
 package import TidemarkEvents
 package import TidemarkViews
 
-/// How the views differ from others: entities and their fields, the outbox, and any other row.
+/// The difference between two states of the views: entities and their fields, the outbox, and other
+/// rows.
 package struct ViewsDifference: Sendable, Hashable {
     package enum Change: String, Sendable {
         case added, removed, changed
     }
 
-    /// What is seen of an entity.
+    /// The visible state of an entity.
     package struct State: Sendable, Hashable {
         package var status: EntityStatus
-        /// Nil while it is to be deleted.
+        /// Nil while its deletion is pending.
         package var document: [UInt8]?
     }
 
     /// A member of a document that differs.
     package struct Field: Sendable, Hashable {
         package var name: String
-        /// The JSON texts as they came; nil where there is none.
+        /// The JSON texts, verbatim; nil where there is none.
         package var before: [UInt8]?
         package var after: [UInt8]?
     }
 
-    /// An entity of which something else is seen, by the key that it has before.
+    /// An entity whose visible state differs, by its key before.
     package struct Entity: Sendable, Hashable {
         package var key: EntityKey
         package var before: State?
@@ -36,7 +37,7 @@ package struct ViewsDifference: Sendable, Hashable {
         package var change: Change { .of(before, after) }
     }
 
-    /// A mutation that stands otherwise in the outbox.
+    /// A mutation whose state in the outbox differs.
     package struct Mutation: Sendable, Hashable {
         package var before: OutboxEntry?
         package var after: OutboxEntry?
@@ -44,26 +45,26 @@ package struct ViewsDifference: Sendable, Hashable {
         package var change: Change { .of(before, after) }
     }
 
-    /// A row that differs in what the other lists do not show.
+    /// A row whose difference the other lists do not show.
     package struct Row: Sendable, Hashable {
         package var key: RowKey
         package var change: Change
     }
 
-    /// By key.
+    /// Sorted by key.
     package private(set) var entities: [Entity] = []
-    /// By position, then by entity.
+    /// Sorted by position, then by entity.
     package private(set) var mutations: [Mutation] = []
-    /// By key: watermarks, bindings, decisions, sync runs, and what is not seen of an entity.
+    /// Sorted by key: watermarks, bindings, decisions, sync runs, and invisible parts of entities.
     package private(set) var rows: [Row] = []
 
     /// Whether neither an entity nor a mutation differs; rows may.
     package var isEmpty: Bool { entities.isEmpty && mutations.isEmpty }
 
-    /// Leaves out rows of a view that is not to be compared.
+    /// Removes the rows of a view that is not to be compared.
     package mutating func removeRows(of view: View) { rows.removeAll { $0.key.view == view } }
 
-    /// Compares all rows; memory goes with what differs and with the mutations.
+    /// Compares all rows; memory grows with the differences and the mutations.
     package init(before: ViewReader, after: ViewReader) throws {
         try compareRows(before, after)
         try compareOutboxes(before, after)
@@ -83,13 +84,13 @@ package struct ViewsDifference: Sendable, Hashable {
         }
     }
 
-    /// Notes a row that differs: as what is seen of it, or else as a row.
+    /// Notes a row that differs: as the entity's visible state if that differs, otherwise as a row.
     private mutating func note(_ key: RowKey, _ before: [UInt8]?, _ after: [UInt8]?) throws {
         if let name = key.tree == .rows ? EntityKey(bytes: key.bytes) : nil {
             let entity = Entity(name, try State(row: before), try State(row: after))
             if let entity { return entities.append(entity) }
         }
-        // Mutations are compared with what they wait for, which is no row.
+        // Mutations are compared together with what they wait for, which is in no row.
         let kind = key.tree == .ledger ? Array(key.bytes.prefix(1)) : []
         let isMutation = [Ledger.mutations, Ledger.derived, Ledger.open, Ledger.openDerived]
             .contains(kind)
@@ -120,8 +121,7 @@ package struct ViewsDifference: Sendable, Hashable {
 }
 
 extension ViewReader {
-    /// The row of an entity of another store that goes by another id here: each keeps its first
-    /// one for life.
+    /// The row of the same entity in another store, where its permanent key may have another id.
     fileprivate func counterpart(of key: RowKey, in other: ViewReader) throws -> [UInt8]? {
         guard key.tree == .rows, let name = EntityKey(bytes: key.bytes) else { return nil }
         for id in try other.ids(of: name) {
@@ -139,7 +139,7 @@ extension ViewsDifference.Change {
 }
 
 extension ViewsDifference.State {
-    /// What is seen of the entity with this row; nil when nothing is.
+    /// The visible state of the entity with this row; nil when it is not visible.
     fileprivate init?(row: [UInt8]?) throws {
         guard let row = try row.map({ try EntityRow(parsing: $0) }) else { return nil }
         let document = row.document
@@ -149,7 +149,7 @@ extension ViewsDifference.State {
 }
 
 extension ViewsDifference.Entity {
-    /// Nil when the same is seen.
+    /// Nil when the visible state is the same.
     fileprivate init?(
         _ key: EntityKey, _ before: ViewsDifference.State?, _ after: ViewsDifference.State?
     ) {
@@ -168,7 +168,7 @@ extension ViewsDifference.Entity {
 extension ViewsDifference.Field {
     /// The members that differ, in the order of the old document, then of the new one.
     ///
-    /// What is no object differs as a whole, in a field without a name.
+    /// Documents that are no objects differ as a whole, in a field without a name.
     fileprivate static func between(_ before: [UInt8], _ after: [UInt8]) -> [Self] {
         guard let old = try? JSONDocument(parsing: before),
             let new = try? JSONDocument(parsing: after)
@@ -190,7 +190,7 @@ extension ViewsDifference.Field {
 }
 
 extension OutboxEntry {
-    /// Whether both are the same one: derived mutations share the position of their cause.
+    /// Whether both are the same mutation: derived ones share the position of their cause.
     fileprivate func isPlaced(as other: OutboxEntry) -> Bool {
         position == other.position && mutation.key == other.mutation.key
             && mutation.isDerived == other.mutation.isDerived
@@ -202,7 +202,7 @@ extension OutboxEntry {
         return mutation.key < other.mutation.key
     }
 
-    /// Whether both stand just so in the outbox.
+    /// Whether both have the same state in the outbox.
     fileprivate func stands(as other: OutboxEntry) -> Bool {
         word == other.word && blockers == other.blockers
             && mutation.proof == other.mutation.proof

@@ -1,5 +1,5 @@
-// Measuring.swift — doors for Tools/Benchmarks, which is a package of its own and sees only what is
-// public.
+// Measuring.swift — entry points for Tools/Benchmarks, a package of its own that sees only public
+// API.
 
 @_spi(Measuring) public import Tidemark
 package import TidemarkEvents
@@ -7,10 +7,10 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
-/// What the benchmarks call that no app does.
+/// Functions that the benchmarks call and no app does.
 @_spi(Measuring) public enum Measuring {
-    /// Appends one commit to the log alone: of events that no view reads, with these payloads,
-    /// which must be JSON.
+    /// Appends one commit to the log alone, with events that no view reads; their payloads must be
+    /// JSON.
     public static func append(_ payloads: [[UInt8]], to replica: Replica) throws {
         let journal = replica.journal
         let now = replica.dependencies.now()
@@ -21,7 +21,7 @@ import TidemarkViews
         }
     }
 
-    /// How many bytes of answers a store keeps beside its log.
+    /// How many bytes of kept answers a store has beside its log.
     public static func keptBytes(of replica: Replica) -> Int {
         let journal = replica.journal
         let bytes = try? journal.environment.read { transaction in
@@ -34,7 +34,7 @@ import TidemarkViews
         return bytes ?? 0
     }
 
-    /// Appends one commit of entities as a server said them.
+    /// Appends one commit of entities as a server sent them.
     public static func pull(
         _ entities: [(id: String, document: [UInt8])], of collection: CollectionName,
         into replica: Replica
@@ -49,7 +49,7 @@ import TidemarkViews
         }
     }
 
-    /// Reads documents as entities of a type; the number of entities.
+    /// Decodes documents as entities of a type; returns the number of entities.
     public static func decode<T: Entity>(
         _ type: T.Type, _ documents: [(id: String, document: [UInt8])]
     ) throws -> Int {
@@ -58,14 +58,14 @@ import TidemarkViews
             .count
     }
 
-    /// Folds the log again; the number of events.
+    /// Folds the log again; returns the number of events.
     public static func rebuild(_ replica: Replica) throws -> UInt64 {
         var last = Position.start
         try replica.journal.rebuild { last = $0.last }
         return last.rawValue
     }
 
-    /// Makes the JSON line of every event; the bytes of all of them.
+    /// Makes the JSON line of every event; returns the bytes of all lines.
     public static func dump(_ replica: Replica) throws -> Int {
         var bytes = 0
         _ = try replica.journal.dump(EventFilter()) { position, event in
@@ -74,7 +74,7 @@ import TidemarkViews
         return bytes
     }
 
-    /// Verifies in full; the bytes of the log, and whether all is fine.
+    /// Verifies in full; returns the bytes of the log, and whether all is fine.
     public static func verify(_ replica: Replica) throws -> (bytes: UInt64, isFine: Bool) {
         let result = try replica.journal.verify()
         return (result.log.bytes, result.isFine)

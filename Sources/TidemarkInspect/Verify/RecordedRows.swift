@@ -1,15 +1,15 @@
-// RecordedRows.swift — what the commits recorded last about each row, by short hashes: enough to
-// tell whether a row is still the one that was written, without folding anything again.
+// RecordedRows.swift — the last recorded short hash of each row: enough to tell whether a row is
+// still the one that was written, without folding anything again.
 //
-// Some 40 bytes of memory a row. Two keys of a large store may share a short hash: a row that is
-// not as recorded is looked at once more by its key (RowCheck.swift).
+// It takes about 40 bytes of memory per row. Two keys of a large store may share a short hash;
+// where a row is not as recorded, this possibility has to be checked (RowCheck.swift).
 
 import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
-/// The short hashes of every row as the last commit that wrote it recorded them.
+/// The short hash of every row, as recorded by the last commit that wrote it.
 struct RecordedRows {
     /// A row's view and the short hash of its key.
     struct Name: Hashable, Comparable {
@@ -24,7 +24,7 @@ struct RecordedRows {
             return View(rawValue: number).map { "\($0)" } ?? "\(number)"
         }
 
-        /// Bits that differ where names do, for finding a place in a table.
+        /// Mixed bits of the name, for its slot in a table.
         var mixed: Int {
             Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 24)
         }
@@ -32,16 +32,16 @@ struct RecordedRows {
         static func < (left: Name, right: Name) -> Bool { left.number < right.number }
     }
 
-    /// What was recorded of a row.
+    /// The record of a row.
     enum Row: Hashable {
         case value(UInt32)
-        /// The row was found as it was recorded.
+        /// The row was found, and is as recorded.
         case found
-        /// Other rules made it; what it is by today's can't be told.
+        /// Other rules made it; its value by today's rules is unknown.
         case foreign
     }
 
-    /// The last commit that was noted.
+    /// The last commit that was added.
     var last = Position.start
     /// Whether other rules than today's made any row.
     private(set) var hasForeign = false
@@ -50,7 +50,7 @@ struct RecordedRows {
 
     subscript(_ name: Name) -> Row? { rows[name] }
 
-    /// Takes in the next commit; returns what is wrong with its digests.
+    /// Adds the next commit; returns what is wrong with its digests.
     mutating func note(_ record: CommitRecord) -> LogError? {
         last = record.last
         var before: UInt32 = 0
@@ -86,7 +86,7 @@ struct RecordedRows {
 
     mutating func markFound(_ name: Name) { rows.set(name, .found) }
 
-    /// The rows that should be there and were not found, in order.
+    /// The rows that should exist and were not found, sorted.
     var missing: [Name] {
         var names: [Name] = []
         rows.forEach { name, row in

@@ -1,5 +1,5 @@
-// RowCheck.swift — whether the live rows are those that the commits recorded, each is found by its
-// key, and those that speak of one another agree.
+// RowCheck.swift — checks that the live rows are those that the commits recorded, that each is
+// found by its key, and that rows that refer to each other agree.
 
 import TidemarkEvents
 import TidemarkLog
@@ -7,9 +7,9 @@ import TidemarkRules
 import TidemarkStore
 import TidemarkViews
 
-/// One look at all rows, at one moment.
+/// One check of all rows, in one snapshot.
 final class RowCheck {
-    /// How many rows were looked at.
+    /// How many rows were checked.
     private(set) var rows: UInt64 = 0
 
     private let journal: Journal
@@ -28,7 +28,7 @@ final class RowCheck {
         self.recorded = recorded
     }
 
-    /// What is wrong.
+    /// Runs the check; returns what is wrong.
     func run(_ transaction: borrowing some TableReading & ~Copyable) throws -> [LogError] {
         let references = references()
         for tree in Tree.allCases { try look(at: tree, transaction) }
@@ -40,7 +40,7 @@ final class RowCheck {
         return findings
     }
 
-    /// What is wrong between rows, looked for on another thread, at a moment of its own.
+    /// Checks the references between rows on another thread, in a snapshot of its own.
     private func references() -> Background<Result<[LogError], any Error>> {
         let journal = journal
         return Background {
@@ -97,15 +97,15 @@ final class RowCheck {
 
     // MARK: Suspects
 
-    /// What was ever recorded about a suspect.
+    /// Everything that was ever recorded about a suspect.
     private struct History {
         var commit: Position?
         var values: Set<UInt32> = []
-        /// The keys of that short hash that the log or the tables know.
+        /// The keys with that short hash in the log or the tables.
         var keys: Set<RowKey> = []
     }
 
-    /// Tells damage from two keys that share a short hash, and names the rows.
+    /// Tells damage apart from two keys with the same short hash, and names the rows.
     private func explain(_ transaction: borrowing some TableReading & ~Copyable) throws {
         var histories: [RecordedRows.Name: History] = [:]
         for name in suspects { histories[name] = History() }
@@ -157,7 +157,8 @@ final class RowCheck {
                 LogError(.corruptRow, at: place, "\(row) of view \(name.view) \(what)"))
         }
         if history.keys.count > 1 {
-            // Which value is whose can't be told, but a value that was never written can.
+            // It is unknown which value belongs to which row; but a value that was never written is
+            // damage.
             for row in live where !history.values.contains(row.value) {
                 add(row.key, "is not as any commit recorded it")
             }
@@ -173,15 +174,16 @@ final class RowCheck {
 }
 
 extension RowKey {
-    /// Of an entity the row that lists it as a placeholder, and the other way round: no event names
-    /// what is not here.
+    /// For an entity's row the one that lists it as a placeholder, and the other way round, because
+    /// no event names an entity that is only a placeholder.
     fileprivate var placeholderTwin: RowKey? {
         if tree == .rows { return EntityKey(bytes: bytes).map { .placeholder($0) } }
         guard bytes.starts(with: Ledger.placeholders) else { return nil }
         return EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)).map { .entity($0) }
     }
 
-    /// Keys of rows that an event may have written; of the rows that may be removed again, all.
+    /// The keys of rows that an event may have written; of rows that may be removed again, all of
+    /// them.
     ///
     /// - Parameter keyed: how many events up to this one carry an idempotency key.
     fileprivate static func possible(

@@ -1,4 +1,4 @@
-// RowReferences.swift — whether rows that speak of one another agree: every derived row has its
+// RowReferences.swift — checks that rows that refer to each other agree: every derived row has its
 // source, and every source its derived rows.
 
 import TidemarkEvents
@@ -17,7 +17,7 @@ struct RowReferences {
         self.generation = generation
     }
 
-    /// What does not agree.
+    /// The rows that do not agree.
     func findings(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [LogError] {
@@ -56,7 +56,7 @@ struct RowReferences {
                 let isListed = try row(.placeholder(key)) != nil
                 expect(isListed, entity.basePosition, "\(key) is an unlisted placeholder")
             }
-            // The other way round is asked below, of the few attempts that there are.
+            // The other direction is checked below, for the few attempts that there are.
             guard let call = entity.attempt?.call else { return }
             expect(
                 try row(.attempt(key)) == call.bigEndianBytes, call,

@@ -1,5 +1,5 @@
-// SalvageReport.swift — salvaging a damaged store into a new one, and telling a person what came of
-// it, in lines of at most 80 columns, or a program, as one JSON object.
+// SalvageReport.swift — salvages a damaged store into a new one, and reports the result: to a
+// person in lines of at most 80 columns, or to a program as one JSON object.
 
 import Tidemark
 package import TidemarkEvents
@@ -8,13 +8,13 @@ import TidemarkStore
 package import TidemarkSync
 import TidemarkViews
 
-/// What was salvaged, and what was not.
+/// What was salvaged, and what was lost.
 package struct SalvageReport: Sendable {
-    /// The new store's directory; nil where nothing was proven and so none was made.
+    /// The new store's directory; nil where nothing was proven, so that no store was made.
     package var directory: String?
     /// The new store's id.
     package var storeID: String?
-    /// Whether that is the damaged store's.
+    /// Whether it is the damaged store's id.
     package var keepsID: Bool
     package var pages: Int
     package var pageBytes: Int
@@ -25,24 +25,24 @@ package struct SalvageReport: Sendable {
     package var unrecorded: Int
     package var mended: [Position]
     package var mendedBodies: Int
-    /// The last event that follows the proven ones without a hole.
+    /// The last event that follows the proven ones without a gap.
     package var unproven: Position
     package var takesUnproven: Bool
     package var end: SalvagedLog.End
     package var gaps: [SalvagedLog.Gap]
     package var newer: Int
-    /// Whether all of the log was taken, and proven.
+    /// Whether the whole log was taken and proven.
     package var isComplete: Bool
 
-    /// Whether what is missing may be of a newer format.
+    /// Whether the missing part may be of a newer format.
     package var isNewer: Bool { newer > 0 }
 
-    /// Makes a new store of what can be proven of a damaged one, and verifies it.
+    /// Makes a new store of everything that can be proven in a damaged one, and verifies it.
     ///
-    /// The damaged store is only read. The new one gets its name when it is whole.
+    /// The damaged store is only read. The new one gets its name once it is complete.
     ///
-    /// - Throws: ``StoreError``, ``LogError``: why the damaged store can't be read, or the new one
-    ///   not be made.
+    /// - Throws: ``StoreError`` or ``LogError``, when the damaged store can't be read or the new
+    ///   one can't be made.
     package static func salvage(
         _ store: String, to directory: String, withUnproven: Bool, _ dependencies: Dependencies,
         progress: (String) throws -> Void = { _ in }
@@ -93,10 +93,10 @@ package struct SalvageReport: Sendable {
 // MARK: - For a person
 
 extension SalvageReport {
-    /// How many gaps and positions are listed one by one.
+    /// How many gaps and positions are listed individually.
     private static let listedMax = 20
 
-    /// What it says, a line for each thing.
+    /// The report in lines.
     package var lines: [String] {
         var lines = ["read       \(pages) pages of \(pageBytes) bytes"]
         if proven == .start {

@@ -1,18 +1,19 @@
-// StoreCheckpoint.swift — what a store is now, or was at a position, as a text to keep elsewhere.
+// StoreCheckpoint.swift — the checkpoint of a store, now or at a position, as text to keep
+// elsewhere.
 
 package import TidemarkEvents
 package import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
-/// A position at which no commit ends: there is no root of the log up to there.
+/// A position inside a commit, which has no Merkle root.
 package struct InsideCommit: Error {
     package let position: Position
-    /// The events of the commit that it is in.
+    /// The first and the last event of that commit.
     package let first: Position
     package let last: Position
 
-    /// The ends of commits around it.
+    /// The nearest ends of commits.
     package var ends: String {
         first.rawValue > 1 ? "@\(first.rawValue - 1) or \(last)" : "\(last)"
     }
@@ -42,7 +43,8 @@ extension Journal {
         return LogCheckpoint(origin: origin, size: position.rawValue, root: result.root)
     }
 
-    /// The commit that goes on after a position; nil where one ends there, or the log before it.
+    /// The commit that a position divides; nil where a commit ends there, or where the log is
+    /// shorter.
     private func inside(_ position: Position) throws -> InsideCommit? {
         guard position > .start,
             let last = try environment.read({ try commitEnd(from: position, reversed: false, $0) }),
@@ -52,7 +54,7 @@ extension Journal {
         return InsideCommit(position: position, first: (before ?? .start).next, last: last)
     }
 
-    /// The first end of a commit from a position on, or back from it.
+    /// The first end of a commit at or after a position, or at or before it.
     private func commitEnd(
         from start: Position, reversed: Bool, _ transaction: borrowing ReadTransaction
     ) throws -> Position? {
@@ -66,7 +68,7 @@ extension Journal {
         return found
     }
 
-    /// What a checkpoint calls this log: by the id of the store.
+    /// The name of this log in checkpoints, by the store's id.
     var origin: String {
         get throws {
             let storeID = try environment.read { transaction in try log.storeID(transaction) } ?? ""
@@ -77,7 +79,7 @@ extension Journal {
 
     private static let unknownName = "unknown"
 
-    /// What is wrong with checkpoints that name another log.
+    /// The problems with checkpoints that name another log.
     func foreign(_ checkpoints: [LogCheckpoint]) throws -> [LogError] {
         guard !checkpoints.isEmpty else { return [] }
         let own = try origin

@@ -1,4 +1,4 @@
-// StoreStats.swift — how large a store is, and of what.
+// StoreStats.swift — the size of a store and of its parts.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -17,14 +17,14 @@ package struct StoreStats: Sendable {
         package var position: Position
         package var rows: UInt64
         package var bytes: Int
-        /// Whether the rules of this version made it; else it serves for nothing.
+        /// Whether today's rules made it; otherwise it is useless.
         package var isCurrent: Bool
     }
     package var kinds: [EventKind: Kind] = [:]
     package var events = 0
-    /// Frames of all events, in bytes, as if every payload stood in its frame.
+    /// The frames of all events, in bytes, as if every payload were inline.
     package var logBytes = 0
-    /// The data file, in bytes.
+    /// The size of the data file, in bytes.
     package var fileBytes = 0
     package var commits = 0
     package var entities = 0
@@ -35,7 +35,7 @@ package struct StoreStats: Sendable {
 }
 
 extension Journal {
-    /// Counts everything; reads the whole log.
+    /// Counts all of it; reads the whole log.
     package func stats() throws -> StoreStats {
         var stats = StoreStats()
         stats.fileBytes = Int(try environment.info().fileBytes)

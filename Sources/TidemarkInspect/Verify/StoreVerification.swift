@@ -1,4 +1,5 @@
-// StoreVerification.swift — whether a store is what was written, and its views what the log says.
+// StoreVerification.swift — checks that a store is as it was written, and that its views follow
+// from its log.
 
 import Tidemark
 package import TidemarkEvents
@@ -6,35 +7,34 @@ package import TidemarkLog
 package import TidemarkStore
 package import TidemarkViews
 
-/// How much is looked at.
+/// How much is checked.
 package enum VerifyLevel: String, Sendable, CaseIterable {
     /// Sizes, counts, the checksum of every event, and how the commits join.
     case quick
-    /// Besides that every header, the Merkle root of every commit, the right edge, every row
-    /// against what the commits recorded, the rows against each other, and the checksums of
-    /// snapshots.
+    /// In addition every header, the Merkle root of every commit, the right edge, every row against
+    /// the commits' records, the rows against each other, and the checksums of snapshots.
     case full
-    /// Besides that the log is folded again and every row compared, also those of snapshots.
+    /// In addition, the log is folded again and every row is compared, those of snapshots included.
     case deep
 }
 
 /// The result of a verification.
 package struct StoreVerification: Sendable {
     package var level: VerifyLevel
-    /// The pages of the data file, where it was looked at as a file.
+    /// The pages of the data file, where they were checked.
     package var pages: PageAudit.Result?
     package var log = LogVerification()
-    /// How many rows were looked at.
+    /// How many rows were checked.
     package var rows: UInt64 = 0
-    /// What is wrong: first with the log, then, only when the log is whole, with the views.
+    /// What is wrong: first with the log; with the views only when the log is whole.
     package var problems: [LogError] = []
-    /// What could not be looked at, and why, in sentences.
+    /// What could not be checked, and why, in sentences.
     package var notes: [String] = []
 
     package var isFine: Bool { problems.isEmpty }
-    /// Whether all that is wrong is that a newer version wrote it.
+    /// Whether the only problem is that a newer version wrote the store.
     package var isNewer: Bool { problems.areOfNewerFormat }
-    /// Whether the log or the file is damaged, which folding the log again does not mend.
+    /// Whether the log or the file is damaged, so that folding the log again does not repair it.
     package var isSalvageable: Bool {
         problems.contains {
             switch $0.code {
@@ -50,7 +50,7 @@ package struct StoreVerification: Sendable {
     package var events: UInt64 { log.events }
     package var commits: UInt64 { log.commits }
 
-    /// What is wrong, a line each, with the position.
+    /// The problems, one per line, with their positions.
     package var findings: [String] { problems.map { "\($0)" } }
 
     /// How many pages are in use, the two meta pages among them, and how many are free.
@@ -62,29 +62,29 @@ package struct StoreVerification: Sendable {
     package var root: String { Hexadecimal.encode(log.root) }
 }
 
-/// How far a verification has come.
+/// The progress of a verification.
 package enum VerifyProgress: Sendable, Hashable {
-    /// Pages of the data file were looked at, of so many at most.
+    /// How many pages of the data file were checked, and of how many at most.
     case pages(done: UInt64, of: UInt64)
-    /// Events up to `done` were looked at.
+    /// Events up to `done` were checked.
     case events(done: Position, last: Position)
-    /// The rows of the views are looked at.
+    /// The rows of the views are being checked.
     case rows
     /// Events up to `done` were folded again.
     case folding(done: Position, last: Position)
 }
 
 extension Journal {
-    /// Looks at everything that the level asks for; changes nothing.
+    /// Checks everything that the level asks for; changes nothing.
     ///
-    /// A writer may go on meanwhile. The log is read in steps; the rows, which change, at one
-    /// moment.
+    /// Writes may go on at the same time. The log is read in steps; the rows, which may change, in
+    /// one snapshot.
     ///
     /// - Parameters:
-    ///   - checkpoints: older ones, which must be of this log; not for the level `quick`.
-    ///   - scratch: where the level `deep` folds the log again; the caller removes it. A temporary
-    ///     directory when nil.
-    ///   - progress: called after each step; what it throws cuts the verification short.
+    ///   - checkpoints: older ones, which must match this log; not for the level `quick`.
+    ///   - scratch: the directory in which the level `deep` folds the log again; the caller removes
+    ///     it. Nil for a temporary directory.
+    ///   - progress: called after each step; an error that it throws ends the verification.
     package func verify(
         _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
         scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
@@ -105,8 +105,10 @@ extension Journal {
         return result
     }
 
-    /// Looks at the pages of the store in a directory and, where they are whole, opens it read-only
-    /// and verifies it; damage that keeps it from being opened is a finding like others.
+    /// Checks the pages of the store in a directory, and if they are whole, opens it read-only and
+    /// verifies it.
+    ///
+    /// Damage that keeps the store from being opened is a finding like others.
     ///
     /// - Parameter level: nil for the pages alone.
     package static func verifyStore(
@@ -116,14 +118,14 @@ extension Journal {
     ) throws -> StoreVerification {
         var result = StoreVerification(level: level ?? .quick)
         do {
-            // Read first: what it says, the log has held ever since.
+            // Read first, because the log has held everything in it ever since.
             let found = try StoreIdentity.find(in: directory)
             if let identity = found.identity, identity.isInitialised,
                 case .missing = try StoreFiles.data(directory)
             {
                 throw StoreIdentity.lost(identity, in: directory)
             }
-            // LMDB believes what it reads: it is to read nothing that is not in order.
+            // LMDB trusts what it reads, so only sound pages are given to it.
             let pages = try PageAudit.run(at: directory) {
                 try progress(.pages(done: $0, of: $1))
             }
@@ -148,17 +150,17 @@ extension Journal {
         return result
     }
 
-    /// What is wrong with the pages of the store in a directory that lead to all others; nil for
-    /// nothing, and where the file can't be read.
+    /// A problem with a branch page, which leads to other pages; nil for none, and where the file
+    /// can't be read.
     ///
-    /// Quick also in a large store.
+    /// Fast even in a large store.
     package static func brokenPage(at directory: String) -> String? {
         let result = try? PageAudit.run(at: directory, .branches)
         return result?.findings.first.map { "\($0)" }
     }
 
-    /// What is wrong with the end of the log: events that were appended and are not there, or a
-    /// last commit that is not the right edge's; nil for nothing.
+    /// A problem with the end of the log: appended events are missing, or the last commit does not
+    /// match the right edge; nil for none.
     package func brokenEnd() throws -> String? {
         do {
             _ = try environment.read { try log.checkedEdge($0) }
@@ -166,9 +168,10 @@ extension Journal {
         } catch let error as LogError { return error.detail }
     }
 
-    /// Opens the store in a directory, read-only, folds its log again beside it, and compares.
+    /// Opens the store in a directory read-only, folds its log again beside it, and compares the
+    /// rows.
     ///
-    /// - Returns: what differs; damage that keeps the log from being folded among it.
+    /// - Returns: the differences, and damage that keeps the log from being folded.
     package static func checkRebuild(
         at directory: String, scratch: String? = nil,
         progress: (RebuildProgress) throws -> Void = { _ in }
@@ -182,7 +185,7 @@ extension Journal {
         } catch { return [try LogError(damageIn: error)] }
     }
 
-    /// Compares the log with what is known of it beside it, in identity.json.
+    /// Compares the log with what identity.json, beside it, says of it.
     private func meet(
         _ found: StoreIdentity.Found, _ result: inout StoreVerification
     ) throws {
@@ -202,7 +205,7 @@ extension Journal {
         }
     }
 
-    /// Says where a salvaged log is from, which nothing else in it tells.
+    /// Notes the origin of a salvaged log, which nothing else reports.
     private func tellOrigin(_ result: inout StoreVerification) throws {
         guard result.isFine,
             let origin = try environment.read({ try log.origin($0) })
@@ -280,7 +283,7 @@ extension Journal {
 }
 
 extension LogError {
-    /// An error as a finding, when damage is what it is about; else it is thrown on.
+    /// A damage error as a finding; other errors are rethrown.
     fileprivate init(damageIn error: any Error) throws {
         switch error {
         case let error as LogError: self = error
@@ -303,7 +306,7 @@ extension LogError {
 }
 
 extension RebuildComparison {
-    /// What differs, as findings.
+    /// The differences as findings.
     package var problems: [LogError] {
         let commit = commit.map { LogError(.corruptDigest, at: $0.position, "\($0)") }
         return [commit].compactMap { $0 }
@@ -313,7 +316,7 @@ extension RebuildComparison {
 }
 
 extension [LogError] {
-    /// Whether there is something, and all of it is that a newer version wrote it.
+    /// Whether there are errors, all of which come from a newer version's data.
     package var areOfNewerFormat: Bool {
         !isEmpty && allSatisfy { $0.code == .newerFormat }
     }

@@ -1,5 +1,5 @@
-// Bisect.swift — where in a log the answer to a question turns: by halves over the commits, then
-// over the events of the commit.
+// Bisect.swift — finds the event at which the answer to a question changes: by binary search over
+// the commits, then over the events of one commit.
 
 import TidemarkCapsule
 package import TidemarkEvents
@@ -7,55 +7,56 @@ import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
-/// A search for the position at which an answer turns.
+/// A binary search for the position at which an answer changes.
 ///
-/// It finds a turn, as `git bisect` does: an answer that turns more than once has others, too.
+/// Like `git bisect`, it finds one such position; an answer that changes several times has others,
+/// too.
 package struct Bisect: Sendable {
     /// The answer at a position.
     package enum Answer: Sendable, Hashable {
         case no, yes
-        /// There can be told nothing at this position.
+        /// The question can't be answered at this position.
         case skipped
     }
 
-    /// Where the answer turns.
+    /// The place where the answer changes.
     package struct Turn: Sendable, Hashable {
         /// The first event with the other answer.
         package var position: Position
         /// The first and the last event of its commit.
         package var commit: ClosedRange<Position>
-        /// The last position at which the answer was the first one.
+        /// The last position that still has the first answer.
         package var before: Position
-        /// The answer from then on.
+        /// The answer from that event on.
         package var becomes: Bool
-        /// How many positions were asked about.
+        /// How many positions were tested.
         package var asked: Int
-        /// Positions between the two of which nothing could be told; any of them may be the turn.
+        /// Positions in between that could not be tested; any of them may be the turn.
         package var skipped: [Position]
     }
 
-    /// What came out.
+    /// The result of the search.
     package enum Outcome: Sendable, Hashable {
         case turn(Turn)
         /// The answer is the same at both ends.
         case same(Bool, from: Position, to: Position)
-        /// Of one of the ends nothing can be told.
+        /// The question can't be answered at this end of the range.
         case unknown(Position)
     }
 
     /// The first and the last event of each commit, in order.
     private let commits: [ClosedRange<Position>]
     let journal: Journal
-    /// The position of the first answer; the other answer is looked for behind it.
+    /// The position with the first answer; the search begins after it.
     package let from: Position
-    /// The last position that is asked about.
+    /// The last position that is tested.
     package let to: Position
 
     /// A search in a log.
     ///
     /// - Parameters:
-    ///   - from: where the answer is the first one; before the first event unless given.
-    ///   - to: where it is the other one; the last event unless given.
+    ///   - from: the position with the first answer; nil for the one before the first event.
+    ///   - to: the position with the other answer; nil for the last event.
     /// - Throws: ``LogError`` where the log can't be read.
     package init(of journal: Journal, from: Position? = nil, to: Position? = nil) throws {
         var commits: [ClosedRange<Position>] = []
@@ -75,10 +76,10 @@ package struct Bisect: Sendable {
         self.to = commits.last?.upperBound ?? start
     }
 
-    /// How many commits there are to look in.
+    /// How many commits are searched.
     package var count: Int { commits.count }
 
-    /// Looks for the turn.
+    /// Searches for the turn.
     ///
     /// - Parameters:
     ///   - ask: the answer at a position.
@@ -99,7 +100,7 @@ package struct Bisect: Sendable {
         guard first != .skipped else { return .unknown(from) }
         guard first != last else { return .same(first == .yes, from: from, to: to) }
 
-        // Of the commits up to `low` it is the first answer, of those from `high` on the other.
+        // Commits up to `low` have the first answer, commits from `high` on the other one.
         var (low, high) = (-1, commits.count - 1)
         var skipped: Set<Int> = []
         while let middle = Self.middle(low, high, skipped) {
@@ -133,7 +134,7 @@ package struct Bisect: Sendable {
         return .turn(turn)
     }
 
-    /// The one nearest to the middle between two that is not skipped; nil where there is none.
+    /// The commit nearest to the middle that is not skipped; nil where there is none.
     private static func middle(_ low: Int, _ high: Int, _ skipped: Set<Int>) -> Int? {
         let middle = (low + high) / 2
         for distance in 0..<max(high - low, 1) {
@@ -159,7 +160,7 @@ package struct Bisect: Sendable {
 }
 
 extension Bisect {
-    /// Looks for the position at which a predicate turns, from the nearest snapshots on.
+    /// Searches for the position at which a predicate changes, starting from the nearest snapshots.
     ///
     /// Each event is folded once or twice, in memory.
     package func run(
@@ -173,11 +174,11 @@ extension Bisect {
     }
 }
 
-/// Folds of a log up to one position after another, in memory, each from the nearest that is known.
+/// Folds a log in memory up to one position after another, each time from the nearest known fold.
 struct HistoryFolds {
     private static let eventsPerStep: UInt64 = 10_000
-    /// Into how many parts the way to a position is cut; what is folded there is remembered, for
-    /// the next positions lie before.
+    /// How many folds are remembered on a long way to a position, at equal distances, because the
+    /// next positions lie before it.
     private static let stops: UInt64 = 4
     private static let knownMax = 6
 
@@ -191,7 +192,7 @@ struct HistoryFolds {
         var fold = try begin(position)
         var place = fold.position
         let way = position.rawValue - place.rawValue
-        // To remember costs a copy of the rows.
+        // Remembering a fold costs a copy of its rows.
         let stops = way > Self.eventsPerStep ? Self.stops : 1
         for stop in 1...stops where way > 0 {
             let next = Position(position.rawValue - way + way * stop / stops)

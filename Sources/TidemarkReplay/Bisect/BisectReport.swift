@@ -1,5 +1,5 @@
-// BisectReport.swift — what is to be told of the event at which an answer turns: itself, and what
-// it changed.
+// BisectReport.swift — what is reported of the event at which an answer changes: the event itself,
+// and its changes to the views.
 
 import TidemarkCapsule
 package import TidemarkEvents
@@ -9,7 +9,7 @@ import TidemarkStore
 import TidemarkViews
 
 extension Bisect {
-    /// What the events after one position, up to another one, changed in the views.
+    /// The changes in the views by the events after one position, up to another one.
     package func changes(
         after before: Position, to position: Position
     ) throws -> ViewsDifference {

@@ -1,4 +1,4 @@
-// CauseChain.swift — how it came to an event: what it names as its cause, and what those name.
+// CauseChain.swift — the chain of causes of an event.
 
 package import TidemarkCapsule
 public import TidemarkEvents
@@ -6,9 +6,9 @@ import TidemarkInspect
 
 /// One event of a chain of causes.
 public struct CauseStep: Sendable, Hashable, CustomStringConvertible {
-    /// Where it stands in the log.
+    /// The event's position in the log.
     public var position: Position
-    /// What it says, in one line.
+    /// The event in one line.
     public var text: String
 
     public init(position: Position, text: String) {
@@ -25,12 +25,12 @@ package enum CauseChain {
     /// How many steps a chain has at most.
     package static let stepsMax = 12
 
-    /// How it came to an event: the event itself, then what brought it about, the last first, down
-    /// to the edit, the timer or the sync run that began it.
+    /// The chain of causes of an event: the event itself, then the events that led to it, the
+    /// latest first, down to the edit, the timer or the sync run that began it.
     ///
-    /// Followed are `cause`, `call`, `mutation` and `sync`.
+    /// The references `cause`, `call`, `mutation` and `sync` are followed.
     ///
-    /// - Parameter event: the events that there are; those that it does not have are left out.
+    /// - Parameter event: returns the event at a position; nil leaves it out of the chain.
     package static func of(
         _ position: Position, event: (Position) throws -> Event?
     ) rethrows -> [CauseStep] {
@@ -40,13 +40,14 @@ package enum CauseChain {
             waiting.remove(next)
             guard let event = try event(next) else { continue }
             steps.append(CauseStep(position: next, text: EventText.line(event)))
-            // A reference leads back, never on, whatever a damaged log says.
+            // Only references to earlier events are followed, so that a damaged log can't cause a
+            // loop.
             waiting.formUnion(references(of: event).filter { $0 < next })
         }
         return steps
     }
 
-    /// The events that one names as those that brought it about.
+    /// The events that an event names as its causes.
     package static func references(of event: Event) -> [Position] {
         [event.cause, event.call, event.mutation, event.sync].compactMap(\.self)
     }

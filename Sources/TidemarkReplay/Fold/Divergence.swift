@@ -1,39 +1,39 @@
-// Divergence.swift — where a replay is not what was recorded, for people who did not write the
-// engine.
+// Divergence.swift — the difference between a replay and the recording, in words for people who did
+// not write the engine.
 
 public import TidemarkEvents
 import TidemarkInspect
 
 /// The first place at which a replay differs from what was recorded.
 public struct Divergence: Error, Sendable, Hashable {
-    /// What differs.
+    /// The kind of difference.
     public enum Kind: String, Sendable, CaseIterable {
-        /// It was recorded, and the replay does not do it.
+        /// An event was recorded, and the replay does not make it.
         case missing
-        /// The replay does it, and it was not recorded.
+        /// The replay makes an event that was not recorded.
         case extra
-        /// Both do it, each otherwise.
+        /// Both make the event, with different contents.
         case different
-        /// The same events make other rows.
+        /// The same events make different rows.
         case digest
         /// The replay could not go on.
         case threw
     }
 
-    /// The recorded event; of a digest the last event of the commit, of something extra the last
-    /// event before it.
+    /// The recorded event; for a digest the last event of the commit, for an extra event the last
+    /// recorded event before it.
     public var position: Position
-    /// What differs.
+    /// The kind of difference.
     public var kind: Kind
-    /// What was recorded, in one line; nil where nothing was.
+    /// The recorded event or row, in one line; nil where there was none.
     public var recorded: String?
-    /// What the replay does instead, in one line; nil for nothing.
+    /// What the replay makes instead, in one line; nil for nothing.
     public var replayed: String?
     /// The first field that differs: `path`, `payload.covers`, or the row and its member.
     public var field: String?
-    /// The entity that it is about, where it is about one.
+    /// The entity that the difference is about, if it is about one.
     public var entity: EntityKey?
-    /// How it came to the event, from the event itself back to what began it.
+    /// The chain of causes, from the event itself back to its origin.
     public var causes: [CauseStep]
 
     public init(
@@ -51,15 +51,15 @@ public struct Divergence: Error, Sendable, Hashable {
 }
 
 extension Divergence: CustomStringConvertible {
-    /// What happened, where, how it came to that, and where to look next; several short lines.
+    /// The difference, its place, its causes, and the next commands to try; several short lines.
     public var description: String { lines().joined(separator: "\n") }
 
     /// The lines of ``description``.
     ///
-    /// - Parameter file: what the commands that it ends with are to name.
+    /// - Parameter file: the file name in the commands at the end.
     package func lines(file: String = "FILE") -> [String] {
         var lines = [headline]
-        // Some of it is what a server or a stranger wrote.
+        // Some of the text comes from a server or a stranger.
         func add(_ label: String, _ texts: [String]) {
             for (index, text) in texts.map(EventText.printable).enumerated() {
                 let label = index == 0 ? label : ""
@@ -84,7 +84,7 @@ extension Divergence: CustomStringConvertible {
         }
     }
 
-    /// The commands that show more.
+    /// The commands that show details.
     private func commands(_ file: String) -> [String] {
         var commands = ["tidemark show \(file) \(position)"]
         if let entity {
@@ -99,7 +99,7 @@ extension Divergence: CustomStringConvertible {
 }
 
 extension String {
-    /// The text with spaces behind it up to a width, at least one.
+    /// The text, padded with at least one space to a width.
     fileprivate func padded(_ width: Int) -> String {
         self + String(repeating: " ", count: max(1, width - count))
     }

@@ -1,5 +1,5 @@
-// FoldReplay.swift — folding the recorded events again by today's rules, and comparing each commit
-// with the digests that were recorded, up to the first that differs.
+// FoldReplay.swift — folds the recorded events again by today's rules, and compares each commit
+// with its recorded digests, up to the first difference.
 
 package import TidemarkCapsule
 package import TidemarkEvents
@@ -7,25 +7,26 @@ import TidemarkInspect
 import TidemarkLog
 package import TidemarkViews
 
-/// A fold of a capsule by today's rules.
+/// A fold of a capsule's events by today's rules.
 package struct FoldReplay: Sendable {
     /// What was folded and compared.
     package private(set) var report = ReplayReport(.fold)
-    /// The views, as they are after the last commit that was folded.
+    /// The views after the last commit that was folded.
     package private(set) var fold: CapsuleFold
-    /// The commits that were folded, in the order in which they were.
+    /// The commits that were folded, in the order of folding.
     package private(set) var applied: [Capsule.Commit] = []
 
     /// Folds a capsule.
     ///
     /// - Parameters:
-    ///   - through: the last event to fold; a commit goes whole or not at all.
-    ///   - inject: what happens otherwise; then nothing is compared with what was recorded.
-    ///   - compares: whether digests are compared, and the first difference ends it.
+    ///   - through: the last event to fold; a commit is folded whole or not at all.
+    ///   - inject: what happens otherwise than recorded; then nothing is compared.
+    ///   - compares: whether digests are compared; the first difference ends the replay.
     ///   - ignoring: views that are not compared.
-    ///   - apply: how an event is folded: as it is, unless said otherwise.
+    ///   - apply: folds one event; by default as it is.
     ///   - progress: called now and then with the number of commits folded so far.
-    /// - Throws: ``ReplayMistake`` for an event that is not there, and what `progress` throws.
+    /// - Throws: ``ReplayMistake`` for an event that is not in the capsule, and what `progress`
+    ///   throws.
     package init(
         _ capsule: Capsule, through: Position? = nil, inject: [Injection] = [],
         compares: Bool = true, ignoring: Set<View> = [],
@@ -85,7 +86,7 @@ package struct FoldReplay: Sendable {
         return found
     }
 
-    /// Discards the views and rebuilds them in one go instead of commit by commit.
+    /// Discards the views and rebuilds them in one go, instead of commit by commit.
     private mutating func restart(
         _ base: Capsule.Base, _ apply: (Fold, Event, Position) throws -> Void
     ) throws {
@@ -93,7 +94,7 @@ package struct FoldReplay: Sendable {
         try fold.fold(applied.flatMap(\.entries), apply: apply)
     }
 
-    /// The divergence at a commit whose digests are others.
+    /// The divergence at a commit whose digests differ.
     private func divergence(
         _ difference: (row: DigestDifference, others: Int), at index: Int, _ capsule: Capsule,
         _ apply: (Fold, Event, Position) throws -> Void
@@ -111,7 +112,7 @@ package struct FoldReplay: Sendable {
 }
 
 extension Capsule {
-    /// The divergence of a fold that throws at an event.
+    /// The divergence of a fold that throws an error at an event.
     fileprivate func divergence(throwing error: any Error, at position: Position) -> Divergence {
         let events = eventsByPosition
         return Divergence(

@@ -15,9 +15,9 @@ struct CapsuleDigests {
 
     private let ignoring: Set<View>
 
-    /// Whether digests were recorded at all: then a commit without any made no rows.
+    /// Whether digests were recorded at all; if so, a commit without digests made no rows.
     private let isDigested: Bool
-    /// Whether digests of runs were taken out with the names in them.
+    /// Whether digests of sync runs were removed together with the names in them.
     private let isNameless: Bool
 
     init(_ capsule: Capsule, ignoring: Set<View>) {
@@ -37,7 +37,7 @@ struct CapsuleDigests {
         }
     }
 
-    /// The first row of a commit that differs, and how many others do.
+    /// The first row of a commit that differs, and the number of other rows that differ.
     mutating func difference(
         _ commit: Capsule.Commit, _ changes: RowChanges
     ) -> (row: DigestDifference, others: Int)? {

@@ -1,14 +1,14 @@
-// FoldReplayInvariants.swift — what must hold of the views whatever was folded, twice or not at
-// all: above all, that no mutation is lost.
+// FoldReplayInvariants.swift — invariants of the views that hold whatever was folded, even with an
+// event twice or missing: above all, no mutation is lost.
 
 import TidemarkCapsule
 package import TidemarkEvents
 import TidemarkInspect
 import TidemarkViews
 
-/// What does not hold, and where.
+/// A broken invariant, and its place.
 package struct ViewsFault: Sendable, Hashable, CustomStringConvertible {
-    /// The mutation or event that it is about.
+    /// The mutation or event at which it is broken.
     package var position: Position
     /// What is wrong.
     package var problem: String
@@ -17,10 +17,10 @@ package struct ViewsFault: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension FoldReplay {
-    /// What does not hold of the views; empty where all does.
+    /// The broken invariants of the views; empty where all hold.
     ///
-    /// Every edit has a mutation; every mutation has an outcome and what proves it, or waits where
-    /// both the outbox and its entity list it.
+    /// Every edit has a mutation. Every mutation either has an outcome with its proof, or is
+    /// pending and listed in both the outbox and its entity.
     package func faults() throws -> [ViewsFault] {
         try fold.read { views in try faults(views) }
     }
@@ -85,7 +85,7 @@ extension FoldReplay {
 }
 
 extension Event {
-    /// Whether it is an edit of an entity with a payload of the right shape.
+    /// Whether it is an edit of an entity whose payload can be read.
     fileprivate var isUnderstoodEdit: Bool {
         guard key != nil, schemaVersion == 0 else { return false }
         return switch kind.family {

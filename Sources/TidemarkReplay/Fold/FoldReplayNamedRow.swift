@@ -1,5 +1,5 @@
-// FoldReplayNamedRow.swift — a row that differs, with its name, and in words as it was recorded and
-// as it is made today.
+// FoldReplayNamedRow.swift — a row that differs: its name, and its recorded and its replayed
+// contents in words.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -10,15 +10,15 @@ import TidemarkViews
 /// The first row that differs at a commit.
 struct NamedRow {
     private let difference: DigestDifference
-    /// The row's key; nil where nothing but the short hash of it is known.
+    /// The row's key; nil where only its short hash is known.
     private let key: RowKey?
-    /// The entity that it is about.
+    /// The entity that the row is about.
     let entity: EntityKey?
-    /// What was recorded, in one line.
+    /// The recorded row, in one line.
     let recorded: String
-    /// What is made today, in one line; nil for nothing.
+    /// The replayed row, in one line; nil for none.
     let replayed: String?
-    /// The members that differ, where that is known.
+    /// The members that differ, where they are known.
     private let members: [String]
 
     /// - Parameters:
@@ -67,7 +67,7 @@ struct NamedRow {
         return text
     }
 
-    /// The event of the commit that is about the row, else the last one.
+    /// The last event of the commit that is about the row, or else the commit's last event.
     func event(in commit: Capsule.Commit, _ rows: MemoryRows) -> Position {
         let about = commit.entries.last { entry in
             if let mutation, entry.position == mutation { return true }
@@ -89,7 +89,7 @@ struct NamedRow {
         Hexadecimal.encode((0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
     }
 
-    /// The key with a short hash: of a row that was there before, or one that the events name.
+    /// The key for a short hash: that of a row before the commit, or of a row that its events name.
     private static func key(
         of difference: DigestDifference, _ commit: Capsule.Commit, _ before: MemoryRows
     ) -> RowKey? {

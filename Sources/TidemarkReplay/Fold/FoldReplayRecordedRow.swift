@@ -1,22 +1,22 @@
-// FoldReplayRecordedRow.swift — what a recorded row was, of which nothing but a checksum is kept:
-// found by trying rows that are a little otherwise than today's.
+// FoldReplayRecordedRow.swift — finds a recorded row by its checksum, all that was kept of it, by
+// trying small variations of today's row.
 
 import TidemarkEvents
 import TidemarkStore
 import TidemarkViews
 
-/// A row with a checksum, and how it differs from the one that is made today.
+/// The row with a checksum, and its differences from today's row.
 struct RecordedRow {
     /// The row; nil where it was removed.
     var value: [UInt8]?
-    /// The members that differ from today's row; empty where one of both is not there.
+    /// The members that differ from today's row; empty where one of the two rows is missing.
     var members: [String] = []
 
-    /// Looks for it; nil where it is none of those that are likely.
+    /// Searches for the row; nil where it is none of the likely ones.
     ///
     /// - Parameters:
     ///   - before: the row before the commit.
-    ///   - after: the row as it is made today.
+    ///   - after: today's row.
     init?(checksum: UInt32, _ key: RowKey, before: [UInt8]?, after: [UInt8]?) {
         if checksum == 0 {
             value = nil
@@ -27,7 +27,7 @@ struct RecordedRow {
             bytesLeft -= bytes.count + 64
             return CRC32C.checksum(of: bytes) == checksum
         }
-        // Of any row: that nothing changed.
+        // Possible for any row: nothing changed.
         let old = before.flatMap { isIt($0) ? $0 : nil }
         guard key.tree == .rows, let today = after.flatMap({ try? EntityRow(parsing: $0) }) else {
             guard let old else { return nil }
@@ -45,14 +45,14 @@ struct RecordedRow {
         members = Self.differences(found, today)
     }
 
-    /// How many bytes of rows are tried at most: a capsule of a stranger may have rows of any size.
+    /// How many bytes of rows are tried at most; a stranger's capsule may hold rows of any size.
     private static let triedBytesMax = 32 << 20
 
     private typealias Change = (inout EntityRow) -> Void
 
-    /// Tries today's row with up to three groups of members otherwise.
+    /// Tries today's row with up to three groups of members varied.
     ///
-    /// - Parameter isIt: nil ends the search.
+    /// - Parameter isIt: whether a row is the one; nil ends the search.
     private static func search(
         _ today: EntityRow, _ variants: [[Change]], _ isIt: (EntityRow) -> Bool?
     ) -> EntityRow? {
@@ -80,7 +80,7 @@ struct RecordedRow {
         return nil
     }
 
-    /// For each group of members what else they may have been: as before, or as if nothing were.
+    /// For each group of members its other likely values: those before the commit, and empty ones.
     private static func variants(_ before: EntityRow, _ today: EntityRow) -> [[Change]] {
         let none = EntityRow()
         func group<Value: Hashable & Sendable>(
@@ -109,7 +109,7 @@ struct RecordedRow {
             }
         }
         var pending: [[EntityRow.Pending]] = []
-        // Of very many, one more or less is not looked for.
+        // In a very long list, one item more or less is not tried.
         for known in [before.pending, today.pending] where known.count <= 32 {
             for index in known.indices {
                 var fewer = known

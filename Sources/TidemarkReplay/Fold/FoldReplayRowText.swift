@@ -6,7 +6,7 @@ package import TidemarkViews
 
 /// View rows as people read them.
 package enum RowText {
-    /// What a row says, in one line.
+    /// The row's contents in one line.
     package static func words(_ key: RowKey, _ value: [UInt8]) -> String {
         let words: String?
         do { words = try understood(key, value) } catch {
@@ -45,7 +45,7 @@ package enum RowText {
         }
     }
 
-    /// How an entity stands: its status, what the server said, what is pending, what is seen.
+    /// An entity's status, base, pending mutations and visible document.
     package static func words(_ row: EntityRow) -> String {
         let base =
             switch row.baseState {

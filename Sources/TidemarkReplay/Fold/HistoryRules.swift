@@ -1,31 +1,31 @@
-// HistoryRules.swift — which histories can happen: what an event needs to have been before it.
+// HistoryRules.swift — which histories are possible: what must come before an event.
 //
 //   any event            its cause, call, mutation, sync run
-//   request.sent         every mutation that it covers, still pending; no other attempt under way
-//   what an answer says  the request.answered itself, where the log has it
+//   request.sent         every mutation that it covers, still pending; no other open attempt
+//   effects of an answer the request.answered itself, where the log has it
 //   pull.page            the entities that it says are new; without them it names fewer
-//   rule.answered        the server's change that it was asked about, which comes next
-//   local.created        that the entity is not there
-//   local.updated …      that it is
+//   rule.answered        the server's record that the rule was asked about, which comes next
+//   local.created        the entity does not exist
+//   local.updated …      the entity exists
 //   local.discarded      something pending; local.retried something refused
 //
-// What the log at hand does not keep to by itself is not asked of a shorter one either.
+// A rule that the given log breaks itself is not demanded of a shorter log either.
 
 import TidemarkCapsule
 import TidemarkEvents
 import TidemarkViews
 
-/// What the events of one log need of each other, by their index.
+/// The dependencies between the events of one log, by index.
 struct HistoryRules: Sendable {
-    /// For each event the earlier ones that it can't be without.
+    /// For each event, the earlier events that it requires.
     let needs: [[Int]]
-    /// For each rule's answer the event that it is about.
+    /// For each answer of a conflict rule, the event that it is about.
     let followers: [Int: Int]
-    /// For each page the events of the entities that it says are new, by their positions.
+    /// For each page, the events of the entities that it says are new, by position.
     let pages: [Int: [Position: Int]]
-    /// The events that are never left out: what opened the store first, and its first model.
+    /// The events that are never left out: the store's first opening, and its first model.
     let pinned: Set<Int>
-    /// The events that don't keep to the rules in the log at hand.
+    /// The events that break the rules in the given log.
     var exempt: Set<Int> = []
 
     init(_ entries: [Capsule.Entry], hasModel: Bool) {
@@ -82,13 +82,13 @@ struct HistoryRules: Sendable {
         event.read(RequestSent.self)?.covers ?? []
     }
 
-    /// The indexes of the ids of a page that it says nothing new of.
+    /// The indexes of the ids in a page that have nothing new.
     static func known(in page: Event) -> [Int] {
         let places = page.read(PullPage.self)?.places ?? []
         return places.indices.filter { places[$0] == .same }
     }
 
-    /// A page without the entities that some events are about; nil where it names none any more.
+    /// A page without the entities of some events; nil where it would name none.
     static func page(_ page: Event, without gone: Set<Position>) -> Event? {
         guard let named = page.read(PullPage.self) else { return page }
         let places = named.places.indices.filter { index in
@@ -98,13 +98,13 @@ struct HistoryRules: Sendable {
         return page.saying(named.without(Set(places)))
     }
 
-    /// A page without some of the entities that it names; nil where it names none any more.
+    /// A page without some of its entities; nil where it would name none.
     static func page(_ page: Event, without gone: Set<Int>) -> Event? {
         guard let named = page.read(PullPage.self) else { return page }
         return page.saying(named.without(gone))
     }
 
-    /// Whether an event can happen where the views are as they are.
+    /// Whether an event is possible with the views in their current state.
     static func allows(_ event: Event, _ fold: Fold) throws -> Bool {
         guard let key = event.key else { return true }
         switch event.kind.family {
@@ -124,7 +124,7 @@ struct HistoryRules: Sendable {
 }
 
 extension Event {
-    /// The same event about another page; nil for none.
+    /// The same event with another page; nil for none.
     fileprivate func saying(_ page: PullPage?) -> Event? {
         guard let page else { return nil }
         var event = self

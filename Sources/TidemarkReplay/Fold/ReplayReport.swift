@@ -1,8 +1,8 @@
-// ReplayReport.swift — what a replay did, what it compared, and what it could not compare.
+// ReplayReport.swift — what a replay did, compared, and could not compare.
 
 public import TidemarkEvents
 
-/// What came out of a replay.
+/// The result of a replay.
 public struct ReplayReport: Sendable, Hashable {
     /// How it was replayed.
     public enum Mode: String, Sendable, CaseIterable {
@@ -12,16 +12,16 @@ public struct ReplayReport: Sendable, Hashable {
         case redecide
     }
 
-    /// A view whose rows other rules made, so that they can't be compared.
+    /// A view whose rows were made by other rules, so that they can't be compared.
     public struct SkippedView: Sendable, Hashable, CustomStringConvertible {
         /// The view's name.
         public var view: String
-        /// The version of the rules that made it; nil where no version is known that did.
+        /// The version of the rules that made it; nil where it is unknown.
         public var recorded: Int?
         /// The version of today's rules.
         public var current: Int
 
-        /// Which versions they are, in a sentence.
+        /// Both versions, in a sentence.
         public var description: String {
             let made = recorded.map { "version \($0)" } ?? "rules that are not known"
             return "view \(view) was made by \(made), today's is version \(current): not compared"
@@ -40,23 +40,23 @@ public struct ReplayReport: Sendable, Hashable {
     public var digests = 0
     /// How many commits have no recorded digests to be compared with.
     public var undigested = 0
-    /// How many sync runs the engine went through again.
+    /// How many sync runs the engine decided again.
     public var runs = 0
-    /// How many recorded answers it was given.
+    /// How many recorded answers the engine was given.
     public var answers = 0
-    /// How many events that it wrote were compared with the recorded ones.
+    /// How many events of the engine were compared with recorded ones.
     public var acts = 0
     /// The views that could not be compared.
     public var skipped: [SkippedView] = []
-    /// What else there is to know.
+    /// Further remarks.
     public var notes: [String] = []
     /// Why none of its sync runs was decided again, where that was asked for; nil where one was, or
-    /// none brought anything new.
+    /// where no run had any news.
     public var undecided: String?
-    /// Where it first differs; nil where nothing does.
+    /// The first difference; nil where there is none.
     public var divergence: Divergence?
 
-    /// A report of nothing yet.
+    /// An empty report.
     public init(_ mode: Mode) { self.mode = mode }
 
     /// Whether nothing differs.
@@ -64,14 +64,14 @@ public struct ReplayReport: Sendable, Hashable {
 }
 
 extension ReplayReport: CustomStringConvertible {
-    /// A line with what was replayed and compared, a line for each thing that was not, and the
-    /// divergence.
+    /// A line with what was replayed and compared, a line for each thing that was not compared, and
+    /// the divergence.
     public var description: String {
         ([headline] + remarks + (divergence.map { [$0.description] } ?? []))
             .joined(separator: "\n")
     }
 
-    /// What was replayed, and whether it came out the same.
+    /// What was replayed, and whether the result is the same.
     package var headline: String {
         let place = range.map { " \($0.lowerBound) to \($0.upperBound)" } ?? ""
         let outcome = divergence.map { "differs at \($0.position)" } ?? "the same"
@@ -92,7 +92,7 @@ extension ReplayReport: CustomStringConvertible {
         count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
     }
 
-    /// What was not compared, and what else there is to know.
+    /// What was not compared, and further remarks.
     package var remarks: [String] {
         var lines = skipped.map(\.description)
         if undigested > 0 {

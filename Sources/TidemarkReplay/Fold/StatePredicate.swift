@@ -4,16 +4,16 @@
 //   test        tasks/1 exists                 tasks/1 missing
 //               tasks/1.due exists             tasks/1.due missing
 //               tasks/1.done == true           a field, and a JSON value; also list.name for a path
-//               tasks/1.status is error        how it stands with the server: synced, created, …
-//               count(tasks) > 3               how many entities are seen
-//               pending > 0    refused > 0     what waits for the server, or for the user
-//               outcome(@12) == superseded     what became of a mutation; pending without outcome
+//               tasks/1.status is error        the sync status: synced, created, …
+//               count(tasks) > 3               how many entities are visible
+//               pending > 0    refused > 0     how many mutations wait for the server, or the user
+//               outcome(@12) == superseded     the outcome of a mutation; pending without one
 //   compared    ==  !=  <  <=  >  >=  is
 
 import TidemarkEvents
 package import TidemarkViews
 
-/// What is to be true of the views at a position.
+/// A condition on the views at a position.
 package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
     /// How two values are compared.
     enum Comparison: String, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
         case more = ">"
         case isWord = "is"
 
-        /// Whether only order makes it true.
+        /// Whether the comparison is one of order.
         var isOfOrder: Bool { self != .equal && self != .unequal && self != .isWord }
     }
 
@@ -47,13 +47,13 @@ package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
         case any([Node])
     }
 
-    /// As it was written.
+    /// The predicate as it was written.
     package let description: String
     let root: Node
 
     /// Reads a predicate.
     ///
-    /// - Throws: ``StatePredicateError``, which says where it is wrong.
+    /// - Throws: ``StatePredicateError`` with the place of the mistake.
     package init(_ text: String) throws(StatePredicateError) {
         description = text
         var parser = PredicateParser(text)
@@ -63,7 +63,7 @@ package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
     package static func == (left: Self, right: Self) -> Bool { left.root == right.root }
     package func hash(into hasher: inout Hasher) { hasher.combine(root) }
 
-    /// Whether it is true of the views.
+    /// Whether it holds in the views.
     package func holds(in views: ViewReader) throws -> Bool { try Self.holds(root, views) }
 
     private static func holds(_ node: Node, _ views: ViewReader) throws -> Bool {
@@ -105,11 +105,11 @@ package struct StatePredicate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What is seen of an entity, or what is in it at the end of a path.
+    /// An entity's visible document, or the value at the end of a path in it.
     private static func value(
         _ key: EntityKey, _ path: [String], _ views: ViewReader
     ) throws -> JSONValue? {
-        // A document that today's model can't read is none.
+        // A document that today's model can't read counts as missing.
         guard let bytes = try? views.document(key) else { return nil }
         guard let first = path.first else { return .null }
         let value = try? JSONDocument(parsing: bytes).value(first)
@@ -129,7 +129,7 @@ extension StatePredicate.Comparison {
         }
     }
 
-    /// Values of one kind by their order; those of different kinds have none.
+    /// Compares values of one kind by order; values of different kinds have none.
     fileprivate func orders(_ left: JSONValue, _ right: JSONValue) -> Bool {
         let (left, right) = (Self.order(left), Self.order(right))
         guard left.first == right.first else { return false }
@@ -146,7 +146,7 @@ extension StatePredicate.Comparison {
 }
 
 extension StatePredicate {
-    /// What it speaks of.
+    /// The entities, positions and collections that the predicate names.
     struct Subjects {
         var keys: [EntityKey] = []
         var positions: [Position] = []

@@ -1,12 +1,12 @@
-// StatePredicateParser.swift — from the text of a predicate to what it asks.
+// StatePredicateParser.swift — parses the text of a predicate.
 
 import TidemarkEvents
 
-/// A predicate that can't be understood.
+/// A predicate that can't be parsed.
 package struct StatePredicateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The character that is wrong, counted from 1.
+    /// The column of the mistake, counted in characters from 1.
     package var column: Int
-    /// What is wrong, and what may stand there.
+    /// The mistake, and what is allowed in its place.
     package var message: String
 
     package var description: String { "column \(column): \(message)" }
@@ -17,7 +17,7 @@ struct PredicateParser {
     private typealias Node = StatePredicate.Node
     private typealias Comparison = StatePredicate.Comparison
 
-    /// Parentheses and `not` within each other.
+    /// How deep parentheses and `not` may be nested.
     private static let depthMax = 100
 
     private let text: [Character]
@@ -208,7 +208,7 @@ struct PredicateParser {
         }
     }
 
-    /// What goes on to the next space, point, parenthesis or comparison.
+    /// Takes a name, up to the next space, point, parenthesis or comparison.
     private mutating func takeName() -> String {
         skipSpace()
         let start = at

@@ -1,14 +1,15 @@
-// Injection.swift — what a replay does otherwise than it happened: a restart, a commit or an answer
-// twice, one lost.
+// Injection.swift — a mishap that a replay injects: a restart, a commit or an answer twice, or one
+// lost.
 
 package import TidemarkCapsule
 public import TidemarkEvents
 
-/// A mishap that a replay plays at an event.
+/// A mishap that a replay injects at an event.
 public struct Injection: Sendable, Hashable, CustomStringConvertible {
-    /// What happens.
+    /// The kind of mishap.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The process ends after the event's commit and restarts: everything in memory is gone.
+        /// The process ends after the event's commit and starts again: everything in memory is
+        /// lost.
         case restart
         /// The event's commit, or the answer in it, comes twice.
         case duplicate
@@ -16,7 +17,7 @@ public struct Injection: Sendable, Hashable, CustomStringConvertible {
         case drop
     }
 
-    /// What happens.
+    /// The kind of mishap.
     public var kind: Kind
     /// The event at whose commit it happens.
     public var position: Position
@@ -31,12 +32,12 @@ public struct Injection: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(kind.rawValue)\(position)" }
 }
 
-/// What is asked of a replay and can't be done.
+/// A request to a replay that can't be fulfilled.
 public struct ReplayMistake: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, and what would be right.
     public let description: String
 
-    /// A mistake in a sentence.
+    /// A mistake described in a sentence.
     public init(_ description: String) { self.description = description }
 }
 
@@ -70,7 +71,7 @@ extension Injection {
 extension Capsule {
     /// The index of the commit that an event belongs to.
     ///
-    /// - Throws: ``ReplayMistake`` where it has no such event.
+    /// - Throws: ``ReplayMistake`` where the capsule has no such event.
     package func commitIndex(of position: Position) throws(ReplayMistake) -> Int {
         let index = commits.firstIndex { $0.last >= position }
         guard let index, commits[index].entries.contains(where: { $0.position == position }) else {

@@ -1,21 +1,21 @@
-// InjectionOutcome.swift — what becomes of the views when something happens otherwise.
+// InjectionOutcome.swift — how a mishap changes the views.
 
 package import TidemarkCapsule
 package import TidemarkEvents
 package import TidemarkInspect
 
-/// How the outcome differs when something happened otherwise, and what no longer holds.
+/// The effect of a mishap on the views, and the invariants that it breaks.
 package struct InjectionOutcome: Sendable, Hashable {
-    /// How the views differ in the end.
+    /// The difference of the views at the end.
     package var difference: ViewsDifference
-    /// What must hold of any views and does not: a mutation that is lost, for example.
+    /// Invariants that the views break, for example a lost mutation.
     package var faults: [ViewsFault]
-    /// Whether every row is the same, seen or not.
+    /// Whether every row is the same, visible or not.
     package var isSame: Bool
 }
 
 extension ViewsDifference {
-    /// The difference of what two folds made.
+    /// The difference between the views of two folds.
     init(before: FoldReplay, after: FoldReplay) throws {
         self = try before.fold.read { views in
             try after.fold.read { try ViewsDifference(before: views, after: $0) }
@@ -24,10 +24,10 @@ extension ViewsDifference {
 }
 
 extension Capsule {
-    /// Folds it as it is and with something happening otherwise, by today's rules.
+    /// Folds it by today's rules, once as it is and once with mishaps.
     ///
-    /// - Throws: ``ReplayMistake`` for an event that is not there, ``Divergence`` where a fold
-    ///   throws.
+    /// - Throws: ``ReplayMistake`` for an event that is not in the capsule, ``Divergence`` where a
+    ///   fold throws an error.
     package func outcome(
         injecting: [Injection], through: Position? = nil
     ) throws -> InjectionOutcome {

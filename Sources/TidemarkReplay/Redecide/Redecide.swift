@@ -1,5 +1,5 @@
-// Redecide.swift — a replay in which today's engine decides: what was recorded of the outside is
-// handed to it, and what it does is compared with what was done.
+// Redecide.swift — a replay in which today's engine decides again: it is given the recorded inputs,
+// and its events are compared with the recorded ones.
 
 package import TidemarkCapsule
 package import TidemarkEvents
@@ -9,32 +9,33 @@ import TidemarkStore
 package import TidemarkSync
 import TidemarkViews
 
-/// What came of a replay in which today's engine decided.
+/// The result of a replay in which today's engine decided.
 package struct RedecideReport: Sendable {
     /// The first difference; nil where there is none.
     package var divergence: Divergence?
     /// How many sync runs were decided again.
     package var runs = 0
-    /// How many events of theirs were compared.
+    /// How many of their events were compared.
     package var acts = 0
-    /// How many answers were handed to them.
+    /// How many answers they were given.
     package var answers = 0
-    /// How many sync runs brought nothing new, so that nothing is kept of them.
+    /// How many sync runs had no news, so that nothing is kept of them.
     package var idle = 0
-    /// What was not decided again but taken as recorded, from which position on, and why.
+    /// Runs that were not decided again but taken as recorded, each with its position and the
+    /// reason.
     package var notDecided: [(position: Position, why: String)] = []
-    /// What became of a mishap; nil where there was none.
+    /// The result of a mishap; nil where there was none.
     package var aftermath: RedecideAftermath?
 }
 
-/// Has today's engine decide what was recorded.
+/// Has today's engine decide the recorded sync runs again.
 ///
 /// - Parameters:
-///   - adapter: that of the server which the recorded engine spoke to.
-///   - rules: the rules of the app; what was answered then is not asked again.
-///   - last: up to where; nil for all of it.
-///   - mishaps: what is to go otherwise; the first that is met ends the comparison.
-///   - scratch: a new directory for the store that it writes, which the caller removes.
+///   - adapter: the adapter of the server that the recorded engine spoke to.
+///   - rules: the app's conflict rules; recorded answers of rules are reused, not asked for again.
+///   - last: the last event to replay; nil for all.
+///   - mishaps: what happens otherwise than recorded; the first that is met ends the comparison.
+///   - scratch: a new directory for the store that it writes; the caller removes it.
 package func redecide(
     _ capsule: Capsule, adapter: any ServerAdapter, rules: [ConflictRule] = [],
     through last: Position? = nil, mishaps: [RedecideMishap] = [], scratch: String
@@ -58,7 +59,7 @@ package func redecide(
     return replay.report
 }
 
-/// A replay as it goes.
+/// A replay in progress.
 private struct Redecision {
     let capsule: Capsule
     let adapter: any ServerAdapter
@@ -104,7 +105,7 @@ private struct Redecision {
         while next < capsule.commits.count { try appendNext() }
     }
 
-    /// Appends a commit as it was recorded.
+    /// Appends the next commit as recorded.
     private mutating func appendNext() throws {
         let commit = capsule.commits[next]
         next += 1
@@ -118,7 +119,8 @@ private struct Redecision {
             host: host, dependencies: host.dependencies, rules: run.rules(or: rules))
     }
 
-    /// One more run, an hour later, that is answered as the record answered the same requests.
+    /// Simulates one more run an hour later; requests get the recorded answers to the same
+    /// requests.
     private mutating func recover(from run: RecordedRun) async throws {
         var later = run
         later.reads = recorded.runs.flatMap(\.reads).filter {
@@ -183,7 +185,8 @@ private struct Redecision {
 }
 
 extension Capsule {
-    /// The first event that does not stand behind all before it; nil where each does.
+    /// The position of the first event that does not follow all earlier ones; nil where all are in
+    /// order.
     fileprivate var disorder: Position? {
         var last = base.position
         for entry in commits.lazy.flatMap(\.entries) {
@@ -203,7 +206,7 @@ extension Moment {
 }
 
 extension RecordedRun {
-    /// The rules that answered in it, with the answers that they gave; the others as they are.
+    /// The conflict rules with their recorded answers in this run; other rules unchanged.
     fileprivate func rules(or others: [ConflictRule]) -> [ConflictRule] {
         var known: [String: [RecordedRuleAnswer]] = [:]
         for entry in ruleAnswers {
@@ -227,7 +230,7 @@ extension RecordedRun {
     }
 }
 
-/// What a rule of the app answered.
+/// The recorded answer of a conflict rule of the app.
 private struct RecordedRuleAnswer {
     var rule: String
     var version: Int

@@ -1,5 +1,5 @@
-// RedecideCompare.swift — what today's engine appends beside what was recorded: the first event and
-// the first field in which they differ.
+// RedecideCompare.swift — compares the events of today's engine with the recorded ones, up to the
+// first event and field that differ.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -7,7 +7,7 @@ import TidemarkInspect
 import TidemarkLog
 import TidemarkViews
 
-/// Compares commits of a capsule with those of today's engine.
+/// Compares a capsule's commits with those of today's engine.
 struct CommitComparison: Sendable {
     /// Every event of the capsule, by its position.
     let events: [Position: Event]
@@ -26,13 +26,13 @@ struct CommitComparison: Sendable {
     func difference(_ recorded: [Capsule.Entry], _ replayed: [Event]) -> Divergence? {
         for (index, (entry, event)) in zip(recorded, replayed).enumerated() {
             guard let field = entry.event.difference(from: event) else { continue }
-            // One of both is at its end.
+            // One of the two runs ends here.
             if event.kind == .syncFinished, entry.event.kind != .syncFinished {
                 let act = recorded[index...].first(where: \.event.isWrite) ?? entry
                 return missing(act, replayed: event.line)
             }
             if entry.event.kind == .syncFinished { return extra(event, before: entry) }
-            // An event more or less shifts all that follow.
+            // One missing or extra event shifts all the following ones.
             let rest = recorded.count - replayed.count
             if rest > 0, index + 1 < recorded.count, recorded[index + 1].event.isLike(event) {
                 return missing(entry)
@@ -73,7 +73,8 @@ struct CommitComparison: Sendable {
             .extra, at: position, replayed: event.line, causes: causes(of: position))
     }
 
-    /// The first view that today's rules make otherwise of the same events; nil where none does.
+    /// The first view in which today's rules make other rows of the same events; nil where there is
+    /// none.
     func difference(_ commit: Capsule.Commit, _ views: [ViewDigest]) -> Divergence? {
         for recorded in commit.views {
             guard let view = View(rawValue: recorded.view),
@@ -88,7 +89,7 @@ struct CommitComparison: Sendable {
         return nil
     }
 
-    /// From an event back to what began it.
+    /// The chain of causes of an event.
     func causes(of position: Position) -> [CauseStep] {
         CauseChain.of(position) { events[$0] }
     }
@@ -102,7 +103,8 @@ extension ViewDigest {
 }
 
 extension Event {
-    /// The first field in which another event differs, when it was recorded aside.
+    /// The first field in which a replayed event differs from this recorded one; the time of
+    /// recording is not compared.
     func difference(from other: Event) -> String? {
         if kind != other.kind { return "kind" }
         if collection != other.collection { return "collection" }
@@ -122,7 +124,7 @@ extension Event {
         return nil
     }
 
-    /// The payload without the name of what is kept of an answer, of which nothing follows.
+    /// The payload without the name of the kept answer, which has no effect.
     private var withoutKept: [UInt8] {
         if var answered = read(RequestAnswered.self), answered.kept != KeptName() {
             answered.kept = KeptName()
@@ -139,8 +141,8 @@ extension Event {
         return payload
     }
 
-    /// The page without how far its list was, where the one that was recorded does not say so:
-    /// older engines kept nothing of it.
+    /// The page without its list's progress, where the recorded page has none: older engines did
+    /// not log it.
     private func withoutProgress(unlike recorded: Event) -> Event {
         guard let old = recorded.read(PullPage.self), old.list == nil,
             var page = read(PullPage.self), page.list != nil
@@ -151,12 +153,12 @@ extension Event {
         return event
     }
 
-    /// Whether it sends a change.
+    /// Whether the event sends a write.
     fileprivate var isWrite: Bool {
         read(RequestSent.self)?.rule != nil
     }
 
-    /// Whether another one says the same of the same.
+    /// Whether another event is of the same kind, about the same entity.
     fileprivate func isLike(_ other: Event) -> Bool {
         kind == other.kind && collection == other.collection && entity == other.entity
     }

@@ -1,5 +1,5 @@
-// RedecideHost+Differences.swift — what today's engine does instead of what was recorded, and how a
-// run ended that was recorded.
+// RedecideHost+Differences.swift — the difference between what today's engine does and what was
+// recorded, and how a recorded run ended.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -7,14 +7,14 @@ import TidemarkSync
 import TidemarkViews
 
 extension CommitComparison {
-    /// What today's engine does before anything else that was recorded.
+    /// The divergence where today's engine does something else before the next recorded event.
     func instead(_ text: String, _ recorded: Capsule.Entry?) -> Divergence {
         Divergence(
             .different, at: recorded?.position ?? .start, recorded: recorded?.event.line,
             replayed: text, causes: recorded.map { causes(of: $0.position) } ?? [])
     }
 
-    /// What today's engine asks that was not asked then.
+    /// The divergence where today's engine sends a request that was not recorded.
     func instead(
         of recorded: Capsule.Entry?, asks question: SyncQuestion, isOver: Bool
     ) -> Divergence {
@@ -30,7 +30,7 @@ extension CommitComparison {
         return divergence
     }
 
-    /// The difference that a commit makes in the views, now that it is in the store.
+    /// The difference between a commit's recorded digests and the views, once it is in the store.
     func difference(_ commit: Capsule.Commit, in journal: Journal) throws -> Divergence? {
         let count = commit.last.rawValue - commit.first.rawValue + 1
         guard UInt64(commit.entries.count) == count else { return nil }

@@ -1,5 +1,4 @@
-// RedecideHost+Time.swift — the clocks of a run that is decided once more: they say what was
-// recorded.
+// RedecideHost+Time.swift — the clocks of a run that is decided again: they show recorded times.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -8,7 +7,7 @@ import TidemarkStore
 import TidemarkSync
 
 extension RedecideHost {
-    /// Clock and randomness as they were recorded.
+    /// The recorded clock and randomness.
     var dependencies: Dependencies {
         Dependencies(
             now: { self.moment.now }, makeID: { "" }, random: { self.run.seed },
@@ -23,24 +22,26 @@ extension RedecideHost {
                 }
                 if isFree || self.waits() { return }
                 guard self.run.finished != nil else {
-                    // When it asked for what was never answered, the record does not say.
+                    // For requests that were never answered, the log does not tell when they were
+                    // sent.
                     let place = self.following?.position ?? self.run.first.position
                     throw self.stop(
                         RedecideStop.notDecided(place, "the run was cut off before its end"))
                 }
-                // What was recorded had no need to wait.
+                // The recorded run did not have to wait here.
                 throw self.stop(self.comparison.instead("waits for \(duration)", self.following))
             })
     }
 
-    /// The time of what was recorded next.
+    /// The time of the next recorded event.
     private var moment: Moment {
         state.withLock { state in
             guard state.hasBegun else { return run.begun }
             var now = commit(state)?.first?.event.recordedAt ?? run.begun.now
             if let write = nextWrite(state) {
                 now = write.sentAt
-                // As long as that was waited for, it is not that time yet.
+                // Until the engine has waited for this write, the clock shows the time before the
+                // wait.
                 let waited = state.waitedFor == write.position ? 0 : write.waited
                 now = Timestamp(rawValue: now.rawValue &- waited)
             }
@@ -57,11 +58,11 @@ extension RedecideHost {
     }
 
     func uptime(at now: Timestamp) -> Int64 {
-        // What a stranger wrote may lie anywhere.
+        // A stranger's capsule may hold any time.
         run.begun.uptime &+ (now.rawValue &- run.begun.now.rawValue)
     }
 
-    /// Whether what is to be sent next was waited for then, too.
+    /// Whether the recorded run also waited before the next write.
     private func waits() -> Bool {
         state.withLock { state in
             guard let write = nextWrite(state), write.waited > 0,

@@ -1,5 +1,5 @@
-// RedecideHost+Turns.swift — several lists that were asked for at once: their answers are given
-// over in the order in which they came.
+// RedecideHost+Turns.swift — hands over the answers to parallel lists in the order in which they
+// were recorded to arrive.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -8,8 +8,9 @@ import TidemarkStore
 import TidemarkSync
 
 extension RedecideHost {
-    /// Lets go of the answer that came next, and waits for it: each has overtaken as many as it was
-    /// recorded to.
+    /// Releases the answer that was recorded as the next to arrive, and waits for it.
+    ///
+    /// Each answer overtakes as many others as recorded.
     func next<Answered: Sendable>(
         of group: inout ThrowingTaskGroup<Answered, any Error>
     ) async throws -> Answered? {
@@ -24,7 +25,7 @@ extension RedecideHost {
         return try await group.next()
     }
 
-    /// Returns when it is an answer's turn, or nobody waits for it any more.
+    /// Waits until an answer is released, or nobody waits for it any more.
     func release(of number: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

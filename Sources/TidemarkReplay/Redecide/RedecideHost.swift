@@ -1,5 +1,5 @@
-// RedecideHost.swift — the outside of a run that is decided once more: everything that it gets was
-// recorded, and everything that it does is compared. There is no way from here to a network.
+// RedecideHost.swift — the host of a run that is decided again: all of its input was recorded, and
+// all of its output is compared. It has no access to a network.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -11,15 +11,15 @@ import TidemarkViews
 
 /// Why a run is not decided to its end.
 enum RedecideStop: Error {
-    /// The record ends here.
+    /// The recording ends here.
     case recordEnds
-    /// It can't be decided from here on.
+    /// It can't be decided from this position on.
     case notDecided(Position, String)
-    /// The process ends.
+    /// A mishap ends the process.
     case restarted
 }
 
-/// What one run gets and does, in lock step with the record.
+/// Gives one run its recorded input and checks its output, in lock step with the recording.
 final class RedecideHost: SyncHost {
     let capsule: Capsule
     let run: RecordedRun
@@ -31,29 +31,29 @@ final class RedecideHost: SyncHost {
     let state: Lock<State>
 
     struct State: Sendable {
-        /// The next commit of the capsule that is not in the store yet.
+        /// The index of the capsule's next commit that is not in the store yet.
         var next: Int
-        /// How many commits of the run are.
+        /// How many commits of the run are in the store.
         var done = 0
         var hasBegun = false
-        /// Which reads were asked.
+        /// The reads that were asked for, by index.
         var asked: Set<Int> = []
         var proofs = 0
-        /// The write before which it waited last.
+        /// The last write before which the run waited.
         var waitedFor: Position?
-        /// Reads that were asked ahead and are not answered yet, in that order.
+        /// Reads that were sent ahead and are not answered yet, in the order of sending.
         var open: [Int] = []
-        /// Those of them whose answer may be handed over.
+        /// The reads among them whose answer may be handed over.
         var released: Set<Int> = []
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var acts = 0
         var answers = 0
-        /// Whether nothing is compared any more, and what was appended since.
+        /// Whether the comparison has ended; `aftermath` then holds what was appended since.
         var isFree = false
         var aftermath: [String] = []
-        /// How long it waited since.
+        /// How long the run has waited since the comparison ended.
         var slept = Duration.zero
-        /// Why it goes no further.
+        /// Why the run stopped.
         var stop: (any Error)?
     }
 
@@ -74,10 +74,10 @@ final class RedecideHost: SyncHost {
         self.state = Lock(state)
     }
 
-    /// How far it is.
+    /// A copy of the current state.
     var progress: State { state.withLock(\.self) }
 
-    // MARK: What was recorded next
+    // MARK: The next recorded event
 
     /// The run's next commit.
     func commit(_ state: State) -> [Capsule.Entry]? {
@@ -85,12 +85,12 @@ final class RedecideHost: SyncHost {
         return capsule.commits[run.commits[state.done]].entries
     }
 
-    /// Whether the run's next commit is the one that ends it.
+    /// Whether the run's next commit is its last one.
     func isLast(_ state: State) -> Bool {
         commit(state)?.last?.position == run.finished?.position && run.finished != nil
     }
 
-    /// The write that the run's next commit sends, if it sends one.
+    /// The write in the run's next commit, if there is one.
     func nextWrite(_ state: State) -> RecordedWrite? {
         guard let entries = commit(state), let first = entries.first, let last = entries.last
         else { return nil }
@@ -102,12 +102,12 @@ final class RedecideHost: SyncHost {
             .map { ($0.offset, $0.element) }
     }
 
-    /// The first thing that was recorded and is not done yet.
+    /// The first recorded event that the run has not made yet.
     var following: Capsule.Entry? {
         state.withLock { state in
             let entries = commit(state) ?? []
             let read = unasked(state).compactMap(\.read.sent).min { $0.position < $1.position }
-            // The start is no act of its own, and what was asked is done.
+            // The start is not an act of its own, and requests that were asked for are done.
             let asked = Set(state.asked.compactMap { run.reads[$0].sent?.position })
             let act = entries.first { entry in
                 entry.event.kind != .syncStarted && !asked.contains(entry.position)
@@ -118,7 +118,7 @@ final class RedecideHost: SyncHost {
         }
     }
 
-    /// Takes note of why it goes no further.
+    /// Notes why the run stops; the first reason stays.
     @discardableResult
     func stop(_ error: any Error) -> any Error {
         let (first, waiters) = state.withLock { state in
@@ -142,7 +142,7 @@ final class RedecideHost: SyncHost {
         }
     }
 
-    /// Reads as if the log ended where it did then.
+    /// Reads the views as of the recorded position.
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
         try check()
         let limit: Position? = state.withLock { state in
@@ -151,7 +151,7 @@ final class RedecideHost: SyncHost {
             let next = commit(state)?.first?.position ?? Position(.max)
             let asked = unasked(state).map(\.read.asOf).filter { $0 < next }
             if let asOf = asked.min() { return asOf }
-            // What came after the last decision is not to be seen by one.
+            // A decision must not see events that came after the run's last recorded one.
             guard commit(state) != nil, !isLast(state) else { return nil }
             return Position(next.rawValue - 1)
         }
@@ -164,7 +164,7 @@ final class RedecideHost: SyncHost {
         if let first { try append(upTo: Position(first.rawValue - 1)) }
     }
 
-    /// Appends what other writers committed in between.
+    /// Appends commits that others wrote during the run.
     private func append(upTo limit: Position) throws {
         while true {
             let index = progress.next
@@ -189,7 +189,7 @@ final class RedecideHost: SyncHost {
         }
         let isOver = state.withLock { isLast($0) && unasked($0).isEmpty }
         guard isOver, let failure = run.failure else { return .bearer("\(count)") }
-        // The same ones are not accepted again.
+        // The same credentials would not be accepted again.
         if failure.kind == .unauthorized, count > 1 { return .bearer("\(count - 1)") }
         if failure.kind == .cancelled { throw CancellationError() }
         let isOutside = run.reads.isEmpty && run.writes.isEmpty || count > 1
@@ -238,7 +238,7 @@ final class RedecideHost: SyncHost {
         return reply
     }
 
-    /// Why a read is not answered that was not asked then.
+    /// Why a read has no answer that was not recorded.
     private func missing(_ question: SyncQuestion) -> any Error {
         let (isOver, writes) = state.withLock { state in
             (unasked(state).isEmpty, nextWrite(state) != nil)
@@ -251,7 +251,7 @@ final class RedecideHost: SyncHost {
         return comparison.instead(of: following, asks: question, isOver: isOver)
     }
 
-    /// The answer to a write.
+    /// The recorded answer to a write.
     private func write(_ question: SyncQuestion) throws -> (ServerAnswer, AnswerRecord) {
         if progress.isFree { return nobody(question) }
         if meets({ if case .drop = $0 { true } else { false } }) {
@@ -266,7 +266,7 @@ final class RedecideHost: SyncHost {
         return judged(answer, to: question, isRepeatable: write.isRepeated)
     }
 
-    /// What the adapter makes of an answer, and what the log has of it.
+    /// The adapter's reading of a recorded answer, and what the log keeps of it.
     private func judged(
         _ answer: KeptAnswer, to question: SyncQuestion, isRepeatable: Bool = false
     ) -> (ServerAnswer, AnswerRecord) {
@@ -274,7 +274,7 @@ final class RedecideHost: SyncHost {
         guard let response = answer.response else {
             return judged(answer.transportError, to: question.call, uptime: uptime)
         }
-        // Where it held credentials, this stands now.
+        // Where the answer held credentials, it now holds this replacement.
         let mask = CredentialMask([CredentialMask.replacement])
         return judged(
             response, to: question.call, by: adapter, mask, uptime: uptime,
@@ -294,7 +294,7 @@ final class RedecideHost: SyncHost {
             return (entries, unasked(state).allSatisfy { $0.read.events.lowerBound > last })
         }
         if entries != nil, isAsked { try appendBeforeCommit() }
-        // While something of it is to be asked still, nothing is to be written.
+        // Positions are skipped only once all reads before the commit were asked for.
         if let first = entries?.first, isAsked {
             try journal.goOn(at: Position(first.position.rawValue - 1))
         }

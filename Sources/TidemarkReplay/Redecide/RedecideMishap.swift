@@ -1,5 +1,5 @@
-// RedecideMishap.swift — something that did not happen then happens now: what today's engine makes
-// of it. From there on nothing is compared, because the record says nothing of it.
+// RedecideMishap.swift — a mishap that was not recorded, and what today's engine makes of it. The
+// comparison ends there, because the recording does not cover it.
 
 import TidemarkCapsule
 package import TidemarkEvents
@@ -8,16 +8,16 @@ import TidemarkStore
 import TidemarkSync
 import TidemarkViews
 
-/// Something that is to go otherwise than it was recorded.
+/// Something that is to happen otherwise than recorded.
 package enum RedecideMishap: Sendable, Hashable {
-    /// The process ends after the commit of an event of a sync run.
+    /// The process ends after the event's commit in a sync run.
     case restart(Position)
-    /// The answer in the commit of an event is handed over twice.
+    /// The answer in the event's commit is handed over twice.
     case duplicate(Position)
-    /// The answer in the commit of an event is lost.
+    /// The answer in the event's commit is lost.
     case drop(Position)
 
-    /// The event that it is about.
+    /// The event at which it happens.
     package var position: Position {
         switch self {
         case .restart(let position), .duplicate(let position), .drop(let position): position
@@ -25,20 +25,20 @@ package enum RedecideMishap: Sendable, Hashable {
     }
 }
 
-/// What today's engine made of a mishap.
+/// What today's engine did after a mishap.
 package struct RedecideAftermath: Sendable, Hashable {
-    /// What it appended from there on, in one line each.
+    /// The events that it appended afterwards, in one line each.
     package var acts: [String] = []
-    /// How its runs ended: the one that it happened in, unless the process ended, and one after it
-    /// that is answered as far as the record can.
+    /// The outcomes of its runs: of the run with the mishap, unless the process ended, and of a
+    /// later run that gets recorded answers as far as there are any.
     package var outcomes: [String] = []
-    /// Mutations that wait in the end, and those that the server refused.
+    /// How many mutations are pending at the end, and how many the server refused.
     package var pending = 0
     package var refused = 0
 }
 
 extension RedecideHost {
-    /// Whether one of the mishaps is about the run's next commit.
+    /// Whether a mishap is to happen at the run's next commit.
     func meets(_ isWanted: (RedecideMishap) -> Bool) -> Bool {
         guard let entries = state.withLock({ commit($0) }) else { return false }
         return mishaps.contains { mishap in
@@ -54,19 +54,19 @@ extension RedecideHost {
             }
     }
 
-    /// The answer that is lost.
+    /// A lost answer.
     func lost(_ question: SyncQuestion) -> (ServerAnswer, AnswerRecord) {
         let error = TransportError(.connectionLost, detail: "lost by the replay")
         return judged(error, to: question.call, uptime: question.sentUptime)
     }
 
-    /// The answer to what nobody asked then, in this run or another one.
+    /// The answer to a request that no recorded run sent.
     func nobody(_ question: SyncQuestion) -> (ServerAnswer, AnswerRecord) {
         let error = TransportError(.offline, detail: "not recorded")
         return judged(error, to: question.call, uptime: question.sentUptime)
     }
 
-    /// Writes a commit that nothing is compared with.
+    /// Writes a commit without comparing it.
     func writeFree<R: Sendable>(
         _ journal: Journal, at now: Timestamp, _ body: @escaping @Sendable (Draft) throws -> R
     ) async throws -> R {

@@ -1,5 +1,4 @@
-// RedecideRuns.swift — the sync runs of a capsule: which commits are theirs, what they asked and
-// what was answered.
+// RedecideRuns.swift — the sync runs of a capsule: their commits, requests and answers.
 
 import HTTPTypes
 import TidemarkCapsule
@@ -8,7 +7,7 @@ import TidemarkLog
 import TidemarkRules
 import TidemarkSync
 
-/// A read as it was recorded: the request, and the answer as it came.
+/// A recorded read: the request, and its verbatim answer.
 struct RecordedRead: Sendable {
     let request: RecordedRequest
     /// When it was sent.
@@ -16,12 +15,12 @@ struct RecordedRead: Sendable {
     /// The log's last position when it was decided.
     let asOf: Position
     let answer: KeptAnswer
-    /// The events that tell of it: of one that brought nothing new, the end of its run.
+    /// The events that belong to it; for a read without news, the end of its run.
     var events: ClosedRange<Position>
-    /// Its `request.sent`; nil where no event tells of it.
+    /// Its `request.sent`; nil where the read was not logged.
     let sent: Capsule.Entry?
 
-    /// One that is logged.
+    /// A read that was logged.
     init(_ sent: Capsule.Entry, _ answered: Position, _ answer: KeptAnswer) {
         let own = sent.event.read(RequestSent.self)
         request = RecordedRequest(own)
@@ -32,7 +31,7 @@ struct RecordedRead: Sendable {
         events = sent.position...answered
     }
 
-    /// One of which only the end of its run tells.
+    /// A read that is only kept with the end of its run.
     init?(_ answer: KeptAnswer, in end: Position) {
         guard let request = answer.request else { return nil }
         self.request = RecordedRequest(request)
@@ -44,19 +43,19 @@ struct RecordedRead: Sendable {
     }
 }
 
-/// A write as it was recorded.
+/// A recorded write.
 struct RecordedWrite: Sendable {
     let position: Position
     let sentAt: Timestamp
-    /// How long it was waited for the limits before it, in microseconds.
+    /// How long the run waited before it because of limits, in microseconds.
     let waited: Int64
-    /// The answer as it came; nil where none did before the record ends.
+    /// The verbatim answer; nil where none came before the recording ends.
     var answer: KeptAnswer?
     /// Whether it may have been sent twice.
     var isRepeated = false
 }
 
-/// What is recorded of a request without a body.
+/// The recorded part of a request without a body.
 struct RecordedRequest: Sendable, Hashable {
     var method: String?
     var path: String?
@@ -95,25 +94,25 @@ struct RecordedRequest: Sendable, Hashable {
     }
 }
 
-/// A sync run as it was recorded.
+/// A recorded sync run.
 struct RecordedRun: Sendable {
     /// Its `sync.started`.
     let first: Capsule.Entry
     /// Its commits, by index in the capsule.
     var commits: [Int] = []
     var reads: [RecordedRead] = []
-    /// What was sent to be written, one or several in one request.
+    /// Its writes; a batch is one write.
     var writes: [RecordedWrite] = []
-    /// Its `sync.finished`; nil where it was cut off.
+    /// Its `sync.finished`; nil where the run was cut off.
     var finished: Capsule.Entry?
     var begun: Moment
     let triggers: [SyncTrigger]
     let scope: SyncScope
     let isFull: Bool
     let seed: UInt64
-    /// What its rules answered.
+    /// The answers of its conflict rules.
     var ruleAnswers: [Capsule.Entry] = []
-    /// Events whose answers are not kept.
+    /// Events whose verbatim answers were not kept.
     private var unkept: [Position] = []
 
     init?(_ first: Capsule.Entry) {
@@ -129,14 +128,14 @@ struct RecordedRun: Sendable {
         seed = started.seed ?? 0
     }
 
-    /// The last event before it that it may have seen.
+    /// The last event before the run that it may have seen.
     func begins(in capsule: Capsule) -> Position {
         let first = commits.first.map { capsule.commits[$0].first.rawValue } ?? 0
         let before = Position(first > 0 ? first - 1 : 0)
         return min(before, reads.map(\.asOf).min() ?? before)
     }
 
-    /// The first write that is sent by one of some events.
+    /// The first write that is sent by an event in the range.
     func write(in range: ClosedRange<Position>) -> RecordedWrite? {
         var (low, high) = (0, writes.count)
         while low < high {
@@ -147,15 +146,15 @@ struct RecordedRun: Sendable {
         return low < writes.count && range.contains(writes[low].position) ? writes[low] : nil
     }
 
-    /// What its end says.
+    /// The payload of its last event.
     var ending: SyncFinished? { finished?.event.read(SyncFinished.self) }
 
-    /// Why it ended early; nil where it did not.
+    /// Why it ended early; nil where it was completed.
     var failure: FailureName? {
         if case .failed(let name)? = ending?.outcome { name } else { nil }
     }
 
-    /// Why today's engine can't be asked to decide it; nil where it can.
+    /// Why today's engine can't decide it again; nil where it can.
     var obstacle: String? {
         if let first = unkept.first {
             return "the answer at \(first) is not in it as it came; answers are kept of the last "
@@ -166,12 +165,12 @@ struct RecordedRun: Sendable {
     }
 }
 
-/// The runs of a capsule that brought something new, and which commit belongs to which.
+/// The runs of a capsule that had news, each with its commits.
 struct RecordedRuns: Sendable {
     var runs: [RecordedRun] = []
-    /// Runs whose beginning is not in the capsule.
+    /// Runs that begin before the capsule.
     var cutOff: [Position] = []
-    /// Runs that brought nothing new: nothing is kept of them.
+    /// Runs without news, of which nothing is kept.
     var idle = 0
 
     init(_ capsule: Capsule) {
@@ -201,7 +200,7 @@ struct RecordedRuns: Sendable {
 }
 
 extension RecordedRun {
-    /// Takes note of one of its commits.
+    /// Adds one of its commits.
     fileprivate mutating func take(
         _ commit: Capsule.Commit, _ index: Int, _ answers: [Position: [KeptAnswer]]
     ) {
@@ -212,7 +211,7 @@ extension RecordedRun {
             let event = entry.event
             if let request = event.read(RequestSent.self) {
                 open[entry.position] = entry
-                // The writes of a batch name it as their cause.
+                // Each write of a batch names the batch as its cause.
                 if request.isWrite, event.cause == nil {
                     writes.append(
                         RecordedWrite(
@@ -230,13 +229,13 @@ extension RecordedRun {
             } else if event.kind == .ruleAnswered {
                 ruleAnswers.append(entry)
             }
-            // What follows from a read is told of with it.
+            // The events that follow from a read belong to it.
             guard let call = event.call, let place = places[call] else { continue }
             reads[place].events = reads[place].events.lowerBound...entry.position
         }
     }
 
-    /// Takes note of an answer.
+    /// Adds an answer.
     private mutating func take(
         _ entry: Capsule.Entry, _ answer: KeptAnswer?, _ open: [Position: Capsule.Entry],
         _ places: inout [Position: Int]
@@ -249,7 +248,7 @@ extension RecordedRun {
             if answer == nil { unkept.append(entry.position) }
             return
         }
-        // The writes of a batch have no answer of their own.
+        // The single writes of a batch have no answer of their own.
         guard let sent = open[call], sent.event.read(RequestSent.self)?.isWrite == false else {
             return
         }
@@ -260,7 +259,7 @@ extension RecordedRun {
 }
 
 extension Capsule {
-    /// Whether a sync run is in it that brought something new.
+    /// Whether it holds a sync run that had news.
     var hasRuns: Bool {
         commits.contains { commit in commit.entries.contains { $0.event.kind == .syncStarted } }
     }

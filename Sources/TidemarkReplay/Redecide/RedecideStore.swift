@@ -1,5 +1,5 @@
-// RedecideStore.swift — the store that a replay writes: events stand where they stood in the log
-// that was recorded, whatever is missing between them.
+// RedecideStore.swift — the store that a replay writes: events keep their recorded positions,
+// whatever is missing between them.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -8,7 +8,7 @@ import TidemarkStore
 import TidemarkViews
 
 extension Capsule {
-    /// A new store with the views that the capsule begins with, and none of its events.
+    /// A new store with the capsule's first views, and none of its events.
     func begun(in directory: String) throws -> Journal {
         var start = self
         start.commits = []
@@ -24,7 +24,7 @@ extension Capsule {
 }
 
 extension Journal {
-    /// Has the next event stand behind a position, which is that of the last one from now on.
+    /// Continues the log after a position, which counts as that of the last event from now on.
     func goOn(at last: Position) throws {
         let isThere = try environment.read { transaction in
             try log.edge(transaction).size == last.rawValue
@@ -34,13 +34,13 @@ extension Journal {
         try environment.write { transaction in try log.skip(to: last, transaction) }
     }
 
-    /// Appends a commit as it was recorded.
+    /// Appends a commit as recorded.
     ///
-    /// - Parameter bodies: what payloads name by hash.
+    /// - Parameter bodies: the payloads that events name by hash.
     func append(_ commit: Capsule.Commit, bodies: [BodyReference: [UInt8]]) throws {
         var rest = commit.entries[...]
         while let first = rest.first {
-            // What was left out in its middle divides it.
+            // A gap in the commit divides it.
             let count =
                 rest.enumerated().first { index, entry in
                     entry.position.rawValue != first.position.rawValue + UInt64(index)
@@ -57,7 +57,7 @@ extension Journal {
         }
     }
 
-    /// What the views made of the last commit.
+    /// The digests of the last commit.
     func lastDigests() throws -> [ViewDigest] {
         try environment.read { transaction in
             var views: [ViewDigest] = []

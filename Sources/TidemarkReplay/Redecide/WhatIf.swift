@@ -1,21 +1,21 @@
-// WhatIf.swift — the same events folded under another policy or model, or without some of them, and
-// how the outcome differs.
+// WhatIf.swift — folds the same events under another policy or model, or without some of them, and
+// compares the outcomes.
 
 package import TidemarkCapsule
 public import TidemarkEvents
 package import TidemarkInspect
 import TidemarkViews
 
-/// What is to be otherwise than it was recorded.
+/// What is to differ from the recording.
 public struct WhatIf: Sendable, Hashable {
     /// Another model, instead of every one in the log.
     public var model: SyncModel?
     /// Other conflict policies, by their collections, in every model of the log.
     public var policies: [CollectionName: ConflictPolicy]
-    /// Events that are left out, with what follows from them.
+    /// Events that are left out, together with the events that follow from them.
     public var without: [Position]
 
-    /// Nothing otherwise, unless said so.
+    /// A change; by default none.
     public init(
         model: SyncModel? = nil, policies: [CollectionName: ConflictPolicy] = [:],
         without: [Position] = []
@@ -26,22 +26,22 @@ public struct WhatIf: Sendable, Hashable {
     }
 }
 
-/// What would have come out.
+/// The outcome with the change.
 package struct WhatIfOutcome: Sendable, Hashable {
-    /// How it differs from what comes out of the events as they were recorded.
+    /// The difference from the outcome of the recorded events.
     package var difference: ViewsDifference
-    /// The events that were left out, in the order of the log.
+    /// The events that were left out, in log order.
     package var leftOut: [CauseStep]
 }
 
 extension WhatIf {
-    /// Folds a capsule as it is and as it would be, by today's rules.
+    /// Folds a capsule by today's rules, once as it is and once with the change.
     ///
-    /// What was sent and answered stays as it was recorded: another policy changes what the views
-    /// make of it, not what the engine would have sent then. Rows of the base stay as they are,
-    /// but for the model.
+    /// Requests and answers stay as recorded: another policy changes what the views make of them,
+    /// not what the engine would have sent. Rows of the base stay as they are, except for the
+    /// model.
     ///
-    /// - Throws: ``ReplayMistake`` for a collection or an event that is not there.
+    /// - Throws: ``ReplayMistake`` for a collection or an event that is not in the capsule.
     package func outcome(
         of capsule: Capsule, through: Position? = nil
     ) throws -> WhatIfOutcome {
@@ -50,12 +50,12 @@ extension WhatIf {
         let after = try FoldReplay(changed, through: through, compares: false)
         for replay in [before, after] { if let error = replay.report.divergence { throw error } }
         var difference = try ViewsDifference(before: before, after: after)
-        // That the model is another one is no outcome.
+        // The changed model itself does not count as a difference.
         if model != nil || !policies.isEmpty { difference.removeRows(of: .store) }
         return WhatIfOutcome(difference: difference, leftOut: leftOut)
     }
 
-    /// The capsule as it would be, with its old digests.
+    /// The capsule with the change, and its old digests.
     package func changed(_ capsule: Capsule) throws -> (Capsule, leftOut: [CauseStep]) {
         var changed = capsule
         var leftOut: [CauseStep] = []
@@ -74,7 +74,7 @@ extension WhatIf {
         return (changed, leftOut)
     }
 
-    /// Some events, and all that name one of those as what brought them about.
+    /// Some events, and all events that have one of those as a cause.
     private static func following(_ positions: [Position], _ capsule: Capsule) -> Set<Position> {
         var gone = Set(positions)
         for commit in capsule.commits {
@@ -128,10 +128,10 @@ extension WhatIf {
 }
 
 extension ConflictPolicy {
-    /// Reads a policy as a command names it: `serverWins`, `mergeFields:localWins`,
-    /// `preferNewer:at`, `preferNewer:at:5`, or as a model's JSON says it.
+    /// Reads a policy as commands write it: `serverWins`, `mergeFields:localWins`,
+    /// `preferNewer:at`, `preferNewer:at:5`, or as the JSON in a model.
     ///
-    /// - Throws: ``ReplayMistake`` naming what is wrong.
+    /// - Throws: ``ReplayMistake`` with the mistake.
     package init(named text: String) throws(ReplayMistake) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let value: JSONValue

@@ -1,4 +1,4 @@
-// Redeciding.swift — the one place at which a replay drives the engine.
+// Redeciding.swift — the only place where a replay drives the engine.
 
 import Tidemark
 import TidemarkCapsule
@@ -6,17 +6,17 @@ import TidemarkEvents
 import TidemarkHTTP
 import TidemarkSync
 
-/// A replay that drives the engine by what was recorded.
+/// A replay that drives the engine with recorded inputs.
 struct Redeciding {
-    /// What came of it.
+    /// The result of the replay.
     enum Result {
         case report(ReplayReport)
-        /// It can't be done, for a reason.
+        /// It can't be done, for this reason.
         case impossible(String)
     }
 
     let model: SyncModel?
-    /// That of the remote, where none is given.
+    /// The adapter; nil for that of the recorded remote.
     let adapter: (any ServerAdapter)?
     let through: Position?
     let inject: [Injection]
@@ -63,7 +63,7 @@ struct Redeciding {
         return .report(report)
     }
 
-    /// What today's engine made of the mishaps; nothing is compared from the first one on.
+    /// The effects of the mishaps; nothing is compared from the first one on.
     private func notes(on aftermath: RedecideAftermath?) -> [String] {
         let names = inject.map(\.description).joined(separator: ",")
         guard let aftermath else { return ["\(names): no sync run does anything there"] }

@@ -1,12 +1,12 @@
-// Replay+Predicate.swift — whether something is true of a recorded log in the end.
+// Replay+Predicate.swift — whether a condition holds at the end of a recorded log.
 
 import TidemarkCapsule
 import TidemarkViews
 
 extension Replay {
-    /// Folds the log by the code of today, and tells whether something is true of the views then.
+    /// Folds the log by the code of today, and tests a condition on the views.
     ///
-    /// For bugs that the log shows by itself, so that a test fails until they are mended:
+    /// For bugs that the log itself shows, so that a test fails until they are fixed:
     ///
     /// ```swift
     /// let replay = Replay(.fixture("min.capsule"))
@@ -16,8 +16,8 @@ extension Replay {
     /// - Parameter predicate: as `tidemark bisect --predicate` takes it: `tasks/1 exists`,
     ///   `tasks/1.done == true`, `tasks/1 is error`, `count(tasks) > 3`, `pending > 0`,
     ///   `outcome(@12) == superseded`; joined with `and`, `or`, `not`.
-    /// - Throws: `ReplayMistake` for a predicate that can't be understood, or where there is no
-    ///   such file or event; what can't be read throws, too.
+    /// - Throws: `ReplayMistake` for a predicate that can't be parsed, or where there is no such
+    ///   file or event; also errors of reading the file.
     public func holds(_ predicate: String) throws -> Bool {
         let wanted: StatePredicate
         do { wanted = try StatePredicate(predicate) } catch {

@@ -12,12 +12,12 @@ import TidemarkViews
 /// try await Replay(.fixture("bug-1234.capsule")).run()
 /// ```
 ///
-/// Nothing is sent anywhere, and nothing but a temporary folder is written to.
+/// Nothing is sent anywhere, and only a temporary folder is written to.
 public struct Replay: Sendable {
     public enum Mode: String, Sendable, CaseIterable {
         /// The recorded events are folded again; the digests of every commit are compared.
         case fold
-        /// The recorded inputs drive the engine; whatever it does is compared, too.
+        /// The recorded inputs drive the engine again; its events are compared, too.
         case redecide
         /// Both, the fold first.
         case both
@@ -35,14 +35,14 @@ public struct Replay: Sendable {
     ///
     /// - Parameters:
     ///   - source: where the log is.
-    ///   - model: a model instead of those in the log, for example that of the app as it is now;
-    ///     nil for the log's own.
+    ///   - model: a model that replaces those in the log, for example the app's current one; nil
+    ///     for the log's own.
     ///   - adapter: the app's own adapter, where the log's remote names one that only the app has,
-    ///     or another one than that; nil for the one that it names.
+    ///     or another one than that; nil for the adapter that the remote names.
     ///   - mode: what is replayed.
     ///   - through: the last event; a commit is replayed whole or not at all.
-    ///   - inject: what happens otherwise than it was recorded.
-    ///   - rules: the app's own rules for conflicts.
+    ///   - inject: what happens otherwise than recorded.
+    ///   - rules: the app's own conflict rules.
     public init(
         _ source: ReplaySource, _ model: SyncModel? = nil,
         adapter: (any ServerAdapter)? = nil, mode: Mode = .both, through: Position? = nil,
@@ -59,10 +59,10 @@ public struct Replay: Sendable {
 
     /// Replays, and compares with what was recorded.
     ///
-    /// - Returns: what was compared and what could not be, for each way in which it was replayed.
-    /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such
-    ///   file or event, and where none of its sync runs could be decided again, unless the fold
-    ///   alone was asked for; what can't be read throws, too.
+    /// - Returns: for each way of replaying, what was compared and what could not be.
+    /// - Throws: `Divergence` at the first difference; `ReplayMistake` where there is no such file
+    ///   or event, and where none of the sync runs could be decided again, unless only the fold was
+    ///   asked for; also errors of reading the file.
     @discardableResult
     public func run() async throws -> [ReplayReport] {
         let reports = try await reports()
@@ -76,7 +76,7 @@ public struct Replay: Sendable {
         try await reports(of: try source.capsule())
     }
 
-    /// The same with progress: the number of commits that were folded.
+    /// The same, with progress: the number of commits that were folded.
     package func reports(progress: (Int) throws -> Void) async throws -> [ReplayReport] {
         try await reports(of: try source.capsule(), progress: progress)
     }
@@ -134,13 +134,12 @@ public struct Replay: Sendable {
         return report
     }
 
-    /// Folds the log with something otherwise, and compares the outcome with that of the log as it
-    /// is.
+    /// Folds the log with a change, and compares the outcome with that of the unchanged log.
     ///
-    /// What was sent and answered stays as it was recorded: another policy changes what the views
-    /// make of it, not what the engine would have sent then.
+    /// Requests and answers stay as recorded: another policy changes what the views make of them,
+    /// not what the engine would have sent.
     ///
-    /// - Throws: `ReplayMistake` for a collection or an event that is not there.
+    /// - Throws: `ReplayMistake` for a collection or an event that is not in the log.
     public func whatIf(_ change: WhatIf) throws -> WhatIfResult {
         let outcome = try change.outcome(of: try source.capsule(), through: through)
         return WhatIfResult(
@@ -154,9 +153,9 @@ public struct Replay: Sendable {
         try whatIf(WhatIf(policies: [collection: policy]))
     }
 
-    /// Folds the log as it is and with its injections.
+    /// Folds the log once as it is and once with its injections.
     ///
-    /// - Throws: `ReplayMistake` for an event that is not there.
+    /// - Throws: `ReplayMistake` for an event that is not in the log.
     public func injected() throws -> InjectionResult {
         let outcome = try source.capsule().outcome(injecting: inject, through: through)
         return InjectionResult(
@@ -166,7 +165,7 @@ public struct Replay: Sendable {
 }
 
 extension [ReplayReport] {
-    /// Throws where sync runs were to be decided again and none could be.
+    /// Throws where sync runs were to be decided again, and none could be.
     func checkDecided() throws(ReplayMistake) {
         guard let reason = compactMap(\.undecided).first else { return }
         throw ReplayMistake(
@@ -176,8 +175,8 @@ extension [ReplayReport] {
 }
 
 extension ReplayReport {
-    /// Takes in what became of the views when something happened otherwise: a restart must make no
-    /// difference, and nothing may be lost, whatever happens.
+    /// Adds the effect of mishaps on the views: a restart must make no difference, and no mutation
+    /// may ever be lost.
     mutating func note(_ outcome: InjectionOutcome, of inject: [Injection]) {
         let names = inject.map(\.description).joined(separator: ",")
         guard !outcome.isSame else {

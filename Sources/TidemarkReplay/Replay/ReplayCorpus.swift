@@ -1,10 +1,10 @@
 // ReplayCorpus.swift — a folder of recorded bugs, each with its story, as arguments of one test.
 //
-//   Replays/NAME/STORY.md    what was seen; one of its first lines says what a replay must come to:
+//   Replays/NAME/STORY.md    what was seen; one of its first lines is the expected result:
 //                              Expected: replays
 //                              Expected: diverges at @41 (digest)
-//                            and, where not both are meant, another one: Mode: fold
-//   Replays/NAME/*.capsule   what was recorded
+//                            and, where not both modes are meant, another line: Mode: fold
+//   Replays/NAME/*.capsule   the recorded log
 
 import Foundation
 public import TidemarkEvents
@@ -12,34 +12,34 @@ public import TidemarkSync
 
 /// One recorded bug of a corpus.
 public struct RecordedReplay: Sendable, CustomStringConvertible {
-    /// What a replay must come to.
+    /// The expected result of a replay.
     public enum Expectation: Sendable, Hashable {
-        /// It comes out as it was recorded.
+        /// It comes out as recorded.
         case replays
         /// It differs at that event, in that way.
         case diverges(at: Position, Divergence.Kind)
     }
 
-    /// The name of its folder; and that of its file where the folder has several.
+    /// The name of its folder, with that of its file where the folder has several.
     public let name: String
     /// The capsule's file.
     public let file: String
-    /// What the story says.
+    /// The text of its story.
     public let story: String
-    /// What a replay must come to.
+    /// The expected result of a replay.
     public let expectation: Expectation
     public let mode: Replay.Mode
 
     public var description: String { name }
 
-    /// Replays it and compares with what its story expects.
+    /// Replays it, and compares the result with the one that its story expects.
     ///
     /// - Parameters:
     ///   - model: a model instead of those in the log.
     ///   - adapter: the app's own adapter, where the log's remote names one that only the app has.
     ///   - rules: the app's own rules for conflicts.
-    /// - Throws: `Divergence` where it differs, or differs elsewhere than expected;
-    ///   `ReplayMistake` where it should differ and does not.
+    /// - Throws: `Divergence` where it differs, or differs elsewhere than expected; `ReplayMistake`
+    ///   where it should differ and does not.
     @discardableResult
     public func run(
         _ model: SyncModel? = nil, adapter: (any ServerAdapter)? = nil,
@@ -72,7 +72,8 @@ extension Replay {
     /// ```
     ///
     /// - Parameters:
-    ///   - folder: a path, or what lies in the folder of the test's file or one above it.
+    ///   - folder: an absolute path, or a name within the folder of the test's file or one above
+    ///     it.
     ///   - filePath: the test's file.
     /// - Throws: `ReplayMistake` naming the folder or story that is wrong.
     public static func corpus(
@@ -114,7 +115,7 @@ extension Replay {
 extension RecordedReplay {
     private static let linesMax = 12
 
-    /// Reads what a story expects.
+    /// Reads the expected result from a story.
     package init(name: String, file: String, story: String) throws(ReplayMistake) {
         self.name = name
         self.file = file

@@ -1,10 +1,10 @@
-// ReplayDifference.swift — how the outcomes of two replays differ, for tests to look at.
+// ReplayDifference.swift — how the outcomes of two replays differ, for tests.
 
 public import TidemarkEvents
 package import TidemarkInspect
 import TidemarkViews
 
-/// How two outcomes of a log differ: entities and their fields, and what became of mutations.
+/// How two outcomes of a log differ: in entities and their fields, and in outcomes of mutations.
 public struct ReplayDifference: Sendable, Hashable {
     /// A field with two values.
     public struct Field: Sendable, Hashable {
@@ -16,38 +16,38 @@ public struct ReplayDifference: Sendable, Hashable {
         public var after: String?
     }
 
-    /// An entity of which something else is seen.
+    /// An entity whose visible state differs.
     public struct Entity: Sendable, Hashable {
         public var key: EntityKey
-        /// The status in the first outcome; nil where it is not there.
+        /// The status in the first outcome; nil where it does not exist.
         public var statusBefore: EntityStatus?
-        /// The status in the second outcome; nil where it is not there.
+        /// The status in the second outcome; nil where it does not exist.
         public var statusAfter: EntityStatus?
-        /// The fields that differ, where there is a document on both sides.
+        /// The fields that differ, where both sides have a document.
         public var fields: [Field]
     }
 
-    /// A mutation that stands otherwise in the outbox.
+    /// A mutation whose outcome differs.
     public struct Mutation: Sendable, Hashable {
         /// The mutation.
         public var position: Position
         public var key: EntityKey
-        /// Its outcome in the first one; nil where it has none, or is not there.
+        /// Its outcome in the first fold; nil where it has none, or does not exist.
         public var before: MutationOutcome?
-        /// Its outcome in the second one.
+        /// Its outcome in the second fold.
         public var after: MutationOutcome?
     }
 
-    /// In the order of their keys.
+    /// Sorted by key.
     public var entities: [Entity]
-    /// In the order of the log.
+    /// In log order.
     public var mutations: [Mutation]
-    /// How many other rows differ: in watermarks, decisions and what else is not seen.
+    /// How many other rows differ: watermarks, decisions and other rows that are not visible.
     public var hiddenRows: Int
-    /// The same for the tool.
+    /// The same difference for the tool.
     package let views: ViewsDifference
 
-    /// Whether nothing that is seen differs.
+    /// Whether no visible row differs.
     public var isEmpty: Bool { views.isEmpty }
 
     package init(_ views: ViewsDifference) {
@@ -80,20 +80,20 @@ extension ReplayDifference: CustomStringConvertible {
     public var description: String { views.lines().joined(separator: "\n") }
 }
 
-/// What would have come out.
+/// The outcome with a change.
 public struct WhatIfResult: Sendable, Hashable {
-    /// How it differs from what comes out of the log as it is.
+    /// The difference from the outcome of the unchanged log.
     public var difference: ReplayDifference
-    /// The events that were left out, in the order of the log.
+    /// The events that were left out, in log order.
     public var leftOut: [CauseStep]
 }
 
-/// What came out with something happening otherwise.
+/// The outcome with mishaps.
 public struct InjectionResult: Sendable, Hashable {
-    /// How it differs from what comes out of the log as it is.
+    /// The difference from the outcome of the unchanged log.
     public var difference: ReplayDifference
-    /// What must hold whatever happens and does not: a mutation that is lost, for example.
+    /// Invariants that are broken, for example a lost mutation.
     public var faults: [String]
-    /// Whether every row is the same, seen or not.
+    /// Whether every row is the same, visible or not.
     public var isSame: Bool
 }

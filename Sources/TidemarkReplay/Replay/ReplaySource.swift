@@ -15,8 +15,8 @@ public struct ReplaySource: Sendable {
     }
     private let place: Place
 
-    /// A capsule that lies beside the test: in the folder of the test's file, or one above it up
-    /// to the package's, by itself or in `Fixtures` or `Replays`; or a resource of the tests.
+    /// A capsule beside the test: in the folder of the test's file, or one above it up to that of
+    /// the package, directly or in `Fixtures` or `Replays`; or a resource of the tests.
     ///
     /// - Parameters:
     ///   - name: the name of the file, with or without `.capsule`.
@@ -25,7 +25,7 @@ public struct ReplaySource: Sendable {
         ReplaySource(place: .fixture(name, beside: filePath))
     }
 
-    /// A capsule's file, or the folder of a store.
+    /// The file of a capsule, or the directory of a store.
     public static func file(_ path: String) -> ReplaySource { ReplaySource(place: .path(path)) }
 
     /// A capsule in memory.
@@ -79,7 +79,7 @@ public struct ReplaySource: Sendable {
                 + "above it; record one: tidemark capsule STORE -o \(name)")
     }
 
-    /// The folder of a file and those above it, up to the package's.
+    /// The folder of a file and those above it, up to that of the package.
     static func folders(above file: String) -> [URL] {
         var folders: [URL] = []
         var folder = URL(filePath: file).deletingLastPathComponent()
@@ -95,7 +95,7 @@ public struct ReplaySource: Sendable {
 }
 
 extension Capsule {
-    /// The last model that it knows of.
+    /// The last model in the capsule.
     package func lastRegistration() throws -> ModelRegistration? {
         for commit in commits.reversed() {
             for entry in commit.entries.reversed() where entry.event.kind == .modelRegistered {
@@ -109,7 +109,7 @@ extension Capsule {
 }
 
 extension FileManager {
-    /// Whether what lies there is a folder; nil where nothing does.
+    /// Whether a folder is at the path; nil where nothing is there.
     package func isFolder(_ path: String) -> Bool? {
         let place = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
         let type = try? attributesOfItem(atPath: place)[.type] as? FileAttributeType

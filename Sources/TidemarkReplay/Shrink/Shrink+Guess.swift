@@ -1,11 +1,11 @@
-// Shrink+Guess.swift — what a failure probably is about: the last commit, the entities that it and
+// Shrink+Guess.swift — guesses what a failure is about: the last commit, the entities that it and
 // the predicate name, and those that these refer to.
 
 import TidemarkCapsule
 import TidemarkEvents
 
 extension Shrinker {
-    /// Tries a few likely parts of the log, the least one first.
+    /// Tries a few likely parts of the log, the smallest first.
     mutating func guess() throws {
         guard current.indexes.count > 16 else { return }
         let slice = LogSlice(source, current.indexes)
@@ -18,7 +18,7 @@ extension Shrinker {
     }
 }
 
-/// The events of a log by what they are about.
+/// The events of a log, indexed by entity, commit and position.
 private struct LogSlice {
     private let source: ShrinkSource
     private let indexes: [Int]
@@ -58,7 +58,7 @@ private struct LogSlice {
             guesses.append(events.sorted())
             for index in events { keys.formUnion(self.keys(of: index)) }
             for key in keys { events.formUnion(byKey[key] ?? []) }
-            // What goes with them and is about no entity: pages, ends of lists, runs.
+            // The events of these commits that are about no entity: pages, ends of lists, runs.
             for commit in Set(events.map { source.commits[$0] }) {
                 events.formUnion(
                     (byCommit[commit] ?? []).filter { source.entries[$0].event.entity == nil })
@@ -78,7 +78,7 @@ private struct LogSlice {
         return guesses.filter { seen.insert($0).inserted }
     }
 
-    /// With everything that they need to have been before.
+    /// The events, and all others that they require.
     private func closed(_ events: Set<Int>) -> Set<Int> {
         var closed = events
         var waiting = Array(events)
@@ -98,7 +98,7 @@ private struct LogSlice {
         return [key] + (id.map { [EntityKey(key.collection, $0)] } ?? [])
     }
 
-    /// The entities of the log whose id stands in a payload.
+    /// The entities of the log whose id occurs in a payload.
     private func named(by index: Int) -> [EntityKey] {
         let event = source.entries[index].event
         guard event.entity != nil, let value = try? JSONValue(parsing: event.payload) else {

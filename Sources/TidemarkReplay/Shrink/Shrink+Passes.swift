@@ -1,14 +1,14 @@
-// Shrink+Passes.swift — leaving out commits and events: the tail, all but a guess, then ever
+// Shrink+Passes.swift — leaves out commits and events: the tail, all but a guess, then smaller and
 // smaller parts.
 
 import TidemarkCapsule
 import TidemarkEvents
 
 extension Shrinker {
-    /// How often a predicate is asked on the way to the end.
+    /// How often a predicate is tested on the way to the end.
     private static let stopsMax = 32
 
-    /// Looks for a first part of the log that shows the failure, and leaves out what is behind.
+    /// Finds a first part of the log that shows the failure, and leaves out the rest.
     mutating func cutTail() throws {
         let units = source.byCommit(source.entries.indices)
         report(.commits, before: units.count, now: units.count)
@@ -18,7 +18,7 @@ extension Shrinker {
         reportSize()
     }
 
-    /// Of a predicate each trial goes on from the one before.
+    /// For a predicate, each trial continues the fold of the one before.
     private mutating func cutWhileFolding(_ units: [[Int]]) throws {
         let size = max(1, (units.count + Self.stopsMax - 1) / Self.stopsMax)
         var low = ShrinkHistory(source)
@@ -43,7 +43,7 @@ extension Shrinker {
                 tries += 1
             }
         }
-        // The first commit of those with which it shows.
+        // Narrows the span to the first commit that shows the failure.
         var span = rest.prefix(size)
         while span.count > 1 {
             let half = span.prefix(span.count / 2)
@@ -88,7 +88,7 @@ extension Shrinker {
         }
     }
 
-    /// Tries a log of some events alone, those that are pinned among them; keeps it if it shows the
+    /// Tries a log of only some events, together with the pinned ones; keeps it if it shows the
     /// failure.
     mutating func tryOnly(_ indexes: [Int]) throws -> Bool {
         var history = ShrinkHistory(source)
@@ -101,7 +101,7 @@ extension Shrinker {
         return true
     }
 
-    /// The log without rules' answers that are about nothing.
+    /// The log without answers of conflict rules whose server record was left out.
     private func followed(_ history: ShrinkHistory) throws -> ShrinkHistory? {
         var history = history
         var indexes = history.indexes
@@ -114,7 +114,7 @@ extension Shrinker {
         }
     }
 
-    /// Leaves out commits, or events, as many at a time as can be, then one at a time.
+    /// Leaves out as many commits or events at a time as possible, then one at a time.
     mutating func pass(_ phase: ShrinkProgress.Phase, halving: Bool) throws {
         var size = max(1, units(phase, current.indexes).count / 2)
         if !halving { size = 1 }
@@ -134,7 +134,7 @@ extension Shrinker {
         phase == .commits ? source.byCommit(indexes) : indexes.map { [$0] }
     }
 
-    /// Tries the log without each part of some size, from the first on.
+    /// Tries the log without each part of a size, from the first on.
     private mutating func pass(_ phase: ShrinkProgress.Phase, size: Int) throws {
         var prefix = ShrinkHistory(source)
         var rest = units(phase, current.indexes)[...]
@@ -156,7 +156,7 @@ extension Shrinker {
                         reportSize()
                         continue
                     }
-                    // What was left out made something before needless, too.
+                    // An earlier event may not be needed any more either.
                     return try pass(phase, size: size)
                 }
             }

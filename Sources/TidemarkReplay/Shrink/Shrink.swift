@@ -1,8 +1,9 @@
-// Shrink.swift — a log made as short as it can be while it still shows the same failure: delta
-// debugging over commits, then events, then the fields of documents, then the rows it begins with.
+// Shrink.swift — makes a log as short as possible while it still shows the same failure: delta
+// debugging over commits, then events, then the fields of documents, then the rows that it begins
+// with.
 //
-// Only histories that can happen are tried: HistoryRules.swift. What many trials begin with is
-// folded once, and the first guess, the entities that the failure is about, mostly is right.
+// Only possible histories are tried: HistoryRules.swift. The common beginning of many trials is
+// folded once, and the first guess, the entities that the failure is about, is mostly right.
 
 package import TidemarkCapsule
 package import TidemarkEvents
@@ -10,7 +11,7 @@ import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
-/// How far a log was shrunk.
+/// The progress of shrinking a log.
 package struct ShrinkProgress: Sendable, Hashable {
     package enum Phase: String, Sendable, CaseIterable {
         case commits, events, fields, rows
@@ -24,38 +25,38 @@ package struct ShrinkProgress: Sendable, Hashable {
     package var tries: Int
 }
 
-/// What came out.
+/// The result of shrinking a log.
 package struct ShrinkResult: Sendable {
     package var capsule: Capsule
     package var signature: FailureSignature
     package var tries: Int
-    /// For each phase how many there were, and are.
+    /// The numbers before and after each phase.
     package var phases: [ShrinkProgress]
-    /// Whether nothing more can be left out; false where it was cut short.
+    /// Whether nothing more can be left out; false where the search was cut short.
     package var isMinimal: Bool
 }
 
-/// A log that can't be shrunk.
+/// Why a log can't be shrunk.
 package enum ShrinkError: Error, Sendable, Hashable {
-    /// It does not show the failure.
+    /// The log does not show the failure.
     case passes(last: Position)
-    /// The views that it begins with show it already, so none of its events is to blame.
+    /// The views that it begins with already show the failure, so none of its events causes it.
     case begins(Position)
-    /// It was stopped before anything was found.
+    /// The search was stopped before anything was found.
     case stopped
 }
 
 extension Capsule {
-    /// Makes the capsule as short as it can be while it still shows the same failure.
+    /// Makes the capsule as short as possible while it still shows the same failure.
     ///
     /// The same capsule and failure give the same result.
     ///
     /// - Parameters:
     ///   - failure: what it must show.
     ///   - triesMax: how many logs are tried at most.
-    ///   - goesOn: asked often; where it is false, the best so far is the result.
-    ///   - progress: called whenever something could be left out, and at the end of each phase.
-    /// - Throws: ``ShrinkError`` where there is nothing to shrink for, and what `failure` throws.
+    ///   - goesOn: called often; once it returns false, the best result so far is returned.
+    ///   - progress: called whenever something was left out, and at the end of each phase.
+    /// - Throws: ``ShrinkError`` where the log can't be shrunk, and what `failure` throws.
     package func shrunk(
         to failure: ShrinkFailure, triesMax: Int = .max,
         goesOn: @escaping () -> Bool = { true },
@@ -67,9 +68,9 @@ extension Capsule {
     }
 }
 
-/// A shrinking under way.
+/// The search for a shorter log.
 struct Shrinker {
-    /// It is to end with what it has.
+    /// Ends the search with the best result so far.
     struct Stop: Error {}
 
     let capsule: Capsule
@@ -81,12 +82,12 @@ struct Shrinker {
     var source: ShrinkSource
     /// The shortest log so far that shows the failure.
     var current: ShrinkHistory
-    /// Of each commit what today's fold makes of it in the whole log.
+    /// For each commit, the digests of today's fold of the whole log.
     var wholeDigests: [Int: [ViewDigest]] = [:]
     var signature: FailureSignature?
     var tries = 0
     var phases: [ShrinkProgress.Phase: ShrinkProgress] = [:]
-    /// Logs that don't show the failure, while they are few enough events to remember.
+    /// Logs that don't show the failure; only those with few enough events are remembered.
     var passed: Set<[Int]> = []
     static let rememberedEventsMax = 2000
 
@@ -123,7 +124,7 @@ struct Shrinker {
         try pass(.commits, halving: true)
         try pass(.events, halving: true)
         try settle()
-        // A field or a row less may make an event needless, and the other way round.
+        // Without a field or a row, an event may not be needed any more, and the other way round.
         repeat {
             let before = current.indexes.count
             try shrinkFields()
@@ -133,7 +134,7 @@ struct Shrinker {
         } while true
     }
 
-    /// One commit and one event at a time, until none can be left out.
+    /// Tries to leave out one event or commit at a time, until none can be left out.
     private mutating func settle() throws {
         repeat {
             let before = current.indexes.count
@@ -160,7 +161,7 @@ struct Shrinker {
         return isSame
     }
 
-    /// What a log shows.
+    /// The failure that a log shows, if any.
     func judge(_ history: ShrinkHistory) throws -> FailureSignature? {
         switch failure {
         case .holds(let predicate):
@@ -188,10 +189,10 @@ struct Shrinker {
         return RecordedDifference(commits, history.fold.rows, base: source.base)?.signature
     }
 
-    /// What is recorded of each commit of a log.
+    /// The recorded digests for each commit of a log.
     ///
-    /// Where today's fold makes of it what it makes of it in the whole log, that what it was made
-    /// of is there, and what was recorded stays; else it is recorded anew.
+    /// They stay where today's fold of the commit is the same as in the whole log, since everything
+    /// that they depend on is then still there. Otherwise new digests take their place.
     private func recorded(_ history: ShrinkHistory) -> [[ViewDigest]] {
         source.byCommit(history.indexes).map { unit in
             guard let commit = unit.first.map({ source.commits[$0] }) else { return [] }
@@ -223,7 +224,7 @@ struct Shrinker {
         {
             made.provenance.isShrunk = true
         }
-        // What is cut of a document is cut of the answer that brought it.
+        // Kept answers would contradict a rewritten page, and are left out then.
         let left = Set(made.commits.flatMap(\.entries).map(\.position))
         made.answers =
             history.rewritten.isEmpty

@@ -1,4 +1,4 @@
-// ShrinkFailure.swift — what a shrunk log must still show, and when it is the same.
+// ShrinkFailure.swift — the failure that a shrunk log must still show.
 
 package import TidemarkCapsule
 package import TidemarkEvents
@@ -6,11 +6,11 @@ import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
 
-/// What makes one failure the same as another one.
+/// What identifies a failure: two failures with the same signature are the same.
 package struct FailureSignature: Sendable, Hashable, CustomStringConvertible {
-    /// What is compared.
+    /// The text that is compared.
     package let description: String
-    /// Where it shows, if that is known; of no matter for whether it is the same.
+    /// The position at which it shows, if known; not compared.
     package var position: Position?
 
     package init(_ description: String, at position: Position? = nil) {
@@ -18,8 +18,8 @@ package struct FailureSignature: Sendable, Hashable, CustomStringConvertible {
         self.position = position
     }
 
-    /// Of a divergence: what kind it is, and of which collection and field; not where, nor of which
-    /// entity.
+    /// The signature of a divergence: its kind, and its collection and field, without its position
+    /// and entity.
     package init(_ divergence: Divergence) {
         var field = divergence.field ?? ""
         if let entity = divergence.entity {
@@ -36,20 +36,20 @@ package struct FailureSignature: Sendable, Hashable, CustomStringConvertible {
     package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
-/// What a log is shrunk for.
+/// The failure that a log is shrunk to.
 package enum ShrinkFailure {
-    /// That something is true of the views after its last event.
+    /// A predicate holds in the views after the last event.
     case holds(StatePredicate)
-    /// That a commit's recorded digests are not those that today's fold gives.
+    /// A commit's recorded digests differ from those of today's fold.
     ///
-    /// Where the fold that recorded them is at hand, as it is in a test that plants a mistake, it
-    /// makes them anew for each part of the log; else those of a commit are kept where today's
-    /// fold makes of the commit what it makes of it in the whole log.
+    /// With a fold that records digests, as in a test that plants a bug, they are computed again
+    /// for each part of the log. Without one, a commit keeps its digests where today's fold of the
+    /// commit is the same as in the whole log.
     case diverges(recordedBy: ((Fold, Event, Position) throws -> Void)? = nil)
-    /// What a check says of a capsule; nil where it finds nothing.
+    /// The finding of a check on a capsule; nil where it finds nothing.
     case found((Capsule) throws -> FailureSignature?)
 
-    /// Whether trials must tell what is made of each commit.
+    /// Whether trials need the digests of each commit.
     var needsDigests: Bool {
         switch self {
         case .holds: false
@@ -58,11 +58,11 @@ package enum ShrinkFailure {
     }
 }
 
-/// Where a recorded digest is not the one that a fold gives.
+/// A difference between a recorded digest and that of a fold.
 struct RecordedDifference {
     var signature: FailureSignature
 
-    /// The first one, by the rules of ``Journal/compareWithRebuilt(in:)``.
+    /// The first difference, by the rules of ``Journal/compareWithRebuilt(in:)``.
     init?(
         _ commits: [(last: Position, recorded: [ViewDigest], made: [ViewDigest])],
         _ rows: MemoryRows, base: Capsule.Base
@@ -87,7 +87,7 @@ struct RecordedDifference {
         return nil
     }
 
-    /// How the first row differs, and of which collection it is.
+    /// How the first row differs, and its collection.
     private static func detail(
         _ recorded: ViewDigest?, _ made: ViewDigest?, _ rows: MemoryRows
     ) -> String {
@@ -105,7 +105,7 @@ struct RecordedDifference {
 }
 
 extension MemoryRows {
-    /// The collection of the row with a key of that checksum, or what kind of a row it is.
+    /// The collection of the row whose key has that checksum, or the kind of row.
     fileprivate func kind(of checksum: UInt32) -> String {
         var found = ""
         forEach { key, _ in
@@ -117,7 +117,7 @@ extension MemoryRows {
 }
 
 extension RowKey {
-    /// Of an entity its collection, of another row its letter.
+    /// The collection of an entity's row; for any other row the letter of its kind.
     fileprivate var kind: String {
         if tree == .rows { return EntityKey(bytes: bytes)?.collection.rawValue ?? "" }
         return bytes.first.map { String(UnicodeScalar($0)) } ?? ""

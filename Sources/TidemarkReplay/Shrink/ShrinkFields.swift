@@ -1,5 +1,5 @@
-// ShrinkFields.swift — documents with fewer fields and shorter values. What a request carried, or
-// an answer that is kept word for word, stays: the history would contradict itself.
+// ShrinkFields.swift — removes fields of documents and shortens values. What a request or a
+// verbatim answer holds stays, since the history would contradict itself otherwise.
 
 import TidemarkCapsule
 import TidemarkEvents
@@ -7,7 +7,7 @@ import TidemarkLog
 import TidemarkViews
 
 extension Shrinker {
-    /// Leaves out fields of documents, and shortens the values of the others.
+    /// Removes fields of documents, and shortens the values of the others.
     mutating func shrinkFields() throws {
         let model = try current.fold.read { try $0.model() }
         let open = openEvents()
@@ -20,7 +20,8 @@ extension Shrinker {
         report(.fields, before: before, now: before)
         defer { report(.fields, before: before, now: fields(self)) }
 
-        // A field of all entities of a collection, then all fields of one, then one of one.
+        // First a field in all entities of a collection, then all fields of one entity, then single
+        // fields.
         var everywhere: [CollectionName: [String: [Int]]] = [:]
         for index in open {
             let event = source.entries[index].event
@@ -58,7 +59,7 @@ extension Shrinker {
         }
     }
 
-    /// Leaves out entities that a page names and of which it says nothing new.
+    /// Removes entities from a page that have nothing new in it.
     private mutating func shrinkPage(_ index: Int) throws {
         let known = HistoryRules.known(in: source.entries[index].event)
         guard try !change([index], { HistoryRules.page($0, without: Set(known))?.payload }) else {
@@ -69,7 +70,7 @@ extension Shrinker {
         }
     }
 
-    /// The events whose documents nothing else in the log repeats.
+    /// The events whose documents occur nowhere else in the log.
     private func openEvents() -> [Int] {
         var sent: Set<Position> = []
         var answers: Set<Position> = []
@@ -91,7 +92,7 @@ extension Shrinker {
         }
     }
 
-    /// Tries other payloads for some events; nil for one that stays.
+    /// Tries other payloads for some events; nil keeps the payload.
     @discardableResult
     private mutating func change(
         _ indexes: [Int], _ payload: (Event) -> [UInt8]?
@@ -128,7 +129,7 @@ extension Shrinker {
         }
     }
 
-    /// Values that say less, the least one first.
+    /// Shorter values, the shortest first.
     private static func shorter(_ value: JSONValue) -> [JSONValue] {
         switch value {
         case .null, .bool: return []
@@ -150,12 +151,12 @@ extension Shrinker {
     }
 }
 
-/// The fields of a document, or of the difference that an edit makes, that may be left out.
+/// The fields of a document or of an edit's patch that may be removed.
 private struct PayloadFields {
     private let event: Event
     private let document: JSONDocument?
     private let patch: Patch?
-    /// What names the entity, or says what the event's header says, too.
+    /// Fields that identify the entity, or repeat the event's header.
     private let fixed: Set<ExactString>
 
     init(_ event: Event, _ model: SyncModel) {
@@ -181,7 +182,7 @@ private struct PayloadFields {
         return document?.value(name)
     }
 
-    /// Nil where nothing is left that could be edited.
+    /// Nil where nothing would be left of the edit.
     func without(_ names: Set<String>) -> [UInt8]? {
         let gone = Set(names.map(ExactString.init))
         if var patch {

@@ -1,20 +1,20 @@
-// ShrinkHistory.swift — a part of a log that can have happened, folded as far as it goes; a value,
-// so that what many trials begin with is folded once.
+// ShrinkHistory.swift — a part of a log that is a possible history, and its fold; a value, so that
+// the common beginning of many trials is folded once.
 
 import TidemarkCapsule
 import TidemarkEvents
 import TidemarkLog
 import TidemarkViews
 
-/// The log that is being shrunk: what all trials have in common.
+/// The log that is being shrunk, common to all trials.
 struct ShrinkSource {
     var base: Capsule.Base
-    /// All events; their payloads may have become smaller.
+    /// All events; their payloads may have been shortened.
     var entries: [Capsule.Entry]
     /// The commit of each event.
     let commits: [Int]
     var rules: HistoryRules
-    /// Whether it is told, for each commit, what today's fold makes of it.
+    /// Whether the digests of today's fold are collected for each commit.
     let tellsDigests: Bool
 
     init(_ capsule: Capsule, tellsDigests: Bool) {
@@ -34,7 +34,7 @@ struct ShrinkSource {
         self.commits = commits
     }
 
-    /// Some events by commit.
+    /// The events, grouped by commit.
     func byCommit(_ indexes: some Sequence<Int>) -> [[Int]] {
         var units: [[Int]] = []
         var last: Int?
@@ -50,16 +50,16 @@ struct ShrinkSource {
     }
 }
 
-/// Some events of a log that can have happened without the others, and the views that they make.
+/// A part of a log that is possible without the rest, and its views.
 struct ShrinkHistory {
     private static let eventsPerStep = 4000
 
     private(set) var fold: CapsuleFold
-    /// The events that are in it, in order.
+    /// The events in it, in order.
     private(set) var indexes: [Int] = []
-    /// Pages that name fewer entities than they did.
+    /// Pages that name fewer entities than recorded.
     private(set) var rewritten: [Int: Event] = [:]
-    /// What today's fold makes of each commit, where that is asked for.
+    /// The digests of today's fold for each commit, where they are collected.
     private(set) var digests: [Int: [ViewDigest]] = [:]
     private var isIn: [Bool]
 
@@ -68,11 +68,11 @@ struct ShrinkHistory {
         isIn = Array(repeating: false, count: source.entries.count)
     }
 
-    /// Adds later events, but those that can't happen after what is there.
+    /// Adds later events, except those that are impossible after the ones before.
     ///
     /// - Parameters:
-    ///   - exempt: notes the events that can't, and adds them all the same.
-    ///   - goesOn: asked now and then; throws to stop.
+    ///   - exempt: called for each impossible event, which is added all the same.
+    ///   - goesOn: called now and then; throws to stop.
     mutating func add(
         _ added: [Int], _ source: ShrinkSource, exempt: ((Int) -> Void)? = nil,
         goesOn: () throws -> Void
@@ -95,7 +95,7 @@ struct ShrinkHistory {
     ) throws {
         var next = 0
         let count = indexes.count
-        // Taken out, so that they are not copied with each step.
+        // Moved out, so that they are not copied at each step.
         var (isIn, indexes, rewritten) = (self.isIn, self.indexes, self.rewritten)
         (self.isIn, self.indexes, self.rewritten) = ([], [], [:])
         let changes = try fold.fold(step.map { source.entries[$0] }) { fold, event, position in
@@ -132,7 +132,7 @@ struct ShrinkHistory {
         }
     }
 
-    /// The rules' answers in it whose server's change is missing.
+    /// The answers of conflict rules in it whose server record is not in it.
     func unfollowed(_ source: ShrinkSource) -> Set<Int> {
         Set(source.rules.followers.filter { isIn[$0.key] && !isIn[$0.value] }.map(\.key))
     }

@@ -1,15 +1,15 @@
-// ShrinkRows.swift — the views that a log begins with, without the entities that are of no matter.
+// ShrinkRows.swift — removes entities that don't matter from the views that a log begins with.
 //
-// An entity goes with all that the ledger has about it. What is about the store as a whole stays:
-// its model, schedule, watermarks and sync runs; and so does an entity that is hidden, or may be on
-// the server without our knowing, for other rows count or list it.
+// An entity is removed together with all of its ledger rows. Rows about the whole store stay:
+// model, schedule, watermarks and sync runs. An entity also stays if it is hidden, or if the server
+// may have it although that is not known here, because other rows count or list it.
 
 import TidemarkCapsule
 import TidemarkEvents
 import TidemarkViews
 
 extension Shrinker {
-    /// Leaves out entities of the views that the log begins with.
+    /// Removes entities from the views that the log begins with.
     mutating func shrinkRows() throws {
         guard !source.base.rows.isEmpty else { return }
         var groups = try BaseRows(source.base).groups
@@ -50,7 +50,7 @@ extension Shrinker {
             var trial = ShrinkHistory(source)
             try trial.add(current.indexes, source, goesOn: checkGoingOn)
             tries += 1
-            // Else it would be true without any event.
+            // Otherwise the predicate would hold without any event.
             let begins = try failure.needsDigests ? nil : judge(ShrinkHistory(source))
             if begins == nil, trial.indexes == current.indexes, try judge(trial) == signature {
                 current = trial
@@ -66,14 +66,14 @@ extension Shrinker {
     }
 }
 
-/// Rows by the entity that they are about.
+/// Rows, grouped by their entity.
 private struct BaseRows {
     struct Group {
         var key: EntityKey
         var rows: [RowKey]
     }
 
-    /// The entities that can be left out, by key.
+    /// The entities that can be removed, by key.
     private(set) var groups: [Group] = []
 
     init(_ base: Capsule.Base) throws {
@@ -99,7 +99,7 @@ private struct BaseRows {
         }
     }
 
-    /// The entity that a row is about; nil where it is about more.
+    /// The entity that a row is about; nil where it is about more than one.
     private static func entity(of row: SnapshotRow) throws -> EntityKey? {
         let bytes = row.key.bytes
         guard row.key.tree == .ledger, let letter = bytes.first else {
