@@ -2,7 +2,7 @@
 
 public import TidemarkEvents
 
-/// The id of an entity of one type; it never changes, also when the server assigns one of its own.
+/// The id of an entity of one type; it never changes, even if the server assigns an id of its own.
 public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable,
     ExpressibleByStringLiteral, CustomStringConvertible
 {
@@ -18,7 +18,7 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
     /// The id with that text, as in tests.
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// Reads a text, or a whole number, as servers have them.
+    /// Reads a string, or a whole number, as some servers send.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? EntityDecoder {
             rawValue = try decoder.idText()
@@ -56,30 +56,30 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// }
 /// ```
 ///
-/// **Names.** A property is coded as its coding key, in the ``KeyStyle`` of the collection: with
-/// `snakeCase`, `startedAt` is the server's `started_at`. `CodingKeys` give other names. Keys of
-/// dictionaries are data and stay as they are. The property `id` is the collection's id field,
-/// whatever that is called.
+/// **Names.** A property is stored under its coding key, in the ``KeyStyle`` of the collection:
+/// with `snakeCase`, `startedAt` is the server's `started_at`. `CodingKeys` give other names. Keys
+/// of dictionaries are data and stay as they are. The property `id` is the collection's id field,
+/// whatever its name.
 ///
-/// **The id** is the one that the entity got first, and stays so when the server assigns another.
-/// It is read from the entity's key, not from the document, and must be of the type `ID<Self>`.
-/// IDs of other entities are read from texts and from whole numbers, and are written as texts. In
-/// a field that the model declares as a reference, an id that the server gave is read as the
-/// entity's own.
+/// **The id** is the first one that the entity got, and stays when the server assigns another. It
+/// is read from the entity's key, not from the document, and must be of the type `ID<Self>`. IDs of
+/// other entities are read from strings and from whole numbers, and are written as strings. In a
+/// field that the model declares as a reference, an id of the server is read as the entity's own
+/// id.
 ///
-/// **Values.** Dates are in the collection's ``DateFormat``, to the microsecond from 1865 to 2137,
-/// which is as far as `Date` has room for them. Numbers that don't fit are errors, never rounded;
-/// `Decimal` and ``JSONNumber`` keep every digit. `Data` is base64.
-/// ``JSONValue`` takes what has no fixed shape.
+/// **Values.** Dates are in the collection's ``DateFormat``, exact to the microsecond from 1865 to
+/// 2137, which is as far as the precision of `Date` reaches. Numbers that don't fit are errors,
+/// never rounded; `Decimal` and ``JSONNumber`` keep every digit. `Data` is base64. ``JSONValue``
+/// takes values of any shape.
 ///
-/// **Null, and not there,** are both read as nil. A property that is set to nil makes the field
-/// null when the collection's `nullable` names it, else the field is removed. A creation leaves
-/// out what is nil.
+/// **Null and missing fields** are both read as nil. A property that is set to nil makes the field
+/// null when the collection's `nullable` names it; otherwise the field is removed. A creation
+/// leaves out properties that are nil.
 ///
-/// **What the type does not know** is kept: fields that no property stands for, also those inside
-/// of a property that is itself an object. A change logs the fields that differ, no others.
+/// **Unknown fields** are kept: fields without a property, also within a property that is itself an
+/// object. A change logs only the fields that differ.
 ///
-/// **Servers say new things.** An enum whose cases may grow keeps the ones that it does not know:
+/// **Unknown enum cases.** An enum whose cases may grow can keep values that it does not know:
 ///
 /// ```swift
 /// enum Priority: RawRepresentable, Codable, Hashable, Sendable {
@@ -105,11 +105,11 @@ public struct ID<Of>: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRe
 /// A document that can't be read as the type is an error, ``TidemarkError`` `undecodable`, which
 /// names the field and the event; ``ReadContext/undecodable(_:)`` lists them.
 public protocol Entity: Identifiable, Codable, Sendable where ID == Tidemark.ID<Self> {
-    /// The collection that the entities lie in.
+    /// The collection of the entities.
     static var collection: CollectionName { get }
-    /// The coding keys of the properties that queries ask about; usually none.
+    /// The coding keys of the properties that queries use; usually none.
     static var fields: FieldNames<Self> { get }
-    /// The id, for life.
+    /// The id, which never changes.
     var id: ID { get }
 }
 

@@ -1,6 +1,6 @@
-// Exports.swift — the vocabulary that comes with `import Tidemark`: what an app writes every day.
+// Exports.swift — the types that come with `import Tidemark`: those that an app uses every day.
 //
-// Who writes an adapter or a transport imports TidemarkSync, which brings all of it.
+// To write an adapter or a transport, import TidemarkSync, which exports all of its types.
 
 @_exported public import struct TidemarkCapsule.Redaction
 @_exported public import struct TidemarkEvents.CollectionModel

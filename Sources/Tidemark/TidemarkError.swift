@@ -1,67 +1,68 @@
-// TidemarkError.swift — the one public error: what is wrong, and what to do.
+// TidemarkError.swift — the public error of the library: what is wrong, and what to do.
 
 import TidemarkCapsule
 public import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 
-/// What went wrong with a replica.
+/// An error of a replica.
 public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The closed set of reasons.
     public enum Code: String, Sendable, CaseIterable {
-        /// There is no store in that directory.
+        /// There is no store in the directory.
         case noStore
-        /// There is a store in that directory already.
+        /// There already is a store in the directory.
         case storeExists
-        /// The store has no model yet, or not this collection.
+        /// The store has no model yet, or its model lacks the collection.
         case noModel
-        /// The name of a collection or an id can't be used.
+        /// The name of a collection, or an id, is not valid.
         case invalidKey
-        /// The bytes are not a JSON object, or lack what they need.
+        /// The bytes are not a JSON object, or lack a required member.
         case invalidDocument
         /// The document of an entity can't be read as the app's type.
         case undecodable
-        /// The document is larger than a local write may be, or a capsule larger than any may be.
+        /// The document exceeds the size of a local write, or a capsule the size of any capsule.
         case tooLarge
-        /// A query asks about a property that the type gives no name.
+        /// A query uses a property without a name in the type's `fields`.
         case unknownField
         /// There is no such entity, or no such event.
         case notFound
-        /// There is such an entity already.
+        /// The entity already exists.
         case alreadyExists
         /// The issue does not take that answer.
         case invalidAnswer
-        /// The idempotency key is so old that nobody knows whether its write was made.
+        /// The idempotency key is too old to know whether its write was made.
         case keyExpired
         /// The store belongs to another server.
         case otherRemote
         /// Another engine syncs the store; only one may at a time.
         case engineRunning
         /// There are changes that the server has not acknowledged, or has refused; they would be
-        /// lost, or stay for ever.
+        /// lost, or could never be sent.
         case pendingChanges
-        /// Another process has the store open for writing, or this one more often than it may be.
+        /// Another process has the store open for writing, or this one has it open elsewhere.
         case busy
-        /// A store was here, and its data is gone.
+        /// A store was here, but its data is missing.
         case lost
         /// The log ends before what is known to have been written, or differs from it: an older
-        /// copy was put in its place.
+        /// copy has replaced it.
         case rolledBack
-        /// `data.mdb` and `identity.json` are of two stores.
+        /// `data.mdb` and `identity.json` belong to two different stores.
         case otherStore
         /// The store was last used on another device.
         case otherDevice
         /// The store belongs to another account.
         case otherAccount
-        /// `identity.json` is missing or damaged, though there is a log.
+        /// `identity.json` is missing or damaged, although there is a log.
         case unfitIdentity
-        /// The process died while it opened the store, twice in a row.
+        /// The process died while opening the store, twice in a row.
         case interrupted
-        /// The file, the log or a view is damaged, or a capsule says what no store can say.
+        /// The file, the log or a view is damaged, or a capsule holds something that no store can
+        /// hold.
         case damaged
         /// The store was written by a newer version.
         case newerFormat
-        /// The store has the largest size that it may have.
+        /// The store has reached the largest size that it may have.
         case storeFull
         /// There is no space left on the disk; nothing of this write was stored.
         case diskFull
@@ -69,21 +70,21 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case fileTooLarge
         /// The process may not read or write the store.
         case notPermitted
-        /// The store is open for reading only, or lies on a disk that can't be written.
+        /// The store is open for reading only, or is on a disk that can't be written.
         case readOnly
-        /// The path, or what lies there, can't be a store.
+        /// The path, or what is at the path, can't be a store.
         case invalidPath
-        /// The store lies on a file system of another machine, where locks can't be relied on.
+        /// The store is on a file system of another machine, where locks are not reliable.
         case remoteFileSystem
-        /// An earlier write failed, and nobody knows what of it is on disk. Reads work, writes are
-        /// refused until the store was opened again.
+        /// An earlier write failed, and it is not known how much of it is on disk. Reads work, but
+        /// writes are refused until the store is opened again.
         case poisoned
         /// The store was closed.
         case closed
         /// A write was begun, or the store closed, inside a read or a write of the same store,
-        /// where it would wait for itself. Nothing was done; the outer one goes on.
+        /// where it would wait for itself. Nothing was done; the outer read or write goes on.
         case nested
-        /// Anything else that the storage said.
+        /// Any other error of the storage.
         case storage
     }
 
@@ -93,10 +94,10 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
     public let message: String
     /// The entity it is about; nil where it is about none or about several.
     public let key: EntityKey?
-    /// The event that what is wrong comes from; nil where there is no such event.
+    /// The event that causes the problem; nil where there is none.
     public let position: Position?
 
-    /// An error with its sentence.
+    /// An error with its message.
     public init(
         _ code: Code, _ message: String, key: EntityKey? = nil, position: Position? = nil
     ) {
@@ -108,7 +109,7 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String { message }
 
-    /// The public form of an error of an inner layer; others are returned as they are.
+    /// The public form of an internal error; other errors are returned unchanged.
     package static func wrapping(_ error: any Error) -> any Error {
         switch error {
         case let error as StoreError:

@@ -3,11 +3,11 @@
 import Synchronization
 public import TidemarkEvents
 
-/// A clock in the test's hand; may be shared by several replicas and a server.
+/// A clock that the test controls; several replicas and a server may share it.
 public final class ManualClock: Sendable {
     private struct State {
         var elapsed: Int64 = 0
-        /// What was set on the device's clock, over the time that has passed.
+        /// How far the device's clock was set, relative to the elapsed time.
         var offset: Int64 = 0
         var sleepsMade = 0
         var sleepers:
@@ -16,26 +16,26 @@ public final class ManualClock: Sendable {
         var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Where the clock stood when it was made.
+    /// The clock's initial time.
     public let start: Timestamp
     private let state = Mutex(State())
 
-    /// A clock that stands at `start`: 2026-11-18 11:06:40 UTC unless said otherwise.
+    /// A clock that stands at `start`, by default at 2026-11-18 11:06:40 UTC.
     public init(start: Timestamp = Timestamp(milliseconds: 1_795_000_000_000)) {
         self.start = start
     }
 
-    /// The moment at which the clock stands.
+    /// The device's clock.
     public var now: Timestamp {
         state.withLock { Timestamp(microseconds: start.rawValue + $0.elapsed + $0.offset) }
     }
 
-    /// Microseconds since the clock was made, by what nobody can set.
+    /// Microseconds since the clock was made, by the clock that can't be set.
     public var elapsed: Int64 { state.withLock(\.elapsed) }
 
-    /// Moves the clock on, and wakes who sleeps until then.
+    /// Moves the clock on, and wakes the sleepers whose time has come.
     ///
-    /// A negative duration sets it back, as if that time had not been.
+    /// A negative duration moves it back, as if that time had not passed.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.elapsed += duration.wholeMicroseconds
@@ -47,12 +47,12 @@ public final class ManualClock: Sendable {
         for sleeper in due { sleeper.resume(returning: true) }
     }
 
-    /// Sets the device's clock, as a user may do; no time passes.
+    /// Sets the device's clock, as a user may do; no time elapses.
     public func set(by duration: Duration) {
         state.withLock { $0.offset += duration.wholeMicroseconds }
     }
 
-    /// Sleeps until the clock was moved on so far; not at all for no time.
+    /// Sleeps until the clock was moved on by a duration; returns at once if it is zero.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(for duration: Duration) async throws {
@@ -63,7 +63,7 @@ public final class ManualClock: Sendable {
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-                    // What is over already nobody has to move the clock for.
+                    // A sleep of no time does not wait for the clock to move.
                     guard !Task.isCancelled, duration > .zero else { return nil }
                     let until = state.elapsed + duration.wholeMicroseconds
                     state.sleepers.append((number, until, continuation))
@@ -85,12 +85,12 @@ public final class ManualClock: Sendable {
         if !isOver { throw CancellationError() }
     }
 
-    /// How often somebody began to sleep.
+    /// How many sleeps have begun.
     public var sleepsMade: Int { state.withLock(\.sleepsMade) }
 
-    /// Waits until somebody sleeps.
+    /// Waits until there is a sleeper.
     ///
-    /// - Returns: how long the first one still sleeps.
+    /// - Returns: how long the first one still has to sleep.
     public func firstSleep() async -> Duration {
         while true {
             let left = state.withLock { state in

@@ -1,17 +1,18 @@
-// SeededDependencies.swift — doors to the outside that give the same in every run.
+// SeededDependencies.swift — dependencies that give the same values in every run.
 
 import Synchronization
 import TidemarkEvents
 public import TidemarkSync
 
 extension Dependencies {
-    /// Time, ids and random numbers that are functions of a seed and of a clock; equal seeds, equal
-    /// calls and equal times give equal logs.
+    /// Time, ids and random numbers as functions of a seed and a clock: the same seed, calls and
+    /// times give the same log.
     ///
     /// Ids begin with the seed and count up: `00000007-0000-4000-8000-000000000001`. Waiting moves
-    /// the clock on and lets others run; nothing ever sleeps.
+    /// the clock on and lets other tasks run; nothing ever sleeps.
     ///
-    /// - Parameter movesClock: false where waiting is to last until the test moves the clock.
+    /// - Parameter movesClock: whether waiting moves the clock; if false, it lasts until the test
+    ///   does.
     public static func seeded(
         _ seed: UInt64, clock: ManualClock, movesClock: Bool = true
     ) -> Dependencies {
@@ -30,7 +31,7 @@ extension Dependencies {
     }
 }
 
-/// Ids and SplitMix64, the generator of Steele, Lea and Flood, for any number of threads.
+/// Ids, and random numbers by SplitMix64 of Steele, Lea and Flood, for any number of threads.
 private final class SeededSource: Sendable {
     private let prefix: String
     private let idsMade = Atomic<UInt64>(0)

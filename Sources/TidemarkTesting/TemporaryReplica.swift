@@ -49,10 +49,9 @@ extension Replica {
         return result
     }
 
-    /// Closes a store that ``temporary(model:remote:rules:dependencies:)`` made, and deletes its
-    /// folder.
+    /// Closes a store of ``temporary(model:remote:rules:dependencies:)``, and deletes its folder.
     ///
-    /// - Throws: ``TidemarkError`` when it can't be closed, and what the file system says.
+    /// - Throws: ``TidemarkError`` when it can't be closed, and errors of the file system.
     public func deleteTemporary() throws {
         let folder = URL(filePath: directory)
         precondition(

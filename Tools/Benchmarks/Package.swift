@@ -1,7 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that whoever uses Tidemark never resolves what it is measured against.
+// A separate package, so that users of Tidemark never resolve the libraries that it is measured
+// against.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],

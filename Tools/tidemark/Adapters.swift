@@ -1,5 +1,5 @@
-// Adapters.swift — the server adapters that the tool knows: those of the app that it is made for,
-// and the library's.
+// Adapters.swift — the server adapters of the tool: those of the app that it is made for, and the
+// library's.
 
 import Foundation
 import Synchronization
@@ -10,18 +10,18 @@ import TidemarkHTTP
 import TidemarkReplay
 import TidemarkSync
 
-/// The adapters by which commands speak to servers and read recorded answers.
+/// The adapters with which commands call servers and read recorded answers.
 enum Adapters {
     private static let own = Mutex<[String: CommandLineTool.MakeAdapter]>([:])
 
-    /// Takes in those of the app, at the start.
+    /// Takes the app's adapters, when the tool starts.
     static func use(_ adapters: [String: CommandLineTool.MakeAdapter]) {
         own.withLock { $0 = adapters }
     }
 
     /// The app's adapter for a remote; nil where it has none of that name.
     ///
-    /// - Throws: a ``ModelError`` where the remote does not fit.
+    /// - Throws: a ``ModelError`` where the adapter can't be made for the remote.
     static func own(_ remote: Remote) throws(ModelError) -> (any ServerAdapter)? {
         guard let make = own.withLock({ $0[remote.adapter] }) else { return nil }
         do { return try make(remote) } catch let error as ModelError { throw error } catch {
@@ -31,8 +31,8 @@ enum Adapters {
 
     /// The adapter for a remote.
     ///
-    /// - Throws: a ``ModelError`` that names all that are known where that one is not, and what is
-    ///   wrong of a remote that does not fit.
+    /// - Throws: a ``ModelError`` that lists all known adapters where this one is unknown, or tells
+    ///   what is wrong with the remote.
     static func make(_ remote: Remote) throws(ModelError) -> any ServerAdapter {
         if let adapter = try own(remote) { return adapter }
         let names = own.withLock { $0.keys.sorted() }
@@ -44,15 +44,16 @@ enum Adapters {
         return try remote.makeAdapter()
     }
 
-    /// The words of a remote's server; none where its adapter is not known.
+    /// The vocabulary of a remote's server; empty where its adapter is not known.
     static func words(of remote: Remote) -> ServerWords {
         if let adapter = try? own(remote) { return adapter.words }
         return remote.words
     }
 
-    /// The registration with what the remote's adapter gives to collections.
+    /// The registration with the adapter's defaults for collections.
     ///
-    /// - Throws: a ``ModelError`` where the remote's adapter is not known, or it does not fit.
+    /// - Throws: a ``ModelError`` where the remote's adapter is unknown, or can't be made for the
+    ///   remote.
     static func completed(
         _ registration: ModelRegistration
     ) throws(ModelError) -> ModelRegistration {
@@ -63,7 +64,7 @@ enum Adapters {
         return try registration.checked()
     }
 
-    /// The app's adapter by which a recorded log is decided again; nil for the library's.
+    /// The app's adapter to decide a recorded log again; nil for the library's.
     static func own(_ capsule: Capsule) throws(ModelError) -> (any ServerAdapter)? {
         guard let remote = try? capsule.lastRegistration()?.remote else { return nil }
         return try own(remote)

@@ -1,4 +1,4 @@
-// Arguments.swift — what several verbs have in common.
+// Arguments.swift — arguments and options that several verbs share.
 
 import ArgumentParser
 import Foundation
@@ -20,7 +20,7 @@ struct StoreArgument: ParsableArguments {
 
     /// Opens the store for reading only; nothing on disk changes.
     ///
-    /// A capsule is made a store of in a temporary directory.
+    /// A capsule is unpacked into a store in a temporary directory.
     func read<R>(_ body: (Journal) throws -> R) throws -> R {
         try read { journal, rollBack in
             if let rollBack { Findings.say("tidemark: \(store): \(rollBack); see tidemark verify") }
@@ -28,9 +28,9 @@ struct StoreArgument: ParsableArguments {
         }
     }
 
-    /// The same with what is to be said of a store that lost its end, or is an older copy.
+    /// The same; `rollBack` tells if the store lost the end of its log, or is an older copy.
     ///
-    /// One whose data is another store's is refused.
+    /// A store whose data belongs to another store is refused.
     func read<R>(_ body: (Journal, _ rollBack: String?) throws -> R) throws -> R {
         if isFile { return try readCapsule { try body($0, nil) } }
         try DamagedStore.readInChild(store)
@@ -52,17 +52,17 @@ struct StoreArgument: ParsableArguments {
         } catch let exit as Exit { throw exit } catch { throw advised(error) }
     }
 
-    /// Whether something lies there.
+    /// Whether something exists at the path.
     var isThere: Bool { FileManager.default.fileExists(atPath: store) }
 
-    /// Whether a file lies there, which a store is not.
+    /// Whether there is a file at the path, which can't be a store.
     var isFile: Bool {
         let path = URL(filePath: store).resolvingSymlinksInPath().path(percentEncoded: false)
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type]
         return type as? FileAttributeType == .typeRegular
     }
 
-    /// The capsule that lies there.
+    /// Reads the capsule at the path.
     func capsule() throws -> Capsule {
         do { return try Capsule(file: store) } catch {
             let error = TidemarkError.wrapping(error)
@@ -82,7 +82,7 @@ struct StoreArgument: ParsableArguments {
         }
     }
 
-    /// Refuses a capsule, of which there is nothing to change or to prove.
+    /// Refuses a capsule, which can't be changed or verified.
     func expectStore(_ advice: String) throws {
         guard !isFile else { throw UsageError("\(store) is no store but a file; \(advice)") }
     }
@@ -103,12 +103,12 @@ struct StoreArgument: ParsableArguments {
         } catch { throw advised(error) }
     }
 
-    /// What to do about a damaged store.
+    /// The advice for a damaged store.
     var salvageAdvice: String {
         "tidemark: what can be proven: tidemark salvage \(store) -o NEW"
     }
 
-    /// The error as it is told; where there is no store, with what makes one.
+    /// The error for the user; where there is no store, with advice how to make one.
     func advised(_ error: any Error) -> any Error {
         let error = TidemarkError.wrapping(error)
         guard let told = error as? TidemarkError else { return error }
@@ -126,7 +126,7 @@ struct StoreArgument: ParsableArguments {
     }
 }
 
-/// How long a verb that writes waits for its turn.
+/// How long a verb that writes waits for the store.
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -151,7 +151,7 @@ struct OutputOption: ParsableArguments {
     var isJSON: Bool { output == .json }
 }
 
-/// An entity or a collection as it is named on the command line.
+/// The name of an entity or a collection on the command line.
 enum Name {
     static func entity(_ text: String) throws -> EntityKey {
         guard let key = EntityKey(text) else {

@@ -1,4 +1,4 @@
-// AsOf.swift — `tidemark as-of`, and the option of the same name: a store as it was.
+// AsOf.swift — `tidemark as-of`, and the option of the same name: a store at an earlier position.
 
 import ArgumentParser
 import Tidemark
@@ -27,7 +27,7 @@ struct AsOf: ParsableCommand {
             nothing there, else that of the verb.
             """)
 
-    /// The verbs that can read the past.
+    /// The verbs that can read an earlier position.
     private static let verbs = ["get", "list", "status", "outbox", "why", "issues"]
 
     @Argument(help: "The directory of the store.")
@@ -51,7 +51,7 @@ struct AsOf: ParsableCommand {
     }
 }
 
-/// As of which moment a verb reads.
+/// The position or time at which a verb reads.
 struct PastOption: ParsableArguments {
     @Option(
         name: .customLong("as-of"),
@@ -59,12 +59,12 @@ struct PastOption: ParsableArguments {
             "As it was after this event, or at this time.", valueName: "@P|TIME"))
     var asOf: String?
 
-    /// Reads the views of that moment, or as they are.
+    /// Reads the views at that position, or the current ones.
     func read<R>(_ store: StoreArgument, _ body: (ViewReader) throws -> R) throws -> R {
         try store.read { journal in try read(journal, body) }
     }
 
-    /// The same, with what touched an entity up to then.
+    /// The same, with timelines of entities up to that position.
     func read<R>(
         _ store: StoreArgument,
         _ body: (ViewReader, _ timeline: (EntityKey) throws -> EntityTimeline) throws -> R
@@ -80,7 +80,7 @@ struct PastOption: ParsableArguments {
         return try Past.read(journal, position, body)
     }
 
-    /// The time that things are told by: now, or that of the last event that is known of.
+    /// The time used in the output: now, or the time of the last event that is read.
     func moment(_ views: ViewReader) throws -> Moment {
         guard asOf != nil, let event = try views.event(at: views.last) else {
             return Dependencies.live.moment
@@ -89,11 +89,11 @@ struct PastOption: ParsableArguments {
     }
 }
 
-/// Reading the past of a store.
+/// Reads earlier positions of a store.
 enum Past {
-    /// The position that a word means: one, or the last event that was recorded up to a time.
+    /// The position that a word names: a position, or that of the last event recorded up to a time.
     ///
-    /// - Parameter allowsStart: whether `@0`, before the first event, is one.
+    /// - Parameter allowsStart: whether `@0`, the position before the first event, is allowed.
     static func position(
         _ text: String, in journal: Journal, allowsStart: Bool = false
     ) throws -> Position {
@@ -115,7 +115,7 @@ enum Past {
                 "\"\(text)\" is neither a position nor a time; write @12, 2026-11-21 or "
                     + "2026-11-21T11:09:00Z, in UTC")
         }
-        // Times are shown by the second: what was recorded within it belongs to it.
+        // Times are shown without fractions: events recorded within the given second are included.
         let isDate = text.split { !$0.isNumber }.count == 3
         let end = isDate ? time : Timestamp(rawValue: time.rawValue + 999_999)
         guard let position = try journal.position(asOf: end) else {
@@ -130,7 +130,7 @@ enum Past {
         return position
     }
 
-    /// Reads the views as they were after an event.
+    /// Reads the views as they were just after an event.
     static func read<R>(
         _ journal: Journal, _ position: Position, _ body: (ViewReader) throws -> R
     ) throws -> R {
@@ -145,7 +145,7 @@ enum Past {
                         return try body($0)
                     })
             } catch let error as LogError where error.code == .missingEvent {
-                // Of a part of a log, what was before it.
+                // The log holds only a part, and the views before it are not known.
                 throw UsageError(error.detail)
             }
         }

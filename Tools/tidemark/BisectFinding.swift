@@ -1,11 +1,11 @@
-// BisectFinding.swift — what `tidemark bisect` tells of the event that it found.
+// BisectFinding.swift — the output of `tidemark bisect` for the event that it found.
 
 import Tidemark
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkReplay
 
-/// An event at which something turns, how it came to it, and what it changed.
+/// The event at which the answer changes, its causes, and its changes.
 struct BisectFinding {
     private let turn: Bisect.Turn
     private let key: EntityKey?

@@ -1,4 +1,4 @@
-// Bisecting.swift — `tidemark bisect`: where something turns, and what brought it about.
+// Bisecting.swift — `tidemark bisect`: the event at which an answer changes, and its causes.
 
 import ArgumentParser
 import Foundation
@@ -70,7 +70,7 @@ struct BisectCommand: ParsableCommand {
         return try CheckCommand.with(checks.check ?? "", isVerbose: checks.verbose) { check in
             try bisect.run(progress: progress) { position in
                 let capsule = whole.through(position)
-                // Before the first event there is nothing that could be wrong.
+                // Before the first event, nothing can be wrong.
                 guard !capsule.commits.isEmpty else { return .no }
                 switch try check.ask(capsule) {
                 case .passes: return .no
@@ -108,12 +108,12 @@ struct BisectCommand: ParsableCommand {
 }
 
 extension Capsule {
-    /// The capsule up to an event, that one included.
+    /// The capsule up to and including an event.
     func through(_ position: Position) -> Capsule {
         var capsule = self
         capsule.commits.removeAll { $0.first > position }
         if let last = capsule.commits.indices.last, capsule.commits[last].last > position {
-            // What a part of a commit makes was not recorded.
+            // The digests of a part of a commit were not recorded.
             capsule.commits[last].entries.removeAll { $0.position > position }
             capsule.commits[last].views = []
         }

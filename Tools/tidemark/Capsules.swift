@@ -1,4 +1,4 @@
-// Capsules.swift — `tidemark capsule`: makes a capsule of a store, and tells what is in one.
+// Capsules.swift — `tidemark capsule`: makes a capsule of a store, or describes one.
 
 import ArgumentParser
 import Foundation
@@ -85,7 +85,7 @@ struct CapsuleCommand: ParsableCommand {
                 Terminal.progress("folding \(progress.done) of \(progress.last)")
             }
         }
-        // A part of a capsule is from where the whole is from.
+        // A part of a capsule has the provenance of the whole.
         if argument.isFile {
             let before = try argument.capsule().provenance
             capsule.provenance = before
@@ -105,7 +105,7 @@ struct CapsuleCommand: ParsableCommand {
 }
 
 extension Capsule {
-    /// What is in it, a line for each thing.
+    /// The capsule's contents, in lines.
     fileprivate var summary: [String] {
         let events = commits.reduce(0) { $0 + $1.entries.count }
         var lines: [String] = []

@@ -1,7 +1,7 @@
-// CheckCommand.swift — the check of the user's that bisect and shrink ask: a command that is given
-// a capsule, and answers by its exit code as for `git bisect run`.
+// CheckCommand.swift — the user's check for bisect and shrink: a command that is given a capsule,
+// and answers with its exit code, as for `git bisect run`.
 //
-//   0 all is well   125 can't tell   1–127 it is not   128 and up, or a signal: stop
+//   0 passes   125 can't tell   1–127 fails   128 and up, or a signal: stop
 
 import ArgumentParser
 import Dispatch
@@ -11,7 +11,7 @@ import Tidemark
 import TidemarkCapsule
 import TidemarkReplay
 
-/// What is looked for: a command's answer, or a predicate.
+/// The condition that is searched for: a command's answer, or a predicate.
 struct CheckOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -49,9 +49,9 @@ struct CheckOptions: ParsableArguments {
     }
 }
 
-/// A check under way: its command, and where the capsules for it lie.
+/// A check in progress: its command, and the folder for its capsules.
 struct CheckCommand {
-    /// What a check says.
+    /// The answer of a check.
     enum Answer: Equatable {
         case passes, fails(code: Int32), skips
     }
@@ -73,7 +73,7 @@ struct CheckCommand {
     func ask(_ capsule: Capsule) throws -> Answer {
         let file = folder + "/check.capsule"
         try capsule.write(to: file)
-        // Only the verb's own findings are data.
+        // Only the verb's own findings go to standard output.
         let output = isVerbose ? "1>&2" : ">/dev/null 2>&1"
         let script =
             "export TIDEMARK_CAPSULE=\"$1\" TIDEMARK_POSITION=\"$2\"; shift 2; "
@@ -91,17 +91,17 @@ struct CheckCommand {
     }
 }
 
-/// Whether the user asked to stop: the first Ctrl-C is for the verb, the second ends it.
+/// Whether the user asked to stop: the first Ctrl-C asks the verb, the second one ends it.
 enum Interruption {
     private static let state = Mutex(false)
 
     static var isAsked: Bool { state.withLock { $0 } }
 
-    /// From now on the first Ctrl-C only asks.
+    /// From now on, the first Ctrl-C only asks to stop.
     static func watch() {
         signal(SIGINT, SIG_IGN)
         let watch = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        // It keeps itself for as long as the tool runs.
+        // The source keeps itself alive as long as the tool runs.
         watch.setEventHandler {
             _ = watch
             let isSecond = state.withLock { asked in

@@ -1,5 +1,5 @@
-// ChildProcess.swift — running a check in a process of its own: a damaged store may end it by a
-// signal, and whoever asked must still be told.
+// ChildProcess.swift — runs a check in a child process: a damaged store may end it by a signal, and
+// the user must still be told.
 
 import Foundation
 
@@ -9,24 +9,25 @@ enum ChildProcess {
         case exit(code: Int32)
         case signal(Int32)
 
-        /// Whether the process fell over what it read, and was not ended by somebody.
+        /// Whether the process crashed on what it read, rather than being ended from outside.
         var isCrash: Bool {
             guard case .signal(let signal) = self else { return false }
             return [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP].contains(signal)
         }
     }
 
-    /// Runs this program with other arguments, on the same terminal and files, to its end.
+    /// Runs this program with other arguments, on the same terminal and files, and waits for its
+    /// end.
     ///
-    /// - Parameter variable: one of the environment that is set for it.
+    /// - Parameter variable: an environment variable that is set for the child.
     static func run(_ arguments: [String], variable: String? = nil) throws -> End {
         if let variable { unsafe setenv(variable, "1", 1) }
-        // Nobody waits for a report of where the child fell.
+        // Nobody reads a backtrace of the child.
         unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
         return try run(Bundle.main.executablePath ?? CommandLine.arguments[0], arguments)
     }
 
-    /// Runs a program, on the same terminal and files, to its end.
+    /// Runs a program, on the same terminal and files, and waits for its end.
     static func run(_ program: String, _ arguments: [String]) throws -> End {
         let words = unsafe ([program] + arguments).map { word in unsafe strdup(word) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
@@ -43,14 +44,14 @@ enum ChildProcess {
         return signal == 0 ? .exit(code: status >> 8 & 0xFF) : .signal(signal)
     }
 
-    /// From now on, a page over which LMDB falls ends the tool with a sentence.
+    /// From now on, a crash of LMDB on a damaged page ends the tool with a message.
     ///
-    /// A file that may not grow further is an error like a full disk, not the end.
+    /// A file that may not grow further is an error like a full disk, and does not end the process.
     static func watchForCrash() {
         signal(SIGXFSZ, SIG_IGN)
         for crash in [SIGABRT, SIGBUS, SIGSEGV] {
             signal(crash) { _ in
-                // Nothing else is safe here.
+                // Only async-signal-safe calls are allowed here.
                 let words: StaticString = """
                     tidemark: reading the store ended by a signal: its file is damaged, or this is \
                     a bug.

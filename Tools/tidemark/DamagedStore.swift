@@ -1,5 +1,5 @@
-// DamagedStore.swift — reading a store whose file is damaged: whatever comes of it, a person is
-// told by a sentence, and no verb ends as if all were well.
+// DamagedStore.swift — reads a store whose file is damaged: in any case the user gets a message,
+// and no verb ends as if all were well.
 
 import Foundation
 import TidemarkInspect
@@ -12,8 +12,8 @@ enum DamagedStore {
         ProcessInfo.processInfo.environment[childVariable] != nil
     }
 
-    /// Where pages that lead to all others are not in order, runs this verb in a process of its
-    /// own, which may fall over them, and ends as it does; else returns.
+    /// If branch pages of the file are damaged, runs this verb in a child process, which may crash
+    /// on them, and ends with its exit code; otherwise returns.
     static func readInChild(_ store: String) throws {
         guard !isChild, let problem = Journal.brokenPage(at: store) else { return }
         Terminal.say(

@@ -1,7 +1,7 @@
-// Demo.swift — `tidemark demo`: a day of tracking time on a phone and a laptop, with a server
-// shaped like Toggl between them and everything that can go wrong.
+// Demo.swift — `tidemark demo`: a day of time tracking on a phone and a laptop, with a server
+// between them that behaves like Toggl, and with everything that can go wrong.
 //
-// Nothing is claimed that is not in the stores: every line of the story is read back from them.
+// Every line of the story is read back from the stores.
 
 import ArgumentParser
 import Foundation
@@ -65,7 +65,7 @@ struct Demo: AsyncParsableCommand {
             try await phone.sync()
         }
         try await scene.chapter("4  A timer runs on the laptop, too: one stays, the other stops") {
-            // Times of the server are known to the second.
+            // The server's times are exact to the second only.
             try await scene.wait(seconds: 1.1)
             try laptop.edit(put: "time_entries/mail", scene.entry("Mail", minutesAgo: 10))
             try await laptop.sync()

@@ -1,4 +1,4 @@
-// DemoReport.swift — the end of the demo: what the stores hold, and how to look further.
+// DemoReport.swift — the end of the demo: the contents of the stores, and commands to explore them.
 
 import Foundation
 import Tidemark
@@ -97,7 +97,7 @@ struct DemoReport {
                 ]), remote: .kinto(origin: "http://127.0.0.1:8888", bucket: "todo"))
         try Data(model.encoded).write(to: URL(filePath: "\(folder)/model.json"))
         title("Look further")
-        // Where the tool is not on the PATH, it soon will be.
+        // Suggests to put the tool on the PATH where it is not.
         let tool = CommandLine.arguments[0]
         if tool.contains("/") {
             let place = URL(filePath: tool).deletingLastPathComponent().path

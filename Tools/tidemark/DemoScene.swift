@@ -1,5 +1,5 @@
-// DemoScene.swift — what the demo plays with: a server in this process, a network that can fail,
-// and two replicas.
+// DemoScene.swift — the setting of the demo: a server in this process, a network that can fail, and
+// two replicas.
 
 import Foundation
 import HTTPTypes
@@ -12,7 +12,7 @@ import TidemarkViews
 
 /// Server, network and the two replicas.
 struct DemoScene {
-    /// Toggl's model; without its limits of three requests a second, which nobody wants to watch.
+    /// Toggl's model, without its limit of three requests a second, which would make the demo slow.
     static let model: SyncModel = {
         var model = SyncModel.toggl
         model.settings.limits = []
@@ -41,7 +41,7 @@ struct DemoScene {
         laptop = try DemoReplica("laptop", folder, remote, network)
     }
 
-    /// Tells one part of the story, and what it took.
+    /// Prints one part of the story, and the time that it took.
     func chapter(_ title: String, _ body: () async throws -> Void) async throws {
         Terminal.progress(title)
         Terminal.endProgress()
@@ -65,13 +65,13 @@ struct DemoScene {
         try await Task.sleep(for: .seconds(seconds))
     }
 
-    /// Says how many of what was sent the server has.
+    /// Prints how many entries with this description the server has.
     func count(_ description: String) {
         let count = server.records(in: "time_entries").values.count { $0.contains(description) }
         Terminal.write("   server  has \(description) \(count == 1 ? "once" : "\(count) times")")
     }
 
-    /// Every creation of a project is refused.
+    /// Makes the server refuse every creation of a project.
     func refuseProjects() {
         server.faults = FaultPlan([
             FaultRule(
@@ -87,12 +87,12 @@ struct DemoScene {
     }
 }
 
-/// The real network, but for what the demo takes away.
+/// The real network, with the failures of the demo.
 final class DemoNetwork: Transport, Sendable {
     private let losing = Mutex<String?>(nil)
     private let down = Mutex(false)
 
-    /// Whether nothing gets through.
+    /// Whether the network is down.
     var isDown: Bool {
         get { down.withLock(\.self) }
         set { down.withLock { $0 = newValue } }
@@ -117,7 +117,7 @@ final class DemoNetwork: Transport, Sendable {
     }
 }
 
-/// One replica with its engine; says what it did by reading its own log.
+/// One replica with its engine; it prints what it did by reading its own log.
 struct DemoReplica {
     let name: String
     let directory: String
@@ -157,7 +157,7 @@ struct DemoReplica {
                 + EventLine.onOneLine(event.payload))
     }
 
-    /// Syncs once, and says what the log has about it.
+    /// Syncs once, and prints what was logged.
     func sync() async throws {
         _ = try await engine.sync()
         try replica.journal.read { views in

@@ -1,4 +1,5 @@
-// Diff.swift — `tidemark diff`: how the views of two moments, or of two stores, differ.
+// Diff.swift — `tidemark diff`: the difference between the views of two positions, or of two
+// stores.
 
 import ArgumentParser
 import Foundation

@@ -1,4 +1,4 @@
-// History.swift — `tidemark history`: everything that happened to an entity.
+// History.swift — `tidemark history`: the history of an entity.
 
 import ArgumentParser
 import Tidemark

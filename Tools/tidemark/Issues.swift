@@ -1,4 +1,4 @@
-// Issues.swift — `tidemark issues` and `answer`: what is left for a person to decide.
+// Issues.swift — `tidemark issues` and `answer`: the issues that a person has to decide.
 
 import ArgumentParser
 import Tidemark

@@ -1,4 +1,5 @@
-// Outbox.swift — `tidemark outbox`: what waits, why, and what became of the rest.
+// Outbox.swift — `tidemark outbox`: the pending mutations with the reasons, and the outcomes of
+// others.
 
 import ArgumentParser
 import Tidemark

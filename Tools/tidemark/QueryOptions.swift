@@ -1,4 +1,4 @@
-// QueryOptions.swift — queries on the command line: fields as the server calls them.
+// QueryOptions.swift — queries on the command line, with the server's field names.
 
 import ArgumentParser
 import Tidemark
@@ -60,7 +60,7 @@ struct QueryOptions: ParsableArguments {
         return .compare(field, comparison, try literal(value, field.kind))
     }
 
-    /// A field is one of times where an index says so.
+    /// A field; it holds times if an index says so.
     private static func field(_ name: String, _ collection: CollectionModel) -> QueryField {
         if name == collection.idField { return QueryField(.id) }
         let isDate = collection.indexes.contains { $0.fields.contains(.date(name)) }

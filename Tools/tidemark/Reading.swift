@@ -93,7 +93,7 @@ private func listLine(_ key: EntityKey, _ status: EntityStatus, _ document: [UIn
     JSON.appendString(key.id, to: &line)
     line += Array(#","status":""#.utf8) + Array(status.rawValue.utf8)
     line += Array(#"","data":"#.utf8)
-    // A document that came with line breaks is one line here.
+    // A document with line breaks is written on one line.
     line += document.contains(where: { $0 < 0x20 }) ? oneLine(document) : document
     line.append(UInt8(ascii: "}"))
     return line
@@ -103,7 +103,7 @@ private func oneLine(_ document: [UInt8]) -> [UInt8] {
     (try? JSONValue(parsing: document).encoded()) ?? document.map { $0 < 0x20 ? 0x20 : $0 }
 }
 
-/// A line cut to the terminal's width; whole when it goes elsewhere.
+/// A line cut to the terminal's width; whole when the output is no terminal.
 func cut(_ line: String) -> String {
     let line = EventText.escaped(line)
     return Terminal.outputColumns.map { EventText.cut(line, to: $0) } ?? line

@@ -1,4 +1,4 @@
-// RedactOption.swift — what a capsule gives away: `--redact` and what goes with it.
+// RedactOption.swift — the redaction of capsules: `--redact` and the options that go with it.
 
 import ArgumentParser
 import Tidemark
@@ -33,7 +33,7 @@ struct RedactOption: ParsableArguments {
         }
     }
 
-    /// What to do to a capsule; nil for nothing.
+    /// The redaction's policy; nil for no redaction.
     var policy: Redaction? {
         guard redact else { return nil }
         return Redaction(
@@ -41,7 +41,7 @@ struct RedactOption: ParsableArguments {
             names: keepNames ? nil : [])
     }
 
-    /// The capsule as it is to be written.
+    /// The capsule in the form in which it is written.
     ///
     /// - Parameter random: sixty-four random bits.
     /// - Throws: a usage error, or findings where it can't be redacted.

@@ -1,4 +1,4 @@
-// Replaying.swift — `tidemark replay`: what was recorded, by the code of today.
+// Replaying.swift — `tidemark replay`: replays a recorded log by the code of today.
 
 import ArgumentParser
 import Foundation
@@ -105,7 +105,7 @@ struct ReplayCommand: AsyncParsableCommand {
         for line in report.divergence?.lines(file: file) ?? [] { Terminal.write(cut(line)) }
     }
 
-    /// As `tidemark diff` does.
+    /// Writes a difference like `tidemark diff`.
     private func write(_ difference: ViewsDifference) {
         if format.isJSON {
             for line in difference.json(all: all) { Terminal.write(line) }
@@ -170,7 +170,7 @@ struct ReplayCommand: AsyncParsableCommand {
             }
         }
         guard outcome.faults.isEmpty else { throw Exit.findings }
-        // A restart must make no difference at all; what is lost or comes twice may.
+        // A restart must make no difference at all; a lost or repeated commit may.
         let mustBeSame = inject.allSatisfy { $0.kind == .restart }
         let difference = outcome.difference
         let isSame = difference.isEmpty && (!all || difference.rows.isEmpty)

@@ -1,4 +1,4 @@
-// Salvaging.swift — `tidemark salvage`: a new store of what can be proven of a damaged one.
+// Salvaging.swift — `tidemark salvage`: makes a new store of what can be proven in a damaged one.
 
 import ArgumentParser
 import Foundation

@@ -1,4 +1,4 @@
-// Scenarios.swift — `tidemark scenario`: runs scenarios that are written as JSON.
+// Scenarios.swift — `tidemark scenario`: runs scenarios written as JSON.
 
 import ArgumentParser
 import Foundation
@@ -44,9 +44,9 @@ struct ScenarioCommand: AsyncParsableCommand {
         if failed > 0 { throw Exit.findings }
     }
 
-    /// The file of a path, or the files in a folder.
+    /// The file at a path, or the files in a folder.
     private static func files(_ path: String) throws -> [String] {
-        // Of a file there is nothing below.
+        // A file has no subpaths.
         guard let all = try? FileManager.default.subpathsOfDirectory(atPath: path), !all.isEmpty
         else { return [path] }
         let found = all.filter { $0.hasSuffix(".json") }.sorted()

@@ -1,10 +1,10 @@
-// ScheduleSummary.swift — what `tidemark status` says about when sync runs begin again.
+// ScheduleSummary.swift — the part of `tidemark status` about when the next sync runs may begin.
 
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkRules
 
-/// What keeps sync runs from beginning, and until when.
+/// What keeps sync runs from beginning, and for how long.
 struct ScheduleSummary {
     private var gates: [(name: SyncGate.Name, gate: SyncGate, left: Int64)] = []
     private let now: Moment
@@ -20,7 +20,7 @@ struct ScheduleSummary {
         }
     }
 
-    /// When automatic runs go on.
+    /// When automatic runs continue.
     var automatic: String {
         switch hold {
         case nil: "at once"
@@ -29,7 +29,7 @@ struct ScheduleSummary {
         }
     }
 
-    /// Nothing where nothing waits.
+    /// Empty where nothing delays a run.
     var lines: [String] {
         guard hold != nil || !gates.isEmpty else { return [] }
         return ["next run  " + automatic]

@@ -1,4 +1,4 @@
-// Shrinking.swift — `tidemark shrink`: the least part of a log that still shows a failure.
+// Shrinking.swift — `tidemark shrink`: finds the smallest part of a log that still shows a failure.
 
 import ArgumentParser
 import Foundation
@@ -120,7 +120,7 @@ struct ShrinkCommand: ParsableCommand {
         for line in test { Terminal.write(line) }
     }
 
-    /// A test that fails as long as the failure is there.
+    /// The source of a test that fails as long as the failure exists.
     private var test: [String] {
         let name = URL(filePath: output).lastPathComponent
         guard let predicate = checks.predicate else {
@@ -164,7 +164,7 @@ extension ShrinkProgress {
 }
 
 extension Int {
-    /// With a comma between the thousands.
+    /// With a comma between thousands.
     fileprivate var grouped: String {
         var digits = String(magnitude)
         var parts: [String] = []

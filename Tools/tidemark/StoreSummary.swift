@@ -1,4 +1,4 @@
-// StoreSummary.swift — what `tidemark status` says.
+// StoreSummary.swift — the output of `tidemark status`.
 
 import Tidemark
 import TidemarkEvents
@@ -6,35 +6,35 @@ import TidemarkInspect
 import TidemarkRules
 import TidemarkViews
 
-/// How a store stands with its server.
+/// The state of a store and of its sync.
 struct StoreSummary {
-    /// In which way the log is not what it was known to be; nil where it is.
+    /// How the log differs from what it is known to have held; nil where it does not.
     var rollBack: String?
     private var position: Position
     private var origin: String?
     private var collections: [Entry] = []
     private var waiting: OutboxCounts
 
-    /// What it says of a collection.
+    /// The summary of a collection.
     private struct Entry {
         var name: CollectionName
         var counts: [EntityStatus: Int]
         var cursor: String?
-        /// How many pages of a list of everything are here that is not complete.
+        /// The number of stored pages of an unfinished whole list; nil where there is none.
         var pages: Int?
-        /// Whether a list of everything is to be made, because a run was asked to and did not.
+        /// Whether a whole list was requested and is still to be made.
         var isOwed: Bool
     }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
     private let clock: ServerClock?
-    /// The calls that fail for reasons of their own, each with the seconds until it is made again.
+    /// The calls that fail by themselves, each with the seconds until it is repeated.
     private var failing: [(call: FailingCall, seconds: Int64)] = []
-    /// How often the tables were made anew because of damage, and what was found the last time.
+    /// How often the tables were rebuilt because of damage, and the damage found last.
     private let mendings: (count: Int, found: String)
-    /// What is damaged in the tables now.
+    /// Damage that the tables have now.
     private let damage: String?
-    /// How many of them are told one by one.
+    /// How many failing calls are listed individually.
     private static let failingShown = 10
 
     init(_ views: ViewReader, at now: Moment) throws {
@@ -79,7 +79,7 @@ struct StoreSummary {
         return SyncFinished(stored: lastRun.row.summary).outcome?.word ?? "finished"
     }
 
-    /// Collections whose cut-off list the last run had to begin anew.
+    /// Collections whose interrupted list the last run had to begin again.
     private var restarted: [String] {
         lastRun.map { SyncFinished(stored: $0.row.summary).restarted } ?? []
     }

@@ -111,7 +111,7 @@ struct Sync: AsyncParsableCommand {
                 attempt += 1
                 pause = min(pow(2, Double(attempt)) / 4, 15)
             } else {
-                // Everything was tried and something still waits: for the user, or for access.
+                // Everything was tried, and the rest waits for the user or for access.
                 guard outcome.counts.hasNews else { return outcome.with(total) }
                 attempt = 0
             }
@@ -125,10 +125,11 @@ struct Sync: AsyncParsableCommand {
         return last.with(total)
     }
 
-    /// How often in a row it waits for what fails by itself.
+    /// How many times in a row it waits for calls that fail by themselves.
     private static let attemptsMax = 5
 
-    /// The most sync runs of one call: a rival who writes all the time must not keep it for ever.
+    /// The most sync runs of one call, so that another client that writes all the time can't keep
+    /// it forever.
     private static let runsMax = 50
 
     private static func credentials(_ remote: Remote) throws -> Credentials {
@@ -147,7 +148,7 @@ struct Sync: AsyncParsableCommand {
 }
 
 extension SyncCounts {
-    /// Adds what another run did.
+    /// Adds the counts of another run.
     fileprivate mutating func add(_ other: SyncCounts) {
         requests += other.requests
         pulled += other.pulled
@@ -173,12 +174,12 @@ extension SyncProgress {
 }
 
 extension SyncOutcome {
-    /// Whether calls failed that are made again by themselves.
+    /// Whether calls failed that are repeated automatically.
     fileprivate var isAskedAgain: Bool {
         unsettled > 0 || isTimeInDoubt || paused.values.contains(where: \.isTransient)
     }
 
-    /// This outcome, with what several runs did.
+    /// This outcome, with the counts of several runs.
     fileprivate func with(_ total: SyncCounts) -> SyncOutcome {
         var outcome = self
         outcome.counts = total

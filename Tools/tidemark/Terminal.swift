@@ -1,8 +1,8 @@
-// Terminal.swift — where the tool's words go: data to standard output, the rest to standard error.
+// Terminal.swift — the tool's output: data to standard output, everything else to standard error.
 //
-// Ids, names and messages are what a server wrote. In text nothing leaves here that a terminal
-// obeys, wherever it goes; JSON that goes to a terminal is written so that it reads the same, and
-// else it is left as it is.
+// Ids, names and messages come from a server. Characters that a terminal obeys are always escaped
+// in text. JSON that goes to a terminal is escaped so that it still parses to the same value;
+// elsewhere it is not changed.
 
 import Foundation
 import Synchronization
@@ -22,7 +22,7 @@ enum Terminal {
 
     private static let isTerminal = isatty(1) == 1
 
-    /// Buffered until ``flush()`` or some 64 KiB.
+    /// Buffered until ``flush()``, or until there are more than 64 KiB.
     private static func writeLine(_ line: some Sequence<UInt8>) {
         let full = buffer.withLock { bytes -> [UInt8]? in
             bytes += line
@@ -34,7 +34,7 @@ enum Terminal {
         if let full { FileHandle.standardOutput.write(Data(full)) }
     }
 
-    /// Hands on everything written so far.
+    /// Writes out everything that is buffered.
     static func flush() {
         let rest = buffer.withLock { bytes -> [UInt8] in
             defer { bytes = [] }
@@ -43,35 +43,35 @@ enum Terminal {
         if !rest.isEmpty { FileHandle.standardOutput.write(Data(rest)) }
     }
 
-    /// Says something that is not data, on one line.
+    /// Writes a message that is not data, on one line, to standard error.
     static func say(_ message: String) {
         FileHandle.standardError.write(Data((EventText.escaped(message) + "\n").utf8))
     }
 
-    /// Says something on several lines.
+    /// Writes a message on several lines.
     static func say(lines: String) {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
             say(String(line))
         }
     }
 
-    /// Shows progress on one line that is written over; nothing unless somebody watches.
+    /// Shows progress on one line that is overwritten; only if standard error is a terminal.
     static func progress(_ text: String) {
         guard isatty(2) == 1 else { return }
         let line = EventText.escaped(String(text.prefix(max(columns(of: 2) - 1, 20))))
         FileHandle.standardError.write(Data("\r\u{1B}[2K\(line)".utf8))
     }
 
-    /// Takes the progress line away.
+    /// Removes the progress line.
     static func endProgress() {
         guard isatty(2) == 1 else { return }
         FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
     }
 
-    /// The width to cut lines of data to: the terminal's, or nil when they go elsewhere.
+    /// The width to cut lines of data to: the terminal's, or nil when the output is no terminal.
     static var outputColumns: Int? { isatty(1) == 1 ? columns(of: 1) : nil }
 
-    /// Which word of the command line is no UTF-8, and would be read as another one; nil for none.
+    /// The index of an argument that is not UTF-8, and would be read as another one; nil for none.
     static var unreadableArgument: Int? {
         (0..<Int(CommandLine.argc)).first { index in
             guard let word = unsafe CommandLine.unsafeArgv[index] else { return false }

@@ -33,36 +33,38 @@ struct Tool: AsyncParsableCommand {
         ])
 }
 
-/// Ends the tool with a code after everything was said.
+/// Ends the tool with an exit code, after all output.
 struct Exit: Error {
     static let findings = Exit(code: 1)
     static let newerFormat = Exit(code: 3)
     let code: Int32
 }
 
-/// What was read is shown, and is not all that was written, or not the last of it.
+/// Findings that were reported: the data shown is incomplete, or out of date.
 enum Findings {
     private static let isNoted = Mutex(false)
 
-    /// Says it on standard error, and has the tool end with code 1.
+    /// Reports a finding on standard error, and makes the tool end with code 1.
     static func say(_ message: String) {
         isNoted.withLock { $0 = true }
         Terminal.say(message)
     }
 
-    /// Ends the tool where there were some.
+    /// Ends the tool if there were findings.
     static func exitIfAny() throws {
         if isNoted.withLock(\.self) { throw Exit.findings }
     }
 }
 
-/// A mistake in what was asked for: said on standard error, exit code 2.
+/// A mistake in the arguments: reported on standard error, exit code 2.
 struct UsageError: Error {
     let message: String
     init(_ message: String) { self.message = message }
 }
 
-/// The command line tool. An app whose server needs an adapter of its own makes a tool of its own:
+/// The command line tool.
+///
+/// An app whose server needs an adapter of its own makes its own tool:
 ///
 /// ```swift
 /// @main enum Main {
@@ -74,16 +76,16 @@ struct UsageError: Error {
 public enum CommandLineTool {
     /// Makes an adapter for a remote that names it.
     ///
-    /// - Throws: why the remote does not fit, in a sentence.
+    /// - Throws: an error that tells in a sentence why the remote is not valid.
     public typealias MakeAdapter = @Sendable (Remote) throws -> any ServerAdapter
 
     /// Runs the command that the process was started with, and ends the process.
     ///
-    /// - Parameter adapters: those of the app, by the names that models have for them; each comes
-    ///   before one of the same name that the library has.
+    /// - Parameter adapters: the app's adapters, by their names in models; each takes precedence
+    ///   over one of the library with the same name.
     public static func run(adapters: [String: MakeAdapter] = [:]) async -> Never {
         Adapters.use(adapters)
-        // A reader that goes away, as `head` does, ends the tool quietly.
+        // If the reader of the output closes it, as `head` does, the tool ends silently.
         signal(SIGPIPE, SIG_DFL)
         do {
             if let index = Terminal.unreadableArgument {

@@ -188,7 +188,7 @@ struct Rebuild: ParsableCommand {
     }
 }
 
-/// Where a check runs: in a process of its own, which a damaged store may end by a signal.
+/// Runs a check in a child process, because a damaged store may end it by a signal.
 struct Sandbox: ParsableArguments {
     @Flag(help: .hidden)
     var inProcess = false
@@ -197,7 +197,7 @@ struct Sandbox: ParsableArguments {
 
     private static let progressName = "progress"
 
-    /// Runs this verb with its arguments in a child process, and ends as it does.
+    /// Runs this verb with its arguments in a child process, and ends with its exit code.
     static func run() throws {
         try ScratchDirectory.with(nil) { temporary in try run(in: URL(filePath: temporary)) }
     }
@@ -209,7 +209,7 @@ struct Sandbox: ParsableArguments {
         switch end {
         case .exit(code: 0): return
         case .exit(let code): throw Exit(code: code)
-        // Whoever read the findings went away.
+        // The reader of the findings closed the output.
         case .signal(SIGPIPE): throw Exit(code: 128 + SIGPIPE)
         case .signal(let signal):
             Terminal.endProgress()
@@ -226,7 +226,7 @@ struct Sandbox: ParsableArguments {
         }
     }
 
-    /// Remembers how far the check has come.
+    /// Records the progress of the check.
     func note(_ position: Position) {
         guard let scratch else { return }
         let file = URL(filePath: scratch).appending(path: Self.progressName)

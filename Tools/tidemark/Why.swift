@@ -1,4 +1,4 @@
-// Why.swift — `tidemark why`: which rule decided about an entity, from what, and where; and who set
+// Why.swift — `tidemark why`: which rules decided about an entity, from which events, and who set
 // each of its fields.
 
 import ArgumentParser
@@ -71,7 +71,7 @@ struct Why: ParsableCommand {
         return true
     }
 
-    /// What there is to say of an entity of which no row is left.
+    /// Prints the end of an entity that has no row any more.
     private func tellGone(
         _ target: EntityTarget, _ views: ViewReader, _ timeline: EntityTimeline
     ) throws -> Bool {

@@ -1,34 +1,34 @@
-// ConflictRule+Entities.swift — rules of the app over its own types.
+// ConflictRule+Entities.swift — conflict rules over the app's own types.
 
 public import TidemarkEvents
 
-/// A conflict of one entity that both sides changed.
+/// A conflict over one entity that both sides changed.
 public struct EntityConflict<T: Entity>: Sendable {
-    /// The entity as the server had it before; nil when there was none.
+    /// The entity as the server last had it before both changed it; nil when there was none.
     public var base: T?
-    /// As it is here; nil when it was deleted here.
+    /// The local entity; nil when it was deleted here.
     public var mine: T?
-    /// As the server has it now; nil when it was deleted there.
+    /// The server's current entity; nil when it was deleted there.
     public var theirs: T?
-    /// The same as documents, with the fields that pending changes touch and both sides' times.
+    /// The three as documents, with the fields that pending changes touch, and both sides' times.
     public var documents: ConflictCase
 }
 
-/// How a rule decides a conflict of entities.
+/// A rule's decision of a conflict between entities.
 public enum EntityConflictAnswer<T: Entity>: Sendable {
-    /// The server's version stands; the mutations in conflict are superseded and reported.
+    /// The server's version wins; the conflicting mutations are superseded and reported.
     case theirs
-    /// The local changes are applied on the server's version and sent again.
+    /// The local changes are applied to the server's version and sent again.
     case mine
-    /// The entity becomes this one, and is sent.
+    /// The entity becomes this value, and is sent.
     ///
-    /// What the type does not know stays as the server has it; of an entity that was deleted there,
-    /// as it was here.
+    /// Fields that the type does not know stay as the server has them; if the server deleted the
+    /// entity, as they were here.
     case entity(T)
 }
 
 extension ConflictRule {
-    /// A rule over the app's own type.
+    /// A conflict rule over the app's own type.
     ///
     /// ```swift
     /// ConflictRule(name: "allTags", for: Note.self) { conflict in
@@ -38,8 +38,8 @@ extension ConflictRule {
     /// }
     /// ```
     ///
-    /// A side that can't be read as the type fails the rule, as throwing does: the server's word is
-    /// not taken, and the collection is paused.
+    /// If a side can't be read as the type, the rule fails as if it had thrown: the server's record
+    /// is not taken in, and the collection is paused.
     public init<T: Entity>(
         name: String, version: Int = 1, for type: T.Type,
         decide: @escaping @Sendable (EntityConflict<T>) throws -> EntityConflictAnswer<T>
@@ -67,7 +67,8 @@ extension ConflictRule {
 }
 
 extension EntityConflict {
-    /// The document of an answer: what differs from the server's entity, applied on its document.
+    /// The document of an answer: its differences from the server's entity, applied to the server's
+    /// document.
     fileprivate func document(_ entity: T, _ collection: CollectionModel) throws -> [UInt8] {
         guard T.key(entity.id) == documents.key else {
             throw TidemarkError(

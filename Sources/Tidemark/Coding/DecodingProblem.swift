@@ -1,20 +1,20 @@
-// DecodingProblem.swift — why a document is no value of a type, in words that name the server's
-// fields.
+// DecodingProblem.swift — why a document can't be decoded as a type, in words that use the server's
+// field names.
 
 import TidemarkEvents
 
-/// What is wrong with one field; `DecodingError`s of Tidemark carry it.
+/// The problem with one field; Tidemark's `DecodingError`s carry it.
 struct DecodingProblem: Error, CustomStringConvertible {
     /// The field's path, `address.lines[2]`; empty for the document itself.
     var path: String
-    /// What is wrong with it: `is missing`.
+    /// The problem: `is missing`.
     var phrase: String
     /// Whether a default value would help.
     var isAbsence = false
 
     var description: String { path.isEmpty ? "the document \(phrase)" : "\"\(path)\" \(phrase)" }
 
-    /// What an error says that a type threw while it read itself.
+    /// The problem behind an error that a type threw while decoding itself.
     init(_ error: any Error, _ style: KeyStyle) {
         (path, phrase) = ("", "\(error)")
         guard let error = error as? DecodingError else { return }
@@ -40,7 +40,7 @@ struct DecodingProblem: Error, CustomStringConvertible {
         self.isAbsence = isAbsence
     }
 
-    /// The path of coding keys, with the server's names.
+    /// A path of coding keys, with the server's names.
     static func steps(_ keys: [any CodingKey], _ style: KeyStyle) -> [JSONTape.Step] {
         keys.map { key in
             key.intValue.map(JSONTape.Step.index) ?? .key(style.fieldName(key.stringValue))
@@ -69,9 +69,9 @@ extension DecodingSession {
         }
     }
 
-    /// The value at a node is not what is needed.
+    /// The value at a node has the wrong type.
     ///
-    /// - Parameter needed: what is, with its article if it has one: `a list`, `Int`.
+    /// - Parameter needed: the expected type, with its article if it has one: `a list`, `Int`.
     func mismatch(_ needed: String, _ type: Any.Type, _ node: Int) -> DecodingError {
         if kind(node) == .null {
             let problem = DecodingProblem(
@@ -83,7 +83,7 @@ extension DecodingSession {
         return .typeMismatch(type, context(problem, codingPath(node)))
     }
 
-    /// An object has no such member.
+    /// An object lacks a member.
     func missing(_ key: some CodingKey, of object: Int, isData: Bool) -> DecodingError {
         let name = isData ? key.stringValue : names.style.fieldName(key.stringValue)
         let problem = DecodingProblem(

@@ -1,16 +1,16 @@
-// DecodingSession.swift — one document while it is read, and what is remembered from one document
-// to the next: the names of fields.
+// DecodingSession.swift — the decoding of one document, and the field names that are remembered
+// from one document to the next.
 
 import Foundation
 import TidemarkEvents
 
-/// A document that is read as a value of the app's types.
+/// A document that is being decoded as a value of the app's types.
 final class DecodingSession {
     let tape: JSONTape
-    /// The entity's own id, a value of the type that its ids have.
+    /// The entity's own id, as a value of its id type.
     let ownID: any Sendable
     let names: ServerNames
-    /// Where in an object the next member is looked for first: where the last one ended.
+    /// Where to look first for an object's next member: after the last one that was found.
     private var hint = (object: -1, key: 0)
 
     init(_ names: ServerNames, ownID: any Sendable, _ bytes: [UInt8]) throws {
@@ -25,7 +25,7 @@ final class DecodingSession {
 
     /// The value of an object's member, or nil when there is none.
     ///
-    /// - Parameter isData: whether the key is one of a dictionary, which no style of names changes.
+    /// - Parameter isData: whether the key is a dictionary's, which no key style changes.
     func member(_ codingKey: String, of object: Int, isData: Bool) -> Int? {
         let field = isData ? Array(codingKey.utf8) : names.field(codingKey)
         let from = hint.object == object ? hint.key : object + 1
@@ -34,12 +34,12 @@ final class DecodingSession {
         return value
     }
 
-    /// Looks for the next member behind this one.
+    /// Makes the search for the next member begin after this one.
     func expectNext(after value: Int, of object: Int) {
         hint = (object, tape.nodes[value].next)
     }
 
-    /// Whether this is where the entity's own id is asked for.
+    /// Whether the value asked for is the entity's own id.
     func isOwnID(_ type: Any.Type, _ codingKey: String) -> Bool {
         type == names.idType
             && (codingKey == "id" || names.field(codingKey) == names.idField)
@@ -49,7 +49,7 @@ final class DecodingSession {
 
     /// The value at a node.
     func value<T: Decodable>(_ type: T.Type, at node: Int) throws -> T {
-        // Types that are read here, and not by themselves.
+        // Types that are decoded here and do not decode themselves.
         if type == String.self, let value = try String(reading: node, of: self) as? T {
             return value
         }
@@ -98,15 +98,15 @@ final class DecodingSession {
     }
 }
 
-/// The fields of a collection's documents by coding keys, learned from one to the next.
+/// The field names of a collection by coding key, learned while decoding.
 final class ServerNames {
     let style: KeyStyle
     let dates: DateFormat
-    /// The type that the entity's own id has.
+    /// The type of the entity's own id.
     let idType: Any.Type
-    /// The UTF-8 of the id field.
+    /// The id field's name in UTF-8.
     let idField: [UInt8]
-    /// What was asked for, in the order of the first asking, which is that of the next.
+    /// The known names in the order of first use, which is that of the next document.
     private var known: [(codingKey: String, field: [UInt8])] = []
     private var expected = 0
     private static let knownMax = 64
@@ -117,7 +117,7 @@ final class ServerNames {
         idField = Array(collection.idField.utf8)
     }
 
-    /// The UTF-8 of the field that a coding key stands for.
+    /// The field name of a coding key, in UTF-8.
     func field(_ codingKey: String) -> [UInt8] {
         if expected < known.count, known[expected].codingKey == codingKey {
             expected += 1
@@ -134,10 +134,10 @@ final class ServerNames {
     }
 }
 
-/// A type whose coding keys are data, not names of fields.
+/// A type whose coding keys are data, not field names.
 protocol KeyedByData {}
 extension Dictionary: KeyedByData {}
 
-/// A type that has a value for what is not there.
+/// A type that has a value for a missing member.
 protocol Absentable {}
 extension Optional: Absentable {}

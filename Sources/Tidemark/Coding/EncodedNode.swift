@@ -1,20 +1,20 @@
-// EncodedNode.swift — what an encoder was given, until all of it is there and can be written.
+// EncodedNode.swift — the values given to an encoder, until all are there and can be written.
 //
-// A reference, because containers of a type may be filled in any order.
+// A reference type, because a type may fill its containers in any order.
 
 import TidemarkEvents
 
-/// A JSON value in the making.
+/// A JSON value that is being built.
 final class EncodedNode {
     enum Content {
-        /// The text of a value that is complete.
+        /// The text of a complete value.
         case text([UInt8])
-        /// Members in the order of their encoding; of several with one name the last counts.
+        /// Members in the order of encoding; for members of the same name, the last one counts.
         case object([(name: String, value: EncodedNode)])
         case array([EncodedNode])
     }
 
-    /// Nil until something was encoded; such a value is an empty object.
+    /// Nil until something is encoded; nil counts as an empty object.
     private(set) var content: Content?
 
     /// Makes this a complete value.
@@ -30,7 +30,7 @@ final class EncodedNode {
         guard case .array = content else { return content = .array([]) }
     }
 
-    /// A new member, empty yet.
+    /// Adds an empty member.
     func member(_ name: String) -> EncodedNode {
         let value = EncodedNode()
         guard case .object(var members) = content else { return value }
@@ -40,7 +40,7 @@ final class EncodedNode {
         return value
     }
 
-    /// A new element, empty yet.
+    /// Adds an empty element.
     func element() -> EncodedNode {
         let value = EncodedNode()
         guard case .array(var elements) = content else { return value }
@@ -50,12 +50,12 @@ final class EncodedNode {
         return value
     }
 
-    /// How many elements an array has.
+    /// The number of elements of an array.
     var elementCount: Int {
         if case .array(let elements) = content { elements.count } else { 0 }
     }
 
-    /// The members by the bytes of their names; nil when this is no object.
+    /// The members, sorted by the bytes of their names; nil when this is no object.
     var members: [(name: String, value: EncodedNode)]? {
         guard let content else { return [] }
         guard case .object(let members) = content else { return nil }
@@ -72,7 +72,7 @@ final class EncodedNode {
         return sorted
     }
 
-    /// Appends the compact text: members by the bytes of their names at every level.
+    /// Appends the compact text, with members sorted by the bytes of their names at every level.
     func append(to output: inout [UInt8]) {
         if case .text(let text) = content {
             output += text

@@ -1,18 +1,19 @@
-// EntityCoding.swift — between the app's types and documents.
+// EntityCoding.swift — converts between the app's types and documents.
 
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
 
-/// Reads the entities of one type, one after another.
+/// Decodes the entities of one type, one after another.
 package final class EntityReader<T: Entity> {
     private let collection: CollectionModel
     private let names: ServerNames
     private let references: ReferenceNames?
 
-    /// A reader of what lies in `collection`.
+    /// A reader for a collection.
     ///
-    /// - Parameter references: by which ids references are read; nil for those that documents have.
+    /// - Parameter references: the ids under which references are read; nil for those in the
+    ///   documents.
     package init(
         _ type: T.Type = T.self, in collection: CollectionModel, references: ReferenceNames? = nil
     ) {
@@ -23,7 +24,7 @@ package final class EntityReader<T: Entity> {
 
     /// The entity of a row; nil when it has no document.
     ///
-    /// - Parameter key: the key that the row has, not an alias of it.
+    /// - Parameter key: the row's own key, not an alias of it.
     /// - Throws: ``TidemarkError`` `undecodable`.
     package func entity(_ key: EntityKey, _ row: EntityRow) throws -> T? {
         guard row.document != nil else { return nil }
@@ -35,7 +36,7 @@ package final class EntityReader<T: Entity> {
 
     /// The entity of a document.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable`; without a position where none is given.
+    /// - Throws: ``TidemarkError`` `undecodable`; with a position only where one is given.
     package func entity(
         _ key: EntityKey, _ document: [UInt8], at position: Position? = nil
     ) throws -> T {
@@ -53,7 +54,7 @@ package final class EntityReader<T: Entity> {
 }
 
 enum EntityCoding {
-    /// What an entity encodes to, as an object without anything else.
+    /// The encoding of an entity, as an object with only its own members.
     ///
     /// - Throws: ``TidemarkError`` `invalidDocument`.
     static func encode<T: Entity>(_ entity: T, in collection: CollectionModel) throws -> EncodedNode

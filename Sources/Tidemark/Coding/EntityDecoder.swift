@@ -1,12 +1,12 @@
-// EntityDecoder.swift — what `init(from:)` of the app's types reads from: a place in a document.
+// EntityDecoder.swift — the decoder for `init(from:)` of the app's types: a node of a document.
 
 import TidemarkEvents
 
-/// A value of a document, for a type to read itself from.
+/// A value of a document, from which a type decodes itself.
 struct EntityDecoder: Decoder, SingleValueDecodingContainer {
     let session: DecodingSession
     let node: Int
-    /// Whether the value's keys are data, as those of a dictionary, and not names of fields.
+    /// Whether the value's keys are data, as in a dictionary, and not field names.
     var isData = false
 
     var codingPath: [any CodingKey] { session.codingPath(node) }
@@ -28,7 +28,7 @@ struct EntityDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try session.value(type, at: node) }
 
-    /// The text of an id: a text, or a whole number as servers have them.
+    /// The text of an id: a string, or a whole number, as some servers send.
     func idText() throws -> String {
         switch session.kind(node) {
         case .string: return session.tape.text(node)
@@ -75,7 +75,8 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try T(reading: try needed(key), of: session)
     }
 
-    // The usual types have their own, because the standard library's look three times.
+    // The usual types have methods of their own, because those of the standard library look up
+    // three times.
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try present(type, key)
@@ -105,7 +106,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         if isOwnID(type, key), let id = session.ownID as? T { return id }
         guard let node = member(key) else {
-            // For an optional, what is not there is null.
+            // A missing member of an optional type is null.
             guard type is any Absentable.Type else {
                 throw session.missing(key, of: object, isData: isData)
             }
@@ -158,7 +159,7 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return node
     }
 
-    /// Whether this is the entity's id, which is not read from the document.
+    /// Whether this is the entity's own id, which is not read from the document.
     private func isOwnID(_ type: Any.Type, _ key: Key) -> Bool {
         object == 0 && session.isOwnID(type, key.stringValue)
     }
@@ -178,7 +179,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { session.codingPath(array) }
-    /// Not known without counting.
+    /// Nil: it is not known without counting.
     var count: Int? { nil }
     var isAtEnd: Bool { node >= session.tape.nodes[array].next }
 

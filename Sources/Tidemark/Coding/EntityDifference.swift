@@ -1,19 +1,20 @@
-// EntityDifference.swift — what a change of an entity changes in its document: the fields whose
-// encoding differs, and nothing that the type does not know.
+// EntityDifference.swift — the changes that an edit of an entity makes in its document: the fields
+// whose encodings differ, and no fields that the type does not know.
 
 import TidemarkEvents
 import TidemarkRules
 
-/// What changed between two encodings of an entity.
+/// The difference between two encodings of an entity.
 struct EntityDifference {
     private typealias Field = (name: String, value: [UInt8])
     private let old: [Field]
     private let new: [Field]
     private let nullable: Set<ExactString>
 
-    /// The difference between an entity as it was and as it is to be; its id is none.
+    /// The difference between an entity before and after an edit; its id is not compared.
     ///
-    /// - Parameter references: by which ids references are compared; nil for those that they have.
+    /// - Parameter references: the ids under which references are compared; nil for those in the
+    ///   encodings.
     init(
         from before: EncodedNode, to after: EncodedNode, in collection: CollectionModel,
         references: ReferenceNames? = nil
@@ -28,12 +29,12 @@ struct EntityDifference {
         nullable = Set(collection.nullable.map(ExactString.init))
     }
 
-    /// The edit that makes the difference in a document which has the fields of the old entity and
-    /// may have others.
+    /// The patch that makes the difference in a document with the old entity's fields, and perhaps
+    /// others.
     ///
-    /// A field that lost its value becomes null when the model calls it nullable, else it is
-    /// removed. Inside of a field that is an object only what differs is changed. What the document
-    /// says already is left out.
+    /// A field that lost its value becomes null when the model lists it as nullable; otherwise it
+    /// is removed. Within a field that is an object, only the differing members are changed. Values
+    /// that the document already has are left out.
     func patch(of document: JSONDocument) -> Patch {
         var patch = Patch()
         let earlier = Self.values(old)
@@ -57,7 +58,7 @@ struct EntityDifference {
         return patch
     }
 
-    /// Whether two JSON texts mean the same.
+    /// Whether two JSON texts have the same value.
     private static func isSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
         if left == right { return true }
         guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
@@ -65,7 +66,7 @@ struct EntityDifference {
         return left == right
     }
 
-    /// The new text of a value, with what the document has in it and the type does not know.
+    /// The new text of a value, with members of the document that the type does not know.
     private static func merged(
         _ after: ArraySlice<UInt8>, before: ArraySlice<UInt8>?, into present: ArraySlice<UInt8>?
     ) -> ArraySlice<UInt8> {

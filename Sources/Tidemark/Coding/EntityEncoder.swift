@@ -1,15 +1,15 @@
-// EntityEncoder.swift — what `encode(to:)` of the app's types writes into.
+// EntityEncoder.swift — the encoder for `encode(to:)` of the app's types.
 
 import TidemarkEvents
 
-/// A place in a document that is being made.
+/// A node of a document that is being built.
 struct EntityEncoder: Encoder, SingleValueEncodingContainer {
     let collection: CollectionModel
-    /// The type that the entity's own id has.
+    /// The type of the entity's own id.
     let idType: Any.Type
     let node: EncodedNode
     var codingPath: [any CodingKey] = []
-    /// Whether the value's keys are data, as those of a dictionary, and not names of fields.
+    /// Whether the value's keys are data, as in a dictionary, and not field names.
     var isData = false
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -42,7 +42,7 @@ struct EntityEncoder: Encoder, SingleValueEncodingContainer {
         }
     }
 
-    /// The same for a value inside of this one.
+    /// An encoder for a value within this one.
     fileprivate func inner(_ node: EncodedNode, _ key: any CodingKey) -> EntityEncoder {
         EntityEncoder(
             collection: collection, idType: idType, node: node, codingPath: codingPath + [key])

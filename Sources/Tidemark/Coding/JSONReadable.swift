@@ -1,9 +1,9 @@
-// JSONReadable.swift — the types that are read from one place of a document without a container.
+// JSONReadable.swift — the types that are decoded from a single JSON value.
 
 import Foundation
 import TidemarkEvents
 
-/// A value that a document writes as one text, number or word.
+/// A type that is written as one JSON string, number or literal.
 protocol JSONReadable {
     /// Reads the value at a node.
     ///
@@ -30,7 +30,7 @@ extension String: JSONReadable {
 // MARK: - Numbers
 
 extension FixedWidthInteger {
-    /// Reads a number that is whole, however written: `1`, `1.0`, `10e-1`.
+    /// Reads a number that is whole, in any notation: `1`, `1.0`, `10e-1`.
     init(reading node: Int, of session: DecodingSession) throws {
         guard session.kind(node) == .number else {
             throw session.mismatch("\(Self.self)", Self.self, node)
@@ -123,7 +123,7 @@ extension Date: JSONReadable {
 
     private static var exampleTime: Timestamp { Timestamp(rawValue: 1_795_000_000_000_000) }
 
-    /// The moment; to the microsecond within some centuries of today.
+    /// The moment, exact to the microsecond within some centuries of today.
     init(_ time: Timestamp) {
         let (seconds, rest) = time.rawValue.quotientAndRemainder(dividingBy: 1_000_000)
         let secondsTo2001: Int64 = 978_307_200

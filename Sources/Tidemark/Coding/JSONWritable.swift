@@ -1,9 +1,9 @@
-// JSONWritable.swift — the types that are written as one text, number or word.
+// JSONWritable.swift — the types that are encoded as a single JSON string, number or literal.
 
 import Foundation
 import TidemarkEvents
 
-/// A value that a document writes without a container.
+/// A value that is written without a container.
 protocol JSONWritable {
     /// The JSON text.
     ///
@@ -100,7 +100,7 @@ extension Data: JSONWritable {
 }
 
 extension EntityEncoder {
-    /// The value that is to be written here can't be.
+    /// The error for a value that can't be written.
     func refusal(_ value: Any, _ phrase: String) -> EncodingError {
         let path = DecodingProblem.text(DecodingProblem.steps(codingPath, collection.keys))
         return .invalidValue(

@@ -1,6 +1,6 @@
-// NullDecoder.swift — the decoder of a value that isn't there.
+// NullDecoder.swift — the decoder for a missing value.
 
-/// Gives null and nothing else.
+/// Decodes null and nothing else.
 struct NullDecoder: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }

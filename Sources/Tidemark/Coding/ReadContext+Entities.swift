@@ -1,21 +1,21 @@
-// ReadContext+Entities.swift — the app's own types, by id and all of them.
+// ReadContext+Entities.swift — reads the app's own types: one entity by id, or all.
 
 import TidemarkEvents
 import TidemarkViews
 
 extension ReadContext {
-    /// The entity with an id, also by an id that the server gave it; nil when there is none.
+    /// The entity with an id, which may also be its id on the server; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
     public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
         guard let (key, row) = try views.found(T.key(id)) else { return nil }
         return try reader(type).entity(key, row)
     }
 
-    /// All entities of a type, by id.
+    /// All entities of a type, sorted by id.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` for the first one whose document is no such
-    ///   entity; ``decodable(_:)`` leaves those out, and ``undecodable(_:)`` lists them.
+    /// - Throws: ``TidemarkError`` `undecodable` for the first one whose document can't be read as
+    ///   the type; ``decodable(_:)`` leaves those out, and ``undecodable(_:)`` lists them.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(type)
@@ -26,17 +26,17 @@ extension ReadContext {
         return entities
     }
 
-    /// The entities of a type whose documents can be read as such, by id.
+    /// The entities of a type whose documents can be read as the type, sorted by id.
     ///
-    /// What is left out is still there, and still synced; ``undecodable(_:)`` lists it.
+    /// The others are still in the store and still synced; ``undecodable(_:)`` lists them.
     public func decodable<T: Entity>(_ type: T.Type) throws -> [T] {
         var entities: [T] = []
         try forEachResult(type) { if case .success(let entity) = $0 { entities.append(entity) } }
         return entities
     }
 
-    /// The entities whose documents can't be read as a type, by id: `undecodable` errors, each
-    /// with the key, the position and what is wrong.
+    /// The entities whose documents can't be read as a type, sorted by id: `undecodable` errors,
+    /// each with the key, the position and the problem.
     public func undecodable<T: Entity>(_ type: T.Type) throws -> [TidemarkError] {
         var errors: [TidemarkError] = []
         try forEachResult(type) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -57,14 +57,14 @@ extension ReadContext {
         }
     }
 
-    /// Reads entities of a type by what the model says of its collection.
+    /// A reader for a type, by the model of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
         let collection = try collection(type)
         return EntityReader(
             type, in: collection, references: try views.localNames(collection))
     }
 
-    /// What the model says of a type's collection; what is usual when it names none.
+    /// The model of a type's collection; a default one when the model has none.
     func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
         try views.model()[T.collection] ?? CollectionModel(T.collection)
     }

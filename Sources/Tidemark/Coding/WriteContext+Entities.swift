@@ -1,18 +1,18 @@
-// WriteContext+Entities.swift — the app's own types, read and changed in a commit.
+// WriteContext+Entities.swift — reads and changes the app's own types within a commit.
 
 import TidemarkEvents
 import TidemarkViews
 
 extension WriteContext {
-    /// The entity with an id as it is now, with everything of this commit; nil when there is none.
+    /// The entity with an id, with the changes of this commit so far; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
     public func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T? {
         let key = try draft.fold.resolve(T.key(id))
         return try reader(type).entity(key, try draft.fold.entity(key))
     }
 
-    /// Reads entities of a type by what the model says of its collection.
+    /// A reader for a type, by the model of its collection.
     func reader<T: Entity>(_ type: T.Type) throws -> EntityReader<T> {
         let collection = try collection(type)
         return try EntityReader(
@@ -31,11 +31,11 @@ extension WriteContext {
         try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection).encoded)
     }
 
-    /// Changes an entity; the fields that differ afterwards become the event.
+    /// Changes an entity; the fields that differ afterwards are logged.
     ///
-    /// A property that lost its value becomes null where the model calls the field nullable, else
-    /// its field is removed. Fields that the type does not know are left alone, also those inside
-    /// of a field that is an object. Without a difference nothing is logged.
+    /// A property that lost its value becomes null where the model lists the field as nullable;
+    /// otherwise the field is removed. Fields that the type does not know stay, also within a field
+    /// that is an object. Without a difference, nothing is logged.
     ///
     /// - Throws: ``TidemarkError``: `notFound`, `undecodable`, `invalidDocument`, `tooLarge`,
     ///   `invalidKey` when the change gave it another id, and what `change` throws.
@@ -43,15 +43,14 @@ extension WriteContext {
         _ type: T.Type, _ id: ID<T>, _ change: (inout T) throws -> Void
     ) throws {
         guard var entity = try get(type, id) else { throw notFound(T.key(id)) }
-        // Encoded before the change: an object that it is or holds is the same one afterwards.
+        // Encoded before the change, because a class instance in the entity is changed in place.
         let before = try EntityCoding.encode(entity, in: try collection(type))
         let key = T.key(entity.id)
         try change(&entity)
         try replace(before, of: key, by: entity)
     }
 
-    /// Makes an entity be as it is given: creates it, or changes what differs, as
-    /// ``update(_:_:_:)`` does.
+    /// Creates an entity, or changes the stored one to this value, as ``update(_:_:_:)`` does.
     ///
     /// - Throws: ``TidemarkError``: `undecodable`, `invalidKey`, `invalidDocument`, `tooLarge`,
     ///   `noModel`.
@@ -86,7 +85,7 @@ extension WriteContext {
         try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
     }
 
-    /// What the model says of a type's collection; what is usual when it names none.
+    /// The model of a type's collection; a default one when the model has none.
     func collection<T: Entity>(_ type: T.Type) throws -> CollectionModel {
         try draft.fold.knownCollection(T.collection) ?? CollectionModel(T.collection)
     }

@@ -1,19 +1,19 @@
-// ConflictSides.swift — what a screen shows that merges both sides: the entity as the server had it
-// before, as it was here, and as the server has it.
+// ConflictSides.swift — both sides of a conflict, for a screen that merges them: the server's
+// entity before, the local one, and the server's new one.
 
 public import TidemarkEvents
 package import TidemarkViews
 
-/// An entity that both sides changed, as each of them had it; nil where there was none.
+/// Both sides of an entity that both changed; nil where a side had none.
 ///
-/// What they were then: the entity as it is now is read like any other.
+/// They are as they were then; the entity's current state is read as usual.
 public struct ConflictSides<Document: Sendable>: Sendable {
     public var key: EntityKey
-    /// What both sides changed: what the server had said, or taken, before.
+    /// The common base: the server's entity before both sides changed it.
     public var base: Document?
-    /// The entity as it was here, with every edit that the server had not taken.
+    /// The local entity, with every edit that the server had not acknowledged.
     public var mine: Document?
-    /// What the server said.
+    /// The entity that the server sent.
     public var theirs: Document?
 
     /// Sides from their parts.
@@ -38,7 +38,8 @@ extension ConflictSides: Equatable where Document: Equatable {}
 extension ConflictSides: Hashable where Document: Hashable {}
 
 extension ConflictSides<[UInt8]> {
-    /// The sides of an issue, as today's model reads them; nil for one of no single entity.
+    /// The sides of an issue, as today's model reads them; nil for an issue without a single
+    /// entity.
     package init?(_ issue: IssueRow, _ views: ViewReader) throws {
         guard let key = issue.key else { return nil }
         let collection = try views.model()[key.collection]
@@ -70,16 +71,16 @@ extension ConflictSides<[UInt8]> {
 
 extension ReadContext {
     /// Both sides of an open issue, as documents; nil when there is no such issue, or when it is
-    /// about no single entity.
+    /// not about a single entity.
     ///
-    /// Of a conflict, as they were when it was decided. Of what the server refused, or of what
-    /// is unsettled, as they are now, where `base` and `theirs` are the same.
+    /// For a conflict, they are as they were when it was decided. For a refusal, or an unsettled
+    /// entity, they are the current ones, and `base` and `theirs` are the same.
     public func sides(of issue: SyncIssue.ID) throws -> ConflictSides<[UInt8]>? {
         let row = try views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }
         return try row.flatMap { try ConflictSides($0, views) }
     }
 
-    /// Both sides of an open issue, as entities; nil also when it is about one of another
+    /// Both sides of an open issue, as entities; nil also when it is about an entity of another
     /// collection.
     ///
     /// - Throws: ``TidemarkError`` `undecodable` when a side can't be read as the type.

@@ -1,29 +1,30 @@
-// SyncIssue.swift — what is left for a person to decide, or to know.
+// SyncIssue.swift — an issue that a person has to decide on, or should know of.
 
 public import TidemarkEvents
 package import TidemarkViews
 
-/// Something that a sync run could not settle by itself, or settled against what was done here.
+/// Something that a sync run could not settle, or settled against a local edit.
 public struct SyncIssue: Sendable, Hashable, Identifiable {
     /// What an issue is about.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The server refused what is pending on an entity; it waits, and so does what depends on
-        /// it.
+        /// The server refused a pending mutation of an entity; it waits, and so do mutations that
+        /// depend on it.
         case rejected
-        /// Both sides changed the same, and the server's side won; the local one is kept in the
-        /// log.
+        /// Both sides changed the same field, and the server's side won; the local change is kept
+        /// in the log.
         case conflict
-        /// A list of everything did not name more than half of a collection; nothing was deleted.
+        /// A whole list did not name more than half of a collection; nothing was deleted.
         case absent
-        /// The server sent what is no entity; its bytes are kept in the log.
+        /// The server sent a record that is not a valid entity; its bytes are kept in the log.
         case unreadable
-        /// Calls about an entity fail again and again: a write of it, or asking how it stands.
+        /// Calls about an entity fail repeatedly: a write, or a read of its state.
         ///
-        /// It is asked again by itself, ever more seldom.
+        /// They are repeated automatically, at growing intervals.
         case unsettled
     }
 
-    /// Names an issue: the event that raised it, and which of several that one raised.
+    /// Identifies an issue: the event that raised it, and the issue's index among those of that
+    /// event.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
         /// The event.
         public let position: Position
@@ -49,21 +50,21 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         public var description: String { index == 0 ? "\(position)" : "\(position).\(index)" }
     }
 
-    /// The name to answer it by.
+    /// The identifier to answer it by.
     public let id: ID
-    /// What it is about.
+    /// The kind of issue.
     public let kind: Kind
     /// The collection that it is about.
     public let collection: CollectionName
-    /// The entity that it is about, where it is about one.
+    /// The entity that it is about; nil where it is not about a single one.
     public let key: EntityKey?
-    /// The fields of the mutation that was refused, or given up in a conflict; empty for whole
+    /// The fields of the mutation that was refused, or lost in a conflict; empty for whole
     /// entities.
     public let fields: [String]
-    /// Of a conflict, the fields that both sides changed; empty where one of them deleted the
+    /// For a conflict, the fields that both sides changed; empty where one of them deleted the
     /// entity.
     public let conflictingFields: [String]
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     public let message: String
     /// The answers that it takes.
     public let answers: [IssueAnswer]
@@ -86,17 +87,18 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What is to become of an issue.
+/// An answer to an issue.
 public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
-    /// Send again what was refused; read again what could not be read; ask again at once.
+    /// Send a refused mutation again; read an unreadable record again; repeat failing calls at
+    /// once.
     case retry
-    /// Give up what was refused, or what is pending; be done with what could not be read.
+    /// Discard a refused or pending mutation; accept that a record was unreadable.
     case discard
-    /// The local side after all: what was refused is sent again, what lost is edited anew with all
-    /// that was given up of it, what the server did not name is created there.
+    /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
+    /// edit, and entities that the list did not name are created on the server.
     case keepMine
-    /// The server's side: what was refused is given up, what lost stays lost, what the server did
-    /// not name is deleted.
+    /// Keep the server's side: a refused mutation is discarded, a lost change stays lost, and
+    /// entities that the list did not name are deleted.
     case keepTheirs
 }
 
@@ -109,11 +111,10 @@ extension Replica {
     /// The open issues, in the order in which they were raised.
     public func issues() throws -> [SyncIssue] { try read { try $0.issues() } }
 
-    /// Answers an issue, in a commit of its own; what follows from it is edited and sent like any
-    /// edit.
+    /// Answers an issue, in a commit of its own; the resulting edits are sent like any others.
     ///
-    /// - Throws: ``TidemarkError``: `notFound` when there is no such issue, or no more;
-    ///   `invalidDocument` when it does not take that answer.
+    /// - Throws: ``TidemarkError``: `notFound` when there is no such open issue; `invalidAnswer`
+    ///   when it does not take that answer.
     public func answer(_ issue: SyncIssue.ID, _ answer: IssueAnswer) throws {
         let raised = try read { store in
             try store.views.issues().first { SyncIssue.ID($0.position, index: $0.index) == issue }

@@ -1,4 +1,4 @@
-// WriteContext+Issues.swift — what follows from the answer to an issue: edits like any other.
+// WriteContext+Issues.swift — carries out the answer to an issue, by edits like any other.
 
 import TidemarkEvents
 import TidemarkViews
@@ -7,9 +7,9 @@ import TidemarkViews
 struct IssueSides: Sendable {
     /// The losing mutation.
     var mutation: Event?
-    /// What the entity was on both sides.
+    /// The entity on both sides.
     var sides: ConflictSides<[UInt8]>?
-    /// The `pull.completed` that held entities back.
+    /// The `pull.completed` whose missing entities are held back.
     var completed: Event?
 
     init(_ issue: IssueRow, _ views: ViewReader) throws {
@@ -57,7 +57,7 @@ extension WriteContext {
         }
     }
 
-    /// Makes an edit again that had lost: all that was given up of it, on the entity as it is now.
+    /// Makes a lost edit again: all of its lost values, applied to the current entity.
     private func redo(_ key: EntityKey, _ issue: IssueRow, _ sides: IssueSides) throws {
         guard let lost = sides.mutation else { return }
         let collection = try draft.fold.knownCollection(key.collection)
@@ -110,7 +110,7 @@ extension WriteContext {
 }
 
 extension Patch {
-    /// The patch of those fields alone; the whole of it when none is named.
+    /// The patch, limited to these fields; unlimited when none are named.
     fileprivate func limited(to fields: [String]) -> Patch {
         guard !fields.isEmpty else { return self }
         let names = Set(fields.map(ExactString.init))

@@ -1,10 +1,10 @@
-// ChangeSignal.swift — one who waits for a change, and anybody who tells of one.
+// ChangeSignal.swift — a signal between one task that waits for a change and any that report one.
 
 import TidemarkStore
 
-/// A signal that is up from the beginning: what is there counts as the first change.
+/// A signal that is raised from the beginning: the initial state counts as the first change.
 ///
-/// Raised twice before it is seen is once.
+/// Raising it twice before it is seen has the effect of once.
 final class ChangeSignal: Sendable {
     private enum State {
         case down
@@ -26,21 +26,21 @@ final class ChangeSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Takes it down: what it told of is about to be seen.
+    /// Lowers the signal: the change is about to be seen.
     func lower() {
         state.withLock { state in
             if case .up = state { state = .down }
         }
     }
 
-    /// Waits until it is up, and takes it down; by one at a time.
+    /// Waits until the signal is raised, and lowers it; only one task may wait at a time.
     ///
     /// - Returns: false when the task was cancelled.
     func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let mayGoOn = state.withLock { state in
-                    // Who is cancelled later finds the waiter here.
+                    // A later cancellation finds the waiter here.
                     if case .down = state, !Task.isCancelled {
                         state = .awaited(waiter)
                         return false

@@ -1,6 +1,6 @@
 // Following.swift — a task that ends when its owner lets go of it.
 
-/// A task that is cancelled when nobody keeps this any more.
+/// A task that is cancelled when this object is released.
 final class Following: Sendable {
     private let task: Task<Void, Never>
 

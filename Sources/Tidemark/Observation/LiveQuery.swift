@@ -1,17 +1,17 @@
-// LiveQuery.swift — a query's result for the main thread: whatever shows it is redrawn when it
+// LiveQuery.swift — a query's result for the main thread: views that show it are redrawn when it
 // changes.
 
 public import Observation
 
-/// The entities of a query, to be shown.
+/// The entities of a query, for display.
 ///
-/// Read at once when it is made, and again whenever a commit changed the result, for as long as it
-/// is kept. What shows ``entities`` is redrawn only when they differ.
+/// They are read once when this is created, and again whenever a commit changed the result, for as
+/// long as this object exists. Views of ``entities`` are redrawn only when these differ.
 @MainActor @Observable public final class LiveQuery<T: Entity> {
     private let replica: Replica
     private let live: LiveValue<[T]>
 
-    /// Which entities; when it is set to another one, that is read at once and followed.
+    /// The query; a new one is read at once and then followed.
     public var query: EntityQuery<T> {
         didSet {
             if query != oldValue { live.follow(replica.source(query)) }
@@ -25,20 +25,19 @@ public import Observation
         live = LiveValue(replica.source(query), orElse: [])
     }
 
-    /// The entities as they are now; the last ones that could be read after an ``error``.
+    /// The current entities; after an ``error`` the last ones that could be read.
     public var entities: [T] { live.value }
 
-    /// Why the entities could not be read, which ends the following; nil while all is well.
+    /// Why the entities could not be read, which ends the updates; nil as long as none failed.
     public var error: (any Error)? { live.error }
 }
 
-/// The entities of a query and how each stands with the server, to be shown; else like
-/// ``LiveQuery``.
+/// The entities of a query with their sync status, for display; otherwise like ``LiveQuery``.
 @MainActor @Observable public final class LiveRows<T: Entity> {
     private let replica: Replica
     private let live: LiveValue<[Tracked<T>]>
 
-    /// Which entities; when it is set to another one, that is read at once and followed.
+    /// The query; a new one is read at once and then followed.
     public var query: EntityQuery<T> {
         didSet {
             if query != oldValue { live.follow(replica.source(rows: query)) }
@@ -52,9 +51,9 @@ public import Observation
         live = LiveValue(replica.source(rows: query), orElse: [])
     }
 
-    /// The rows as they are now; the last ones that could be read after an ``error``.
+    /// The current rows; after an ``error`` the last ones that could be read.
     public var rows: [Tracked<T>] { live.value }
 
-    /// Why the rows could not be read, which ends the following; nil while all is well.
+    /// Why the rows could not be read, which ends the updates; nil as long as none failed.
     public var error: (any Error)? { live.error }
 }

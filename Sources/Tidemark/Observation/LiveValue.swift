@@ -1,23 +1,23 @@
-// LiveValue.swift — what the live models share: a value that follows what is observed.
+// LiveValue.swift — the common part of the live models: a value that follows an observed source.
 
 import Observation
 
-/// The newest value of what is observed, for the main thread.
+/// The newest value of an observed source, for the main thread.
 @MainActor @Observable final class LiveValue<Value: Sendable> {
     private(set) var value: Value
     private(set) var error: (any Error)?
 
     @ObservationIgnored private var following: Following?
-    /// Counts what was followed so far: a task that was called off changes nothing more.
+    /// Counts the sources so far; a cancelled task must not change the value any more.
     @ObservationIgnored private var turn = 0
 
-    /// Reads the first value at once; `empty` when that fails.
+    /// Reads the first value at once; `empty` is used when that fails.
     init(_ source: ObservedSource<Value>, orElse empty: Value) {
         value = empty
         follow(source)
     }
 
-    /// Follows something else from now on; reads it at once.
+    /// Follows another source from now on; reads it at once.
     func follow(_ source: ObservedSource<Value>) {
         turn += 1
         let (turn, reader) = (turn, ObservedReader(source))

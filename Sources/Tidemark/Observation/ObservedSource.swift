@@ -1,4 +1,4 @@
-// ObservedSource.swift — what is observed: how it is read, and which changes can change it.
+// ObservedSource.swift — an observed source: how to read it, and which changes may affect it.
 
 import TidemarkEvents
 import TidemarkStore
@@ -7,20 +7,20 @@ import TidemarkViews
 /// Something that can be read at any time, and that a commit may change.
 struct ObservedSource<Value: Sendable>: Sendable {
     let replica: Replica
-    /// Which changes can change it, under the model of now.
+    /// Which changes may affect the result, under the current model.
     let interest: @Sendable (ViewReader) throws -> Interest
-    /// Reads it; under the context that it was read in.
+    /// Reads the result within a context.
     let read: @Sendable (ReadContext) throws -> ObservedReading<Value>
 }
 
-/// What was read, and not yet made a value.
+/// A reading that has not been made into a value yet.
 struct ObservedReading<Value: Sendable>: Sendable {
-    /// Equal when nothing differs that the value is made from.
+    /// Equal for two readings whose values have the same inputs.
     let fingerprint: [UInt8]
     let value: @Sendable () throws -> Value
 }
 
-/// Reads what is observed again and again: by one at a time.
+/// Reads an observed source repeatedly; only one task may read at a time.
 final class ObservedReader<Value: Sendable>: Sendable {
     private let source: ObservedSource<Value>
     private let signal = ChangeSignal()
@@ -28,9 +28,9 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var watch: Int?
-        /// The registration of the model that says which changes are watched.
+        /// The registration of the model under which changes are watched.
         var model: Position?
-        /// What those changes name, by the ids known then.
+        /// The entities that those changes name, by the ids known then.
         var names: [EntityKey] = []
         var fingerprint: [UInt8]?
         var value: Value?
@@ -51,7 +51,7 @@ final class ObservedReader<Value: Sendable>: Sendable {
 
     /// The next value that differs from the one before; the first one at once.
     ///
-    /// - Returns: nil when the replica was closed or the task is cancelled; and ever after.
+    /// - Returns: nil once the replica was closed or the task was cancelled, and ever after.
     @concurrent func next() async throws -> Value? {
         while !state.withLock(\.hasEnded) {
             guard await signal.wait() else { return end() }
@@ -60,9 +60,9 @@ final class ObservedReader<Value: Sendable>: Sendable {
         return nil
     }
 
-    /// The first value, without waiting; ``next()`` goes on from there.
+    /// The first value, without waiting; ``next()`` continues from there.
     ///
-    /// - Throws: what reading throws, `closed` among it; ``next()`` says the same then.
+    /// - Throws: errors of reading, including `closed`; ``next()`` then throws the same error.
     func first() throws -> Value? {
         try TidemarkError.mapped {
             signal.lower()
@@ -82,7 +82,7 @@ final class ObservedReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: nil when it is what it was.
+    /// - Returns: nil when the value is unchanged.
     private func read() throws -> Value? {
         var found: ObservedReading<Value>?
         while found == nil { found = try readWatched() }
@@ -98,8 +98,8 @@ final class ObservedReader<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Reads, if the changes are watched that can change it by the model and ids of today; else it
-    /// watches them, and what is read next misses none.
+    /// Reads, if the relevant changes are already watched under the current model and ids;
+    /// otherwise it starts to watch them, so that the next reading misses none.
     private func readWatched() throws -> ObservedReading<Value>? {
         let (watched, names) = state.withLock { ($0.model, $0.names) }
         return try source.replica.journal.read { views in
@@ -134,7 +134,7 @@ final class ObservedReader<Value: Sendable>: Sendable {
     }
 }
 
-/// Whether two values are known to be equal: those of types without equality are not.
+/// Whether two values are known to be equal; values of types without equality are not.
 private func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
     func compare<E: Equatable>(_ left: E) -> Bool { (right as? E) == left }
     return (left as? any Equatable).map { compare($0) } ?? false

@@ -1,16 +1,15 @@
-// ObservedValues.swift — a result that is read again whenever a commit may have changed it, as a
-// sequence to be awaited.
+// ObservedValues.swift — a result as an async sequence: it is read again whenever a commit may have
+// changed it.
 
-/// A result as it is now, and then each time that it has changed: newer than the one before, and
-/// different from it.
+/// The current result, and then each changed one: newer than the one before, and different from it.
 ///
-/// Whoever takes their time misses those between: the next one is the newest. Reading it blocks no
-/// commit and no actor; while nobody awaits the next one, nothing is read.
+/// A slow consumer misses the results in between and gets the newest one next. Reading blocks no
+/// commit and no actor; while nobody awaits the next result, nothing is read.
 ///
-/// It ends when the replica is closed or the awaiting task is cancelled. It throws
-/// ``TidemarkError`` when an entity can't be decoded or the store fails, and has ended then.
+/// The sequence ends when the replica is closed or the awaiting task is cancelled. It throws
+/// ``TidemarkError`` when an entity can't be decoded or the store fails, and then ends.
 ///
-/// Each `for` loop observes for itself, for as long as it goes on.
+/// Each `for` loop observes independently, for as long as it runs.
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
     let source: ObservedSource<Value>
 
@@ -21,10 +20,10 @@ public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let reader: ObservedReader<Value>
 
-        /// Waits for the next result; the first one is there at once.
+        /// Waits for the next result; the first one comes at once.
         public mutating func next() async throws -> Value? { try await reader.next() }
 
-        /// Waits for the next result; the first one is there at once.
+        /// Waits for the next result; the first one comes at once.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws -> Value? {

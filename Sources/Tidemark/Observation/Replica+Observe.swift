@@ -5,10 +5,10 @@ import TidemarkRules
 import TidemarkViews
 
 extension Replica {
-    /// An entity as it is now, and each time it has changed; nil while there is none.
+    /// The current state of an entity, and each changed one; nil while it does not exist.
     ///
-    /// Only commits that change this entity wake who observes it; what the server acknowledges
-    /// without changing it does not. See ``ObservedValues`` for the end of it.
+    /// Only commits that change this entity wake the observer; an acknowledgement by the server
+    /// without a change does not. ``ObservedValues`` describes when the sequence ends.
     public func observe<T: Entity>(_ type: T.Type, _ id: ID<T>) -> ObservedValues<T?> {
         ObservedValues(
             source: ObservedSource(
@@ -28,8 +28,8 @@ extension Replica {
                 }))
     }
 
-    /// An entity and how it stands with the server, as it is now, and each time either has changed;
-    /// nil while there is none.
+    /// An entity with its sync status, and again each time either changes; nil while it does not
+    /// exist.
     public func observe<T: Entity>(row type: T.Type, _ id: ID<T>) -> ObservedValues<Tracked<T>?> {
         ObservedValues(
             source: ObservedSource(
@@ -49,9 +49,9 @@ extension Replica {
 }
 
 extension ReadContext {
-    /// The entity with an id and how it stands with the server; nil when there is none to be seen.
+    /// The entity with an id, with its sync status; nil when there is no visible one.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when the document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when the document can't be read as the type.
     public func row<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> Tracked<T>? {
         let reader = try reader(type)
         return try trackedRow(T.key(id))?.decoded(reader)

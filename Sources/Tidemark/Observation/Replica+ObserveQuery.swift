@@ -1,25 +1,24 @@
-// Replica+ObserveQuery.swift — observing what a query is about: entities, rows, or how many.
+// Replica+ObserveQuery.swift — observing the result of a query: entities, rows, or their number.
 
 import TidemarkEvents
 import TidemarkStore
 package import TidemarkViews
 
 extension Replica {
-    /// The entities of a query as they are now, in its order, and each time they have changed.
+    /// The current entities of a query, in its order, and again each time they change.
     ///
-    /// Only commits that change an entity wake who observes it, of which the query's condition was
-    /// or is true. See ``ObservedValues`` for the end of it.
+    /// Only commits that change an entity that met or meets the query's condition wake the
+    /// observer. ``ObservedValues`` describes when the sequence ends.
     public func observe<T: Entity>(_ query: EntityQuery<T>) -> ObservedValues<[T]> {
         ObservedValues(source: source(query))
     }
 
-    /// The entities of a query and how each stands with the server, as it is now, and each time
-    /// any of it has changed.
+    /// The entities of a query with their sync status, and again each time any of this changes.
     public func observe<T: Entity>(rows query: EntityQuery<T>) -> ObservedValues<[Tracked<T>]> {
         ObservedValues(source: source(rows: query))
     }
 
-    /// How many entities a query is about now, and each time that has changed.
+    /// The number of entities that meet a query, and again each time it changes.
     public func observe<T: Entity>(count query: EntityQuery<T>) -> ObservedValues<Int> {
         ObservedValues(
             source: ObservedSource(
@@ -71,7 +70,7 @@ extension Replica {
 }
 
 extension ReadContext {
-    /// The entities of a query and how each stands with the server, in its order.
+    /// The entities of a query with their sync status, in its order.
     ///
     /// - Throws: what ``all(_:)-(EntityQuery<T>)`` throws.
     public func rows<T: Entity>(_ query: EntityQuery<T>) throws -> [Tracked<T>] {
@@ -90,7 +89,7 @@ extension ReadContext {
 }
 
 extension Interest {
-    /// What can change a query's result.
+    /// The changes that can affect a query's result.
     package init<T: Entity>(
         _ query: EntityQuery<T>, _ views: ViewReader, includesStatus: Bool = false
     ) throws {
@@ -110,7 +109,7 @@ extension Interest {
 }
 
 extension DocumentQuery {
-    /// A field and the one value that every entity of the query has in it.
+    /// A field for which the query requires one single value.
     fileprivate var equality: (field: IndexField, value: [UInt8])? {
         for condition in conditions {
             if case .isIn(.field(let field), let values, _) = condition, values.count == 1 {
@@ -121,12 +120,12 @@ extension DocumentQuery {
     }
 }
 
-/// A digest of a result's parts, of one length whatever the result's.
+/// A digest of the parts of a result, of a fixed length.
 private struct ResultFingerprint {
     private(set) var bytes: [UInt8] = []
 
     mutating func add(_ part: [UInt8]) {
-        // Each part's own digest has one length, so no two sequences run together.
+        // Each part's digest has the same length, so different sequences of parts can't collide.
         bytes = SHA256Digest.of(bytes + SHA256Digest.of(part))
     }
 }

@@ -1,37 +1,37 @@
-// Tracked.swift — an entity, and how it stands with the server.
+// Tracked.swift — an entity with its sync status.
 
 public import TidemarkEvents
 import TidemarkRules
 import TidemarkViews
 
-/// An entity, and how it stands with the server.
+/// An entity with its sync status.
 ///
-/// Its entity's properties can be asked of it directly; ``entity`` has those whose names it uses
-/// itself.
+/// The entity's properties can be accessed directly; use ``entity`` for those whose names this type
+/// uses itself.
 @dynamicMemberLookup
 public struct Tracked<T: Entity>: Identifiable, Sendable {
-    /// Why the server refused what was changed here.
+    /// Why the server refused a local change.
     public struct Refusal: Sendable, Hashable {
-        /// What the server said, or what its answer means.
+        /// The server's message, or the meaning of its answer.
         public let message: String
-        /// The status code of its answer; 0 when it was refused without one.
+        /// The HTTP status code of the answer; 0 when the change was refused without one.
         public let statusCode: Int
-        /// The event that says so.
+        /// The event of the refusal.
         public let position: Position
     }
 
-    /// The entity as it is here.
+    /// The entity with all local changes.
     public let entity: T
-    /// How it stands with the server, in one word.
+    /// The sync status in one word.
     public let status: EntityStatus
-    /// The id that the server uses; nil when it is the same.
+    /// The id on the server; nil when it is the same.
     public let serverID: String?
-    /// Why the server refused what is pending; nil when it did not.
+    /// Why the server refused pending changes; nil when it did not.
     public let lastError: Refusal?
-    /// The event that changed it last: an edit made here, or what the server said.
+    /// The event that last changed the entity: a local edit, or the server's record.
     public let lastChange: Position
 
-    /// The id, for life.
+    /// The id, which never changes.
     public var id: ID<T> { entity.id }
 
     /// A property of the entity.
@@ -43,11 +43,11 @@ public struct Tracked<T: Entity>: Identifiable, Sendable {
 extension Tracked: Equatable where T: Equatable {}
 extension Tracked: Hashable where T: Hashable {}
 
-/// An entity's row as far as it is shown, before its document is decoded.
+/// The visible part of an entity's row, before its document is decoded.
 struct TrackedRow: Sendable {
     let collection: CollectionModel
     let key: EntityKey
-    /// Its references by the keys that entities have here.
+    /// The document; references use the entities' local keys.
     let document: [UInt8]
     /// The event that the document comes from.
     let seenPosition: Position?
@@ -56,7 +56,7 @@ struct TrackedRow: Sendable {
     let refusal: EntityRow.Refusal?
     let lastChange: Position
 
-    /// Nil when there is no document to be seen.
+    /// Nil when there is no visible document.
     init?(_ key: EntityKey, _ row: EntityRow, _ views: ViewReader) throws {
         collection = try views.model()[key.collection] ?? CollectionModel(key.collection)
         guard let stored = try row.document(in: collection) else { return nil }
@@ -69,7 +69,7 @@ struct TrackedRow: Sendable {
         lastChange = row.lastChange
     }
 
-    /// Equal for rows that show the same.
+    /// Equal for rows with the same visible part.
     var fingerprint: [UInt8] {
         var writer = ProtoWriter(capacity: document.count + 64)
         writer.string(1, key.id)

@@ -1,25 +1,24 @@
-// DocumentQuery+Matches.swift — whether a document is in a query, and what it is ordered by; pure.
+// DocumentQuery+Matches.swift — whether a document meets a query, and its sort key; pure.
 
 import TidemarkEvents
 import TidemarkStore
 
 extension DocumentQuery {
-    /// Whether all conditions are true of an entity; limit and offset are not asked.
+    /// Whether an entity meets all conditions; limit and offset are not considered.
     ///
-    /// - Parameter document: as today's model reads it, an object.
+    /// - Parameter document: an object, as today's model reads it.
     package func matches(_ document: [UInt8], id: String) -> Bool {
         if conditions.isEmpty { return true }
         var values = FieldValues(self, document, id: id)
         return values.satisfy(conditions)
     }
 
-    /// What the entity is ordered by, its id left out: of two entities the one with the lesser
-    /// bytes comes first.
+    /// The sort key of an entity, without its id: the entity with the lesser bytes comes first.
     package func sortKey(_ document: [UInt8], id: String) -> [UInt8] {
         if order.isEmpty { return [] }
         var values = FieldValues(self, document, id: id)
         var key: [UInt8] = []
-        // Descending fields are turned around: no value's bytes begin with all of another's.
+        // The bytes of descending fields are inverted: no value's bytes are a prefix of another's.
         for item in order {
             let bytes = values[.field(item.field)]
             if item.isDescending { key += bytes.map { ~$0 } } else { key += bytes }
@@ -28,11 +27,11 @@ extension DocumentQuery {
     }
 }
 
-/// The fields of one document as they are compared; each is read once.
+/// The fields of one document in comparable form; each is read only once.
 private struct FieldValues {
     private let query: DocumentQuery
     private let id: String
-    /// The members' bytes, in the order of the query's fields.
+    /// The bytes of the members, in the order of the query's fields.
     private let members: [ArraySlice<UInt8>?]
     private var known: [(field: DocumentField, bytes: [UInt8])] = []
 
@@ -87,7 +86,7 @@ extension KeyRange {
 }
 
 extension Array {
-    /// The first place from which on a condition is true, in an array where it is false before.
+    /// The first index from which on a condition is true, in an array where it is false before.
     fileprivate func partitioningIndex(_ isTrue: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

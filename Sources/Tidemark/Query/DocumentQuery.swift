@@ -1,12 +1,12 @@
-// DocumentQuery.swift — what a query means in the documents of one collection: the server's names,
-// and values as the bytes that order them (OrderKey.swift).
+// DocumentQuery.swift — a query in terms of the documents of one collection: the server's field
+// names, and values as sortable bytes (OrderKey.swift).
 //
-// Every comparison is a range of bytes, and what is stored in an index is the same bytes. So a
-// document is in a query or not, whichever way it was found.
+// Every comparison is a range of bytes, and an index stores the same bytes. So a document meets a
+// query or not, whichever way it was found.
 
 package import TidemarkEvents
 
-/// A query of one collection, ready to be asked of documents; a pure value.
+/// A query of one collection, ready to be applied to documents; a pure value.
 package struct DocumentQuery: Sendable {
     package struct Order: Sendable, Hashable {
         package var field: IndexField
@@ -14,18 +14,18 @@ package struct DocumentQuery: Sendable {
     }
 
     package let collection: CollectionModel
-    /// What all has to be true.
+    /// The conditions, all of which must be true.
     package let conditions: [DocumentCondition]
-    /// Fields only: after the id nothing is equal any more.
+    /// Only fields: ids are unique, so an order by id ends the order.
     package private(set) var order: [Order]
-    /// Whether what is equal in all of the order goes by descending ids.
+    /// Whether entities that are equal in the whole order are sorted by descending ids.
     package private(set) var isDescendingByID: Bool
     package let limit: Int?
     package let offset: Int
-    /// The names of all fields that are looked at, in UTF-8, each once.
+    /// The names of all fields that the query reads, in UTF-8, without duplicates.
     let members: [[UInt8]]
 
-    /// How many are needed from the first on, the skipped ones among them; nil for all.
+    /// How many entities are needed from the beginning, including skipped ones; nil for all.
     package var needed: Int? {
         guard let (count, isTooMany) = limit?.addingReportingOverflow(offset) else { return nil }
         return isTooMany ? nil : count
@@ -46,7 +46,7 @@ package struct DocumentQuery: Sendable {
 
     /// - Throws: ``TidemarkError`` `unknownField` when the query has a key path without a name.
     ///
-    /// - Parameter ids: the ids that an entity goes by.
+    /// - Parameter ids: returns all ids of an entity.
     package init(
         _ terms: QueryTerms, in collection: CollectionModel,
         ids: (EntityKey) throws -> [String] = { [$0.id] }
@@ -61,7 +61,7 @@ package struct DocumentQuery: Sendable {
         var isDescending = false
         for item in terms.order {
             let field = try reader.field(item.field)
-            // What comes twice is equal already the second time.
+            // A repeated field is equal already at its second occurrence.
             if order.contains(where: { .field($0.field) == field }) { continue }
             isDescending = item.isDescending
             guard case .field(let field) = field else { break }
@@ -79,13 +79,13 @@ package struct DocumentQuery: Sendable {
         self.members = members
     }
 
-    /// Makes any order do, for who only counts.
+    /// Drops the order, for a caller that only counts.
     mutating func dropOrder() { (order, isDescendingByID) = ([], false) }
 }
 
-/// What is compared in a document.
+/// A compared part of a document.
 package enum DocumentField: Sendable, Hashable {
-    /// The id that the entity keeps for life, whatever the document says.
+    /// The id that the entity keeps forever, whatever the document holds.
     case id
     /// A top-level field.
     case field(IndexField)
@@ -99,7 +99,7 @@ package enum DocumentField: Sendable, Hashable {
     }
 }
 
-/// Values from one on and before another, by the bytes of ``OrderKey``.
+/// A half-open range of values, by the bytes of ``OrderKey``.
 package struct KeyRange: Sendable, Hashable {
     package var lower: [UInt8]
     package var upper: [UInt8]
@@ -109,7 +109,7 @@ package struct KeyRange: Sendable, Hashable {
         self.upper = upper
     }
 
-    /// Everything that begins with those bytes: of a whole value's, only that value.
+    /// The values whose bytes begin with these; with the bytes of a whole value, only that value.
     package init(beginning bytes: [UInt8]) {
         var upper = bytes
         while upper.last == .max { upper.removeLast() }
@@ -118,9 +118,9 @@ package struct KeyRange: Sendable, Hashable {
     }
 }
 
-/// A condition on documents, with the words that say it.
+/// A condition on documents, with its text.
 package indirect enum DocumentCondition: Sendable, Hashable {
-    /// The value is one of those, in ascending order; of none, it is false.
+    /// The value is one of these, which are in ascending order; false if there are none.
     case isIn(DocumentField, [[UInt8]], text: String)
     /// The value lies in the range.
     case range(DocumentField, KeyRange, text: String)
@@ -128,12 +128,12 @@ package indirect enum DocumentCondition: Sendable, Hashable {
     case or([DocumentCondition])
     case not(DocumentCondition, text: String)
 
-    /// The conditions that all have to be true for this one to be.
+    /// The conditions that this one joins by "and".
     var flattened: [DocumentCondition] {
         if case .and(let conditions) = self { conditions.flatMap(\.flattened) } else { [self] }
     }
 
-    /// As a person reads it.
+    /// The condition as text for people.
     var text: String {
         switch self {
         case .isIn(_, _, let text), .range(_, _, let text), .not(_, let text): text
@@ -143,7 +143,7 @@ package indirect enum DocumentCondition: Sendable, Hashable {
         }
     }
 
-    /// The names of the fields that are compared, the id left out.
+    /// The names of the compared fields, without the id.
     fileprivate var fieldNames: [String] {
         switch self {
         case .isIn(.field(let field), _, _), .range(.field(let field), _, _): [field.name]

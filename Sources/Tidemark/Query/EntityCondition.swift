@@ -1,16 +1,17 @@
-// EntityCondition.swift — which entities a query is about: operators on key paths.
+// EntityCondition.swift — the conditions of queries: operators on key paths.
 
 /// A condition on the properties of an entity type, made by comparing key paths with values:
 /// `\.duration == nil && \.start >= monday`.
 ///
-/// - A property that is null and one that the document lacks are equal: `== nil` is true of both,
-///   and so is `!= value`; `<`, `<=`, `>`, `>=`, ranges and prefixes are false of them.
-/// - `<` and its like are false of values of another type than the one compared with.
-/// - Numbers compare by value, whatever their form; dates as moments; texts by the bytes of their
-///   UTF-8, in which composed and decomposed letters differ.
-/// - `!` turns the answer around, also that about a missing value.
+/// - A null property and one that the document lacks are equal: `== nil` is true of both, and so is
+///   `!= value`; `<`, `<=`, `>`, `>=`, ranges and prefixes are false of them.
+/// - `<` and the other ordering operators are false of values of another type than the one compared
+///   with.
+/// - Numbers are compared by value, in any notation; dates as moments; strings by the bytes of
+///   their UTF-8, in which composed and decomposed letters differ.
+/// - `!` inverts the result, also for a missing value.
 ///
-/// A key path that the type does not list makes the query fail when it is run.
+/// With a key path that the type does not list, the query fails when it is run.
 public struct EntityCondition<T: Entity>: Sendable {
     let term: QueryTerm
 
@@ -24,14 +25,14 @@ public struct EntityCondition<T: Entity>: Sendable {
 
     // MARK: One of several, ranges, prefixes
 
-    /// The property is one of those values; a nil among them is matched by what is null or missing.
+    /// The property has one of these values; a nil among them matches null and missing properties.
     public static func `in`<Value: QueryValue>(
         _ path: KeyPath<T, Value>, _ values: some Sequence<Value>
     ) -> Self {
         Self(.isIn(FieldNames.term(path), values.map(\.queryLiteral)))
     }
 
-    /// The property lies in a range without its end.
+    /// The property lies in a half-open range.
     public static func `in`<Value: QueryValue & Comparable>(
         _ path: KeyPath<T, Value>, _ range: Range<Value>
     ) -> Self {
@@ -39,7 +40,7 @@ public struct EntityCondition<T: Entity>: Sendable {
             && Self(path, .less, range.upperBound.queryLiteral)
     }
 
-    /// The property lies in a range.
+    /// The property lies in a closed range.
     public static func `in`<Value: QueryValue & Comparable>(
         _ path: KeyPath<T, Value>, _ range: ClosedRange<Value>
     ) -> Self {
@@ -47,7 +48,7 @@ public struct EntityCondition<T: Entity>: Sendable {
             && Self(path, .lessOrEqual, range.upperBound.queryLiteral)
     }
 
-    /// The property has a value, which lies in a range without its end.
+    /// The property has a value, and it lies in a half-open range.
     public static func `in`<Value: QueryValue & Comparable>(
         _ path: KeyPath<T, Value?>, _ range: Range<Value>
     ) -> Self {
@@ -55,7 +56,7 @@ public struct EntityCondition<T: Entity>: Sendable {
             && Self(path, .less, range.upperBound.queryLiteral)
     }
 
-    /// The property has a value, which lies in a range.
+    /// The property has a value, and it lies in a closed range.
     public static func `in`<Value: QueryValue & Comparable>(
         _ path: KeyPath<T, Value?>, _ range: ClosedRange<Value>
     ) -> Self {
@@ -63,53 +64,53 @@ public struct EntityCondition<T: Entity>: Sendable {
             && Self(path, .lessOrEqual, range.upperBound.queryLiteral)
     }
 
-    /// The text begins with those bytes.
+    /// The string begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String>, _ prefix: String) -> Self {
         Self(.hasPrefix(FieldNames.term(path), prefix))
     }
 
-    /// There is a text, which begins with those bytes.
+    /// The property has a string, and it begins with these bytes.
     public static func hasPrefix(_ path: KeyPath<T, String?>, _ prefix: String) -> Self {
         Self(.hasPrefix(FieldNames.term(path), prefix))
     }
 }
 
-/// The property has that value; nil is also what is missing.
+/// The property has this value; nil also matches a missing property.
 public func == <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {
     EntityCondition(path, .equal, value.queryLiteral)
 }
 
-/// The property has another value or none; with nil, it has a value.
+/// The property has another value or none; with nil, it has any value.
 public func != <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {
     EntityCondition(path, .notEqual, value.queryLiteral)
 }
 
-/// The property has a value, which is less.
+/// The property has a value, and it is less.
 public func < <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {
     EntityCondition(path, .less, value.queryLiteral)
 }
 
-/// The property has a value, which is less or equal.
+/// The property has a value, and it is less or equal.
 public func <= <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {
     EntityCondition(path, .lessOrEqual, value.queryLiteral)
 }
 
-/// The property has a value, which is greater.
+/// The property has a value, and it is greater.
 public func > <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {
     EntityCondition(path, .greater, value.queryLiteral)
 }
 
-/// The property has a value, which is greater or equal.
+/// The property has a value, and it is greater or equal.
 public func >= <T: Entity, Value: QueryValue>(
     path: KeyPath<T, Value>, value: Value
 ) -> EntityCondition<T> {

@@ -1,19 +1,19 @@
-// EntityQuery.swift — which entities of a type, in which order, how many.
+// EntityQuery.swift — a query for entities of a type: condition, order and limit.
 
-/// Entities of one type: which, in which order, and how many.
+/// A query for entities of one type: which ones, in which order, and how many.
 ///
-/// A value; nothing is read until a context is asked for it.
+/// It is a value; nothing is read until a context runs it.
 ///
 /// ```swift
 /// TimeEntry.where(\.duration == nil && \.start >= monday).order(by: \.start).limit(20)
 /// ```
 ///
-/// A query that an index of the collection fits looks up what it needs; any other reads the whole
-/// collection, and says so in ``ReadContext/explain(_:)``. The answer is the same.
+/// A query that fits an index of the collection reads only what it needs. Any other query reads the
+/// whole collection, as ``ReadContext/explain(_:)`` tells. The result is the same.
 public struct EntityQuery<T: Entity>: Sendable, Hashable {
-    /// Which way an order goes.
+    /// The direction of an order.
     public enum Direction: Sendable, Hashable {
-        /// The least value first; what is null or missing is least.
+        /// The least value first; null and missing values count as least.
         case ascending
         /// The greatest value first.
         case descending
@@ -21,22 +21,23 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
 
     package var terms: QueryTerms
 
-    /// All entities of the type, by id.
+    /// All entities of the type, sorted by id.
     public init() { terms = QueryTerms() }
 
     init(_ condition: EntityCondition<T>) { terms = QueryTerms(condition: condition.term) }
 
-    /// Only those of which a condition is true too.
+    /// Adds a condition: both must be true.
     public func `where`(_ condition: EntityCondition<T>) -> Self {
         var query = self
         query.terms.condition = terms.condition.map { .and($0, condition.term) } ?? condition.term
         return query
     }
 
-    /// By the values of a property, among those that are equal so far.
+    /// Sorts by a property the entities that are equal in the order so far.
     ///
-    /// The order is total: what is equal in all of it is ordered by id, in the direction of the
-    /// last ``order(by:_:)``. Values of different types are ordered as in ``IndexField/Kind``.
+    /// The order is total: entities that are equal in all of it are sorted by id, in the direction
+    /// of the last ``order(by:_:)``. Values of different types are ordered as in
+    /// ``IndexField/Kind``.
     public func order<Value: QueryValue>(
         by path: KeyPath<T, Value>, _ direction: Direction = .ascending
     ) -> Self {
@@ -46,7 +47,7 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         return query
     }
 
-    /// At most so many, the first ones in order; of several limits the last counts.
+    /// Limits the result to the first entities in order; the last of several limits counts.
     public func limit(_ count: Int) -> Self {
         precondition(count >= 0, "a query's limit can't be negative")
         var query = self
@@ -54,7 +55,7 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
         return query
     }
 
-    /// Without the first so many; of several offsets the last counts.
+    /// Skips the first entities; the last of several offsets counts.
     public func offset(_ count: Int) -> Self {
         precondition(count >= 0, "a query's offset can't be negative")
         var query = self
@@ -64,13 +65,13 @@ public struct EntityQuery<T: Entity>: Sendable, Hashable {
 }
 
 extension Entity {
-    /// No names: only `\.id` can be asked about.
+    /// No names: queries can only use `\.id`.
     public static var fields: FieldNames<Self> { [:] }
 
-    /// All entities of the type, by id.
+    /// All entities of the type, sorted by id.
     public static var all: EntityQuery<Self> { EntityQuery() }
 
-    /// The entities of the type of which a condition is true, by id.
+    /// The entities of the type that meet a condition, sorted by id.
     public static func `where`(_ condition: EntityCondition<Self>) -> EntityQuery<Self> {
         EntityQuery(condition)
     }

@@ -1,37 +1,37 @@
-// EntityReading.swift — what can be asked both of a store and of a commit in the making.
+// EntityReading.swift — queries that both a read and a write can make.
 
 import TidemarkEvents
 
-/// What can be asked of a store, in a `read` and in a `write` alike.
+/// Queries of a store, the same in a `read` and in a `write`.
 ///
-/// Functions of yours that take one work in both: `func open(_ store: some EntityReading) throws`.
-/// In a `write` everything is as it is with all changes of the commit so far, and every query reads
-/// the whole collection; in a `read` an index is used where there is one.
+/// A function that takes one works in both: `func open(_ store: some EntityReading) throws`. In a
+/// `write`, the result includes all changes of the commit so far, and every query reads the whole
+/// collection. In a `read`, an index is used where there is one.
 public protocol EntityReading {
-    /// The entity with an id, also by an id that the server gave it; nil when there is none.
+    /// The entity with an id, which may also be its id on the server; nil when there is none.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when its document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when its document can't be read as the type.
     func get<T: Entity>(_ type: T.Type, _ id: ID<T>) throws -> T?
 
     /// The entities of a query, in its order.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for a document
-    ///   that is no such entity.
+    ///   that can't be read as the type.
     func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T]
 
-    /// How many entities a query is about; none is decoded.
+    /// The number of entities that meet a query; none is decoded.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int
 }
 
 extension EntityReading {
-    /// All entities of a type, by id.
+    /// All entities of a type, sorted by id.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when a document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when a document can't be read as the type.
     public func all<T: Entity>(_ type: T.Type) throws -> [T] { try all(EntityQuery<T>()) }
 
-    /// The first entity of a query, or nil; no more than that is read where an index has the order.
+    /// The first entity of a query, or nil; where an index has the order, only that one is read.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func first<T: Entity>(_ query: EntityQuery<T>) throws -> T? {
@@ -40,24 +40,24 @@ extension EntityReading {
 
     // MARK: References
 
-    /// The entity that an id names, or nil: `try store.get(entry.project)`.
+    /// The entity with an id, or nil: `try store.get(entry.project)`.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when the document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when the document can't be read as the type.
     public func get<T: Entity>(_ id: ID<T>?) throws -> T? {
         guard let id else { return nil }
         return try get(T.self, id)
     }
 
-    /// The entities that ids name, in the order of the ids; an id that names none is left out.
+    /// The entities with these ids, in the same order; ids without an entity are left out.
     ///
-    /// - Throws: ``TidemarkError`` `undecodable` when a document is no such entity.
+    /// - Throws: ``TidemarkError`` `undecodable` when a document can't be read as the type.
     public func all<T: Entity>(_ ids: some Sequence<ID<T>>) throws -> [T] {
         try ids.compactMap { try get(T.self, $0) }
     }
 
-    /// The entities that refer to one by a property, by id.
+    /// The entities that refer to one by a property, sorted by id.
     ///
-    /// In a `read` a reference that the model declares is looked up.
+    /// In a `read`, an index is used for a reference that the model declares.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func referrers<T: Entity, Target: Entity>(
@@ -66,9 +66,9 @@ extension EntityReading {
         try all(T.where(path == id))
     }
 
-    /// The entities that refer to one by a property, by id.
+    /// The entities that refer to one by a property, sorted by id.
     ///
-    /// In a `read` a reference that the model declares is looked up.
+    /// In a `read`, an index is used for a reference that the model declares.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, `undecodable`.
     public func referrers<T: Entity, Target: Entity>(

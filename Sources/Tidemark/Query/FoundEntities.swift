@@ -1,18 +1,19 @@
-// FoundEntities.swift — carrying out a plan: entities in the query's order, no more than needed.
+// FoundEntities.swift — carries out a query plan: entities in the query's order, no more than
+// needed.
 
 package import TidemarkEvents
 import TidemarkRules
 import TidemarkStore
 package import TidemarkViews
 
-/// An entity that a query is about.
+/// An entity in the result of a query.
 package struct FoundEntity: Sendable {
     package let key: EntityKey
     package let row: EntityRow
     /// The document as today's model reads it.
     package let document: [UInt8]
 
-    /// The same with its references by other ids.
+    /// The same entity, with other ids in its references.
     func named(by names: ReferenceNames?) throws -> FoundEntity {
         guard let names else { return self }
         return FoundEntity(key: key, row: row, document: try names.named(checked: document))
@@ -24,7 +25,7 @@ package struct FoundEntity: Sendable {
     }
 }
 
-/// Takes what is found, drops what is not meant, and hands on the rest in the query's order.
+/// Filters the entities that were found, and passes them on in the query's order.
 struct FoundEntities {
     private struct Ranked {
         let sortKey: [UInt8]
@@ -32,14 +33,14 @@ struct FoundEntities {
     }
 
     private let query: DocumentQuery
-    /// Whether what is found comes in the query's order.
+    /// Whether the entities are found in the query's order.
     private let isInOrder: Bool
     private let body: (FoundEntity) throws -> Bool
     private var toSkip: Int
     private var left: Int
-    /// What waits to be put in order.
+    /// Entities that still have to be sorted.
     private var waiting: [Ranked] = []
-    /// The components that all of what waits was cut to.
+    /// The truncated index components that all waiting entities share.
     private var cut: [UInt8]?
 
     init(
@@ -52,14 +53,15 @@ struct FoundEntities {
         left = query.limit ?? .max
     }
 
-    /// Whether nothing more is wanted.
+    /// Whether nothing more is needed.
     var isFull: Bool { left == 0 }
 
     /// Takes the next entity.
     ///
-    /// - Parameter cutComponents: what an index cut its values to, if it cut them: how it stands to
-    ///   its neighbours that were cut to the same is said by their documents.
-    /// - Returns: whether to go on.
+    /// - Parameter cutComponents: the components of the index entry, if its values were truncated;
+    ///   the order among entities with the same truncated components is then decided by their
+    ///   documents.
+    /// - Returns: whether to continue.
     mutating func take(
         _ key: EntityKey, _ row: EntityRow, cutComponents: [UInt8]? = nil
     ) throws -> Bool {
@@ -78,7 +80,7 @@ struct FoundEntities {
         return true
     }
 
-    /// Hands on what waits; answers whether more is wanted.
+    /// Sorts the waiting entities and passes them on; returns whether more are needed.
     mutating func end() throws -> Bool {
         defer { waiting = [] }
         sort()
@@ -113,21 +115,21 @@ struct FoundEntities {
 }
 
 extension ViewReader {
-    /// Walks over the entities of a query, in its order; `body` says whether to go on.
+    /// Calls `body` with the entities of a query, in its order; `body` returns whether to continue.
     package func forEachFound(
         _ query: DocumentQuery, _ body: (FoundEntity) throws -> Bool
     ) throws {
         try forEachFound(query, try plan(query), body)
     }
 
-    /// How a query is answered with the indexes that are there now.
+    /// The plan for a query with the indexes that now exist.
     package func plan(_ query: DocumentQuery) throws -> QueryPlan {
         let name = query.collection.name
         return QueryPlan(
             query, indexes: try query.collection.allIndexes.filter { try hasIndex($0, in: name) })
     }
 
-    /// The same by a plan of one's own.
+    /// The same, with a given plan.
     package func forEachFound(
         _ query: DocumentQuery, _ plan: QueryPlan, _ body: (FoundEntity) throws -> Bool
     ) throws {
@@ -156,7 +158,7 @@ extension ViewReader {
         }
     }
 
-    /// How many entities a query is about; from an index alone where that says all.
+    /// The number of entities that meet a query; read from an index alone where that is enough.
     package func count(_ query: DocumentQuery) throws -> Int {
         let plan = try plan(query)
         var count = 0
@@ -183,12 +185,12 @@ extension ViewReader {
         return max(0, min(count, needed) - query.offset)
     }
 
-    /// The row under exactly that key, not by an alias.
+    /// The row under exactly this key, not under an alias.
     private func entityRow(_ key: EntityKey) throws -> EntityRow? {
         try get(.entity(key)).map { try EntityRow(parsing: $0) }
     }
 
-    /// Walks over what an index says, one range after the other.
+    /// Calls `body` with the index entries of a plan, one range after the other.
     private func forEachEntry(
         _ plan: QueryPlan, in collection: CollectionName,
         _ body: (_ components: [UInt8], _ isCut: Bool, _ id: String) throws -> Bool

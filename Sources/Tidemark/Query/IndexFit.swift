@@ -3,9 +3,9 @@
 import TidemarkEvents
 import TidemarkStore
 
-/// What of a query one index answers.
+/// The parts of a query that an index can answer.
 struct IndexFit {
-    /// More is better, the first one first.
+    /// How well it fits: compared member by member, more is better.
     struct Score: Comparable {
         var equal: Int
         var hasRange: Bool
@@ -37,7 +37,8 @@ struct IndexFit {
                     if values.count == 1, pinnedFields == score.equal - 1 { pinnedFields += 1 }
                     continue
                 }
-                // Too many: all between the least and the greatest, to be checked.
+                // Too many values: the range from the least to the greatest is read, and each entry
+                // checked.
                 if let first = values.first, let last = values.last {
                     narrow(prefixes, KeyRange(first, KeyRange(beginning: last).upper))
                     isExact = false
@@ -56,7 +57,8 @@ struct IndexFit {
         score.hasRange = true
     }
 
-    /// Whether the index's order, from its first field on that has several values, is the query's.
+    /// Whether the index's order, from its first field with several values on, is that of the
+    /// query.
     private func isInOrder(_ query: DocumentQuery) -> Bool {
         let pinned = index.fields.prefix(pinnedFields)
         let wanted = query.order.filter { !pinned.contains($0.field) }

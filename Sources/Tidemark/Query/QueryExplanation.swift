@@ -1,27 +1,28 @@
-// QueryExplanation.swift — a plan in words.
+// QueryExplanation.swift — describes a query plan in words.
 
 package import TidemarkEvents
 
-/// How a query is answered: by which index, what is checked on each document, what is sorted.
+/// How a query is carried out: the index used, the conditions checked on documents, and the
+/// sorting.
 public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
-    /// What is looked up.
+    /// The kind of access.
     public enum Access: Sendable, Hashable {
-        /// Nothing: no entity can be meant.
+        /// None: no entity can meet the conditions.
         case nothing
         /// Entities by their ids.
         case ids
-        /// An index of those fields.
+        /// An index of these fields.
         case index([IndexField])
-        /// Nothing: the whole collection is read.
+        /// The whole collection is read.
         case scan
     }
 
-    /// What is looked up.
+    /// The kind of access.
     public let access: Access
-    /// Whether what is found has to be sorted: then all of it is read, whatever the limit.
+    /// Whether the result has to be sorted; then all of it is read, whatever the limit.
     public let isSorted: Bool
-    /// An index with which the query would not read the whole collection; nil when it does not, and
-    /// when no index would help.
+    /// An index that would keep the query from reading the whole collection; nil when the query
+    /// does not read it, and when no index would help.
     public let missingIndex: IndexModel?
     /// The plan in one line, for people: `index [list, due] of tasks: list = "home"; order by the
     /// index`.
@@ -68,7 +69,7 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
         return ["order by the index" + (plan.isReversed ? ", from its end" : "")]
     }
 
-    /// Fields that are equal to something, then those of the order, or one with a range.
+    /// The fields with fixed values first, then those of the order, or one with a range.
     private static func missingIndex(_ query: DocumentQuery) -> IndexModel? {
         let facts = QueryFacts(query.conditions)
         var fields: [IndexField] = []
@@ -89,7 +90,7 @@ public struct QueryExplanation: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension IndexModel {
-    /// As people write it: `[list, date due]`.
+    /// The index as people write it: `[list, date due]`.
     var written: String {
         "["
             + fields.map { $0.kind == .date ? "date \($0.name)" : $0.name }.joined(separator: ", ")

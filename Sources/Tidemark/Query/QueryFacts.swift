@@ -1,10 +1,9 @@
-// QueryFacts.swift — what a query's conditions say of single fields.
+// QueryFacts.swift — the values and ranges that a query's conditions demand of single fields.
 
 import TidemarkEvents
 import TidemarkStore
 
-/// The values and ranges that fields must have; conditions that say nothing of one field are not
-/// among them.
+/// The values and ranges that fields must have; conditions on several fields are not included.
 struct QueryFacts {
     /// The values that a field can have, ascending.
     private(set) var values: [DocumentField: [[UInt8]]] = [:]
@@ -43,7 +42,7 @@ struct QueryFacts {
         if !fields.contains(field) { fields.append(field) }
     }
 
-    /// The conditions that are met wherever these fields have these values and ranges.
+    /// The conditions that are met by all documents with these values and ranges of these fields.
     func used(by fields: [DocumentField]) -> Set<DocumentCondition> {
         Set(
             sources.filter { source in

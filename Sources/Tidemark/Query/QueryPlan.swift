@@ -1,43 +1,44 @@
-// QueryPlan.swift — how a query is answered: a pure function of the query and the indexes there
-// are.
+// QueryPlan.swift — how a query is carried out: a pure function of the query and the existing
+// indexes.
 //
-// An index is used for its first fields. As many as are equal to something are looked up, each
-// value of an `in` by itself; the next one may be a range. Whatever is found is checked again on
-// the document, so that a plan can be slow and never wrong.
+// An index is used by its first fields. Fields with fixed values are looked up, each value of an
+// `in` separately; the field after them may have a range. Every entity that is found is checked
+// again by its document, so a bad plan can be slow but never wrong.
 
 package import TidemarkEvents
 
-/// Where a query looks, and what is left to do with what it finds.
+/// Where a query searches, and what remains to be done with the entities found.
 package struct QueryPlan: Sendable, Hashable {
     package enum Access: Sendable, Hashable {
-        /// No entity can be meant.
+        /// No entity can meet the conditions.
         case nothing
-        /// The entities of those ids, in ascending order.
+        /// The entities with these ids, in ascending order.
         case ids([String])
-        /// The entries of an index in those ranges, ascending and apart from each other.
+        /// The entries of an index in these ranges, which are ascending and disjoint.
         case index(IndexModel, [KeyRange])
-        /// The whole collection, by id.
+        /// The whole collection, in the order of ids.
         case scan
     }
 
     package var access: Access
-    /// Whether what is found is in the query's order, or in that turned around.
+    /// Whether the entities are found in the query's order, or in its reverse.
     package var isInOrder: Bool
-    /// Whether it is to be walked from the end.
+    /// Whether the entries are read from the end.
     package var isReversed: Bool
-    /// Whether everything that is found meets the conditions, as far as whole values were compared.
+    /// Whether everything that is found meets the conditions, except where index values were
+    /// truncated.
     package var isExact: Bool
-    /// How many fields at the front of the index have one value only in all that is found.
+    /// How many leading fields of the index have a single value in all entries read.
     package var pinnedFields = 0
-    /// The conditions by which the access is found; the others are checked.
+    /// The conditions that the access itself fulfils; the others are checked on documents.
     package var used: Set<DocumentCondition> = []
 
-    /// The most values of an index that are looked up one by one.
+    /// The largest number of index values that are looked up one by one.
     package static let rangesMax = 128
 
     /// The plan of a query.
     ///
-    /// - Parameter indexes: those that can be read; of two that fit as well the first is taken.
+    /// - Parameter indexes: the usable indexes; of two with an equal fit, the first one is used.
     package init(_ query: DocumentQuery, indexes: [IndexModel]) {
         let facts = QueryFacts(query.conditions)
         if facts.isNever {
@@ -59,7 +60,7 @@ package struct QueryPlan: Sendable, Hashable {
         var best = IndexFit.Score(equal: 0, hasRange: false, isInOrder: false)
         for index in indexes {
             let fit = IndexFit(index, query, facts)
-            // For its order alone, an index is worth it when not all of it is read.
+            // For the order alone, an index only pays off when not all of it is read.
             guard fit.score > best, fit.score.isSelective || query.limit != nil else { continue }
             best = fit.score
             self = fit.plan(query, facts)
@@ -85,7 +86,7 @@ package struct QueryPlan: Sendable, Hashable {
         self.used = used
     }
 
-    /// The text of an id's bytes; nil for what is no text.
+    /// The text of an id's bytes; nil when they are no text.
     private static func id(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 3, bytes.first == textTag else { return nil }
         return String(decoding: bytes.dropFirst().dropLast(2), as: UTF8.self)

@@ -1,18 +1,18 @@
-// QueryTerm.swift — a query as it was written: coding keys and values, before a model says what
-// they mean in documents.
+// QueryTerm.swift — a query as written in code, with coding keys and values, before a model gives
+// them their meaning in documents.
 
 package import TidemarkEvents
 
-/// What a part of a query asks about.
+/// The subject of a part of a query.
 package struct QueryField: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
-        /// The id that the entity keeps for life.
+        /// The id that the entity keeps forever.
         case id
         /// A coding key of the app's type.
         case codingKey(String)
-        /// A field as the server calls it.
+        /// A field by the server's name.
         case field(String)
-        /// A key path without a name: the sentence that says so.
+        /// A key path without a name, with the error message for it.
         case unlisted(String)
     }
 
@@ -35,7 +35,7 @@ package enum QueryComparison: String, Sendable, Hashable, CaseIterable {
     case greaterOrEqual = ">="
 }
 
-/// A condition as it was written.
+/// A condition as written in code.
 package indirect enum QueryTerm: Sendable, Hashable {
     case compare(QueryField, QueryComparison, QueryLiteral)
     case isIn(QueryField, [QueryLiteral])
@@ -45,7 +45,7 @@ package indirect enum QueryTerm: Sendable, Hashable {
     case not(QueryTerm)
 }
 
-/// A query as it was written.
+/// A query as written in code.
 package struct QueryTerms: Sendable, Hashable {
     package struct Order: Sendable, Hashable {
         package var field: QueryField
@@ -57,7 +57,7 @@ package struct QueryTerms: Sendable, Hashable {
         }
     }
 
-    /// Nil is true of every entity.
+    /// Nil for all entities.
     package var condition: QueryTerm?
     package var order: [Order] = []
     package var limit: Int?

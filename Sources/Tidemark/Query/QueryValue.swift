@@ -1,42 +1,42 @@
-// QueryValue.swift — what a property is compared with.
+// QueryValue.swift — the values that properties are compared with.
 
 public import Foundation
 public import TidemarkEvents
 
-/// A type whose values a query compares with what documents hold.
+/// A type whose values a query can compare with values in documents.
 ///
-/// Texts, truth values, numbers, dates and ids are; an enum with such raw values is when it says
-/// so: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one of them can
-/// conform by saying which.
+/// Strings, booleans, numbers, dates and ids conform. An enum with such raw values conforms by
+/// declaring it: `enum Colour: String, Codable, QueryValue`. Other types that are coded as one of
+/// these can conform by returning its literal.
 public protocol QueryValue: Sendable {
-    /// What the value is in a document.
+    /// The value's form in a document.
     var queryLiteral: QueryLiteral { get }
-    /// Whether the values of the type are times; usually they are not.
+    /// Whether the type's values are times; usually they are not.
     static var queryKind: IndexField.Kind { get }
 }
 
-/// A value as a query compares it: numbers by value, texts by the bytes of their UTF-8.
+/// A value in the form that queries compare: numbers by value, strings by the bytes of their UTF-8.
 public enum QueryLiteral: Sendable, Hashable {
-    /// What is null, and also what is not there.
+    /// Null, or a missing value.
     case null
-    /// A truth value.
+    /// A boolean.
     case bool(Bool)
     case number(JSONNumber)
     case text(String)
-    /// A moment, however the server writes it.
+    /// A moment, in any notation of the server.
     case time(Timestamp)
-    /// An entity, by any of the ids that it goes by, whether those are texts or whole numbers.
+    /// An entity, by any of its ids, which may be strings or whole numbers.
     case id(EntityKey)
 }
 
 extension QueryValue {
-    /// Not times.
+    /// Not a time.
     public static var queryKind: IndexField.Kind { .value }
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     public var queryLiteral: QueryLiteral { rawValue.queryLiteral }
-    /// As the raw value is.
+    /// The kind of the raw value.
     public static var queryKind: IndexField.Kind { RawValue.queryKind }
 }
 
@@ -45,8 +45,7 @@ extension QueryValue where Self: BinaryInteger {
 }
 
 extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// The number as it is coded; an infinity is beyond every number, and what is no number is
-    /// null.
+    /// The number as it is coded; infinity compares as greater than every number, and NaN is null.
     public var queryLiteral: QueryLiteral {
         if isNaN { return .null }
         let text = isFinite ? description : (self < 0 ? "-1e999" : "1e999")
@@ -77,12 +76,12 @@ extension String: QueryValue {
 }
 
 extension Bool: QueryValue {
-    /// The truth value.
+    /// The boolean.
     public var queryLiteral: QueryLiteral { .bool(self) }
 }
 
 extension Date: QueryValue {
-    /// The moment, to the nearest microsecond; what is no number is null.
+    /// The moment, to the nearest microsecond; a date that is NaN is null.
     public var queryLiteral: QueryLiteral {
         if timeIntervalSince1970.isNaN { return .null }
         let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
@@ -90,13 +89,13 @@ extension Date: QueryValue {
         let clamped = min(max(microseconds, -most), most)
         return .time(Timestamp(microseconds: Int64(clamped)))
     }
-    /// Times.
+    /// A time.
     public static var queryKind: IndexField.Kind { .date }
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {
     /// The value, or null.
     public var queryLiteral: QueryLiteral { self?.queryLiteral ?? .null }
-    /// As of the value.
+    /// The kind of the wrapped value.
     public static var queryKind: IndexField.Kind { Wrapped.queryKind }
 }

@@ -1,4 +1,4 @@
-// ReadContext+Queries.swift — asking the store at one point in time.
+// ReadContext+Queries.swift — queries of the store at one point in time.
 
 import TidemarkEvents
 import TidemarkViews
@@ -6,8 +6,8 @@ import TidemarkViews
 extension ReadContext: EntityReading {
     /// The entities of a query, in its order.
     ///
-    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for the first one
-    ///   whose document is no such entity.
+    /// - Throws: ``TidemarkError``: `unknownField`, `noModel`, and `undecodable` for the first
+    ///   entity whose document can't be read as the type.
     public func all<T: Entity>(_ query: EntityQuery<T>) throws -> [T] {
         var entities: [T] = []
         let reader = try reader(T.self)
@@ -18,14 +18,14 @@ extension ReadContext: EntityReading {
         return entities
     }
 
-    /// How many entities a query is about; none is decoded.
+    /// The number of entities that meet a query; none is decoded.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int {
         try views.count(try documentQuery(query))
     }
 
-    /// How a query is answered: by which index, or by reading the whole collection.
+    /// How a query is carried out: by which index, or by reading the whole collection.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func explain<T: Entity>(_ query: EntityQuery<T>) throws -> QueryExplanation {

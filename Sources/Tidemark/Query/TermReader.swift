@@ -1,12 +1,12 @@
-// TermReader.swift — from what was written to what it means in a collection.
+// TermReader.swift — translates the terms of a query into conditions on a collection's documents.
 
 import TidemarkEvents
 import TidemarkStore
 
-/// Gives coding keys the server's names, and values their bytes.
+/// Turns coding keys into the server's names, and values into sortable bytes.
 struct TermReader {
     let collection: CollectionModel
-    /// The ids that an entity goes by.
+    /// Returns all ids of an entity.
     let ids: (EntityKey) throws -> [String]
 
     func field(_ field: QueryField) throws -> DocumentField {
@@ -62,12 +62,12 @@ struct TermReader {
         _ field: DocumentField, _ values: [QueryLiteral]
     ) throws -> DocumentCondition {
         let all = Self.ascending(try values.flatMap { try equals($0, field) })
-        // A list that may be long is not said in full.
+        // A long list is abbreviated.
         let shown = values.prefix(3).map(\.text) + (values.count > 3 ? ["…"] : [])
         return .isIn(field, all, text: "\(field.name) in [\(shown.joined(separator: ", "))]")
     }
 
-    /// The bytes of everything that equals a value: of an entity, all of its ids.
+    /// The bytes of all values that equal a literal; for an entity, all of its ids.
     private func equals(_ value: QueryLiteral, _ field: DocumentField) throws -> [[UInt8]] {
         guard case .id(let key) = value else { return [bytes(value, field)] }
         return Self.ascending(
@@ -87,7 +87,7 @@ struct TermReader {
     }
 
     private func hasPrefix(_ field: DocumentField, _ prefix: String) -> DocumentCondition {
-        // Without the two bytes that end a text.
+        // Without the two bytes that end a string.
         let bytes = Array(bytes(.text(prefix), field).dropLast(2))
         return .range(
             field, KeyRange(beginning: bytes),
@@ -101,9 +101,10 @@ struct TermReader {
 }
 
 extension KeyRange {
-    /// Every value of the type of one; nil for null, than which nothing is less or greater.
+    /// The range of all values with the same type; nil for null, which compares as neither less nor
+    /// greater.
     init?(sameTypeAs bytes: [UInt8]) {
-        // The first byte says the type, but false and true have one each: 2 and 3.
+        // The first byte is the type, except that false and true have one each: 2 and 3.
         switch bytes.first {
         case nil, 1: return nil
         case 2, 3: self.init([2], [4])
@@ -113,12 +114,12 @@ extension KeyRange {
 }
 
 extension QueryLiteral {
-    /// The bytes that order the value.
+    /// The sortable bytes of the value.
     func bytes(kind: IndexField.Kind, dates: DateFormat) -> [UInt8] {
         var bytes: [UInt8] = []
         switch self {
         case .time(let time):
-            // As it would be read back: the format may be coarser than the moment.
+            // As it would be read back, since the format may be less precise than the moment.
             OrderKey.append(dates.timestamp(dates.encoded(time)[...]) ?? time, to: &bytes)
         default: OrderKey.append(json, kind: kind, dates: dates, to: &bytes)
         }
@@ -136,7 +137,7 @@ extension QueryLiteral {
         }
     }
 
-    /// As a person reads it: JSON, and a moment in UTC.
+    /// The literal for people: JSON, and a moment in UTC.
     var text: String {
         switch self {
         case .time(let time): String(decoding: DateFormat.iso8601.encoded(time), as: UTF8.self)

@@ -1,13 +1,13 @@
-// WriteContext+Queries.swift — asking a commit in the making: what is committed, with everything
-// that this commit has changed so far.
+// WriteContext+Queries.swift — queries within a write: the committed data with all changes that the
+// commit has made so far.
 //
-// Indexes know what is committed only, so the whole collection is read for every query.
+// Indexes only hold committed data, so every query reads the whole collection.
 
 import TidemarkEvents
 import TidemarkViews
 
 extension WriteContext: EntityReading {
-    /// The entities of a query as they are now, with everything of this commit, in its order.
+    /// The entities of a query, with the changes of this commit so far, in the query's order.
     ///
     /// The whole collection is read.
     ///
@@ -22,7 +22,7 @@ extension WriteContext: EntityReading {
         return entities
     }
 
-    /// How many entities a query is about now; the whole collection is read.
+    /// The number of entities that meet a query now; the whole collection is read.
     ///
     /// - Throws: ``TidemarkError``: `unknownField`, `noModel`.
     public func count<T: Entity>(_ query: EntityQuery<T>) throws -> Int {

@@ -1,4 +1,4 @@
-// ReadContext.swift — what a read closure can ask.
+// ReadContext.swift — the context of a read closure.
 
 public import TidemarkEvents
 package import TidemarkViews
@@ -17,15 +17,16 @@ public struct ReadContext {
     /// The document of an entity; nil when there is none.
     public func document(_ key: EntityKey) throws -> [UInt8]? { try views.document(key) }
 
-    /// How an entity stands with the server; nil when there is none, also none to be deleted.
+    /// The sync status of an entity; nil when there is none, not even one to be deleted.
     public func status(of key: EntityKey) throws -> EntityStatus? {
         guard let row = try views.entity(key) else { return nil }
         return row.document == nil && row.pending.isEmpty ? nil : row.status
     }
 
-    /// Walks over documents by collection and id; `body` says whether to go on.
+    /// Calls `body` with the documents, sorted by collection and id; `body` returns whether to
+    /// continue.
     ///
-    /// An entity that is to be deleted is not among them.
+    /// Entities whose deletion is pending are left out.
     public func forEachDocument(
         in collection: CollectionName? = nil,
         _ body: (EntityKey, [UInt8], EntityStatus) throws -> Bool
@@ -37,7 +38,7 @@ public struct ReadContext {
         }
     }
 
-    /// How many mutations the server has not acknowledged, the refused ones among them.
+    /// How many mutations the server has not acknowledged, including refused ones.
     public func pendingCount() throws -> Int {
         let counts = try OutboxCounts(views)
         return counts.pending + counts.refused

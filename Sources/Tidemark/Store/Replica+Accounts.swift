@@ -1,8 +1,8 @@
-// Replica+Accounts.swift — one store for each account, in folders below one root.
+// Replica+Accounts.swift — one store per account, in folders below one root.
 //
-// The folder's name is the account's: lower-case letters, digits, "-" and "_" as they are, every
-// other byte of its UTF-8 as "%41". So no two names differ by case alone, which not every disk
-// tells. A name over 100 bytes is cut there and ends in "~" and its SHA-256.
+// The folder is named after the account: lower-case letters, digits, "-" and "_" as they are, every
+// other byte of its UTF-8 as "%41". So no two names differ by case alone, which some file systems
+// can't tell apart. A name over 100 bytes is cut there and ends in "~" and its SHA-256.
 
 import Foundation
 public import TidemarkEvents
@@ -11,20 +11,20 @@ import TidemarkStore
 public import TidemarkSync
 
 extension Replica {
-    /// Opens the store of one account among those below a root, or makes it; root included.
+    /// Opens the store of one account below a root, or creates it; the root is created, too.
     ///
-    /// What an interrupted ``signOut(ifPending:)`` left below the root is removed.
+    /// The remains of an interrupted ``signOut(ifPending:)`` below the root are removed.
     ///
     /// - Parameters:
     ///   - root: the folder of all accounts; nothing else should lie in it.
-    ///   - account: a name that stays the same, and not empty: the user's id on the server rather
+    ///   - account: a name that stays the same and is not empty; better the user's id on the server
     ///     than an address.
     ///   - model: what is synced and by which rules.
     ///   - remote: the server to be synced with, if it is known already.
     ///   - rules: the app's own rules for conflicts.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - progress: told how far it is while pages are checked, and the tables folded anew.
+    ///   - progress: called while pages are checked and while the tables are rebuilt.
     /// - Throws: ``TidemarkError``: as when it is opened by its path.
     public static func open(
         in root: String, account: String, model: SyncModel, remote: Remote? = nil,
@@ -48,7 +48,8 @@ extension Replica {
             progress: progress)
     }
 
-    /// The accounts that have a store below a root, by name; none when there is no such folder.
+    /// The accounts that have a store below a root, sorted by name; empty when the folder does not
+    /// exist.
     ///
     /// - Throws: ``TidemarkError`` when the folder or an identity in it can't be read.
     public static func accounts(in root: String) throws -> [String] {
@@ -59,14 +60,14 @@ extension Replica {
                 if let identity = found.identity {
                     return identity.isInitialised ? identity.account : nil
                 }
-                // Without its identity the store can't be opened, and is no less there.
+                // A store without its identity can't be opened, but still exists.
                 if case .missing = try StoreFiles.data(directory) { return nil }
                 return AccountFolder.account(of: folder)
             }.sorted()
         }
     }
 
-    /// Removes what an interrupted removal left.
+    /// Removes the remains of interrupted removals.
     private static func sweep(_ root: String) throws {
         for folder in try folders(root, isRemoved: true) {
             StoreFiles.sweep(root + "/" + folder.dropLast(StoreFiles.removedSuffix.count))
@@ -88,9 +89,9 @@ extension Replica {
     }
 }
 
-/// The folder that an account's store lies in.
+/// The folder of an account's store.
 enum AccountFolder {
-    /// The longest name that is written out, in bytes.
+    /// The longest name that is written in full, in bytes.
     private static let bytesMax = 100
 
     static func name(of account: String) -> String {
@@ -108,7 +109,7 @@ enum AccountFolder {
         return name.prefix(bytesMax) + "~" + hash
     }
 
-    /// The account of a folder's name; nil when it does not say.
+    /// The account of a folder's name; nil when the name does not tell it.
     static func account(of folder: String) -> String? {
         guard let account = folder.removingPercentEncoding, name(of: account) == folder else {
             return nil

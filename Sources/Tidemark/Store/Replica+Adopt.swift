@@ -6,30 +6,30 @@ public import TidemarkSync
 import TidemarkViews
 
 extension Replica {
-    /// What adopting a store found and did.
+    /// The result of adopting a store.
     public struct Adoption: Sendable, Hashable {
-        /// The id that the store keeps, or gets where none was known.
+        /// The id that the store keeps, or its new id where none was known.
         public let storeID: String
-        /// The account that it belongs to, where that is known.
+        /// The account that it belongs to, where known.
         public let account: String?
         /// The last position of its log.
         public let position: Position
-        /// What openings were refused for, in sentences; empty when for nothing.
+        /// Why openings were refused, in sentences; empty when they were not.
         public let reasons: [String]
     }
 
     /// Accepts a store as it is: the remedy for `rolledBack`, `otherStore`, `otherDevice`,
     /// `unfitIdentity` and `interrupted`.
     ///
-    /// Verifies the whole log, then writes a new `identity.json` for it and this device. What an
-    /// older copy lacks stays lost, unless the server has it. A damaged store is refused, and so is
-    /// another account.
+    /// It verifies the whole log, then writes a new `identity.json` for the store and this device.
+    /// Data that an older copy lacks stays lost, unless the server has it. A damaged store is
+    /// refused, and so is one of another account.
     ///
     /// - Parameters:
     ///   - directory: the path of the store, which must not be open.
-    ///   - isDryRun: whether to look only and change nothing.
+    ///   - isDryRun: whether to only check, without changing anything.
     ///   - waitSeconds: how long to block while another process has the store open.
-    ///   - dependencies: which device this is, and ids.
+    ///   - dependencies: give this device's id, and new ids.
     /// - Throws: ``TidemarkError``.
     @discardableResult
     public static func adopt(

@@ -1,13 +1,13 @@
-// Replica+Capsule.swift — the part of the log that a bug report needs, as one file.
+// Replica+Capsule.swift — exports the part of the log that a bug report needs, as one file.
 
 public import TidemarkCapsule
 package import TidemarkViews
 
 extension Replica {
-    /// How many of the last events a capsule has unless it is said.
+    /// How many of the last events a capsule has by default.
     public static let capsuleEvents = 100_000
 
-    /// A capsule of the last events: the file that replays a bug, as bytes.
+    /// A capsule of the last events: the contents of a file that replays a bug.
     ///
     /// It is a snapshot of one moment; writers are not held up. It holds the model, the rows before
     /// the first of its events, the events with their payloads as they came, and what was made of
@@ -19,10 +19,10 @@ extension Replica {
     ///     commit is never cut.
     ///   - note: a text for the recipient; up to 64 KiB, line breaks allowed.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
-    ///   - redaction: how what people wrote is replaced; nil where it stays.
-    /// - Throws: ``TidemarkError``: `tooLarge` where it would be larger than what is read of one
-    ///   (256 MiB before compression), `damaged` where the log can't be read; `RedactionError`
-    ///   where something would be decided otherwise without what people wrote.
+    ///   - redaction: how the data of users is replaced; nil to keep it.
+    /// - Throws: ``TidemarkError``: `tooLarge` where it would exceed the limit for reading one (256
+    ///   MiB before compression), `damaged` where the log can't be read; `RedactionError` where a
+    ///   decision would come out differently without the data of users.
     public func capsule(
         last: Int = capsuleEvents, note: String = "", namesRemote: Bool = false,
         redaction: Redaction? = nil
@@ -36,16 +36,16 @@ extension Replica {
         }
     }
 
-    /// Writes a ``capsule(last:note:namesRemote:redaction:)`` to a file, replacing what is there.
+    /// Writes a ``capsule(last:note:namesRemote:redaction:)`` to a file, replacing an existing one.
     ///
-    /// The file is whole or not there; only its owner may read it.
+    /// The file is written completely or not at all; only its owner may read it.
     ///
     /// - Parameters:
     ///   - path: the file; its folder must exist.
     ///   - last: how many of the last events it has at least, if there are as many.
     ///   - note: a text for the recipient.
     ///   - namesRemote: whether the server's address, the account and the device stay in it.
-    ///   - redaction: how what people wrote is replaced; nil where it stays.
+    ///   - redaction: how the data of users is replaced; nil to keep it.
     /// - Throws: as ``capsule(last:note:namesRemote:redaction:)``, and ``TidemarkError`` where the
     ///   file can't be written.
     public func writeCapsule(

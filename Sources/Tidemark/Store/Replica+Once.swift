@@ -1,31 +1,31 @@
-// Replica+Once.swift — writes that may be asked for again: after a crash, nobody knows whether what
-// was asked for last was still written.
+// Replica+Once.swift — writes that may be repeated safely: after a crash, it is not known whether
+// the last write was committed.
 
 public import TidemarkEvents
 import TidemarkSync
 import TidemarkViews
 
-/// The commit that a write under a key made.
+/// The commit that a write under an idempotency key made.
 public struct CommitReceipt: Sendable, Hashable {
     /// Its first event.
     public var first: Position
-    /// Whether it was made by an earlier call, so that this one wrote nothing.
+    /// Whether an earlier call made it, so that this one wrote nothing.
     public var isRepeated: Bool
 }
 
 extension Replica {
-    /// A key for one write; keep it until the write has returned.
+    /// A new idempotency key for one write; keep it until the write has returned.
     public func makeIdempotencyKey() -> IdempotencyKey {
         IdempotencyKey(at: dependencies.now(), (dependencies.random(), dependencies.random()))
     }
 
-    /// Writes one commit, unless it was written under the same key before.
+    /// Writes one commit, unless one was written under the same key before.
     ///
-    /// A process that dies before a write has returned can't know whether it was made. Whoever
-    /// keeps the key asks again: `body` is run only when nothing was written under it. The key
-    /// lies in the log, with the commit itself.
+    /// If a process dies before a write has returned, it is not known whether the commit was made.
+    /// With the key, the write can be repeated: `body` is run only when nothing was written under
+    /// the key. The key is logged with the commit itself.
     ///
-    /// - Returns: the commit, or nil when `body` changed nothing, which is not remembered.
+    /// - Returns: the commit; nil when `body` changed nothing, which is not remembered.
     /// - Throws: ``TidemarkError``: `keyExpired` when the key was made more than 30 days of logged
     ///   time ago, and what the other `write` throws.
     @discardableResult

@@ -6,16 +6,16 @@ import TidemarkViews
 extension Replica {
     /// Reads the store as it was just after an event.
     ///
-    /// Everything that a ``read(_:)`` can ask can be asked: documents, statuses, typed queries,
-    /// what waits. The documents are read by the model that was registered then. Within a commit it
-    /// is what its events up to there make, which no one ever saw.
+    /// All that a ``read(_:)`` can ask is available: documents, statuses, typed queries, the
+    /// outbox. Documents are read by the model that was registered then. A position within a commit
+    /// shows the effect of its events up to there, a state that no read ever saw.
     ///
     /// The events since the nearest snapshot before the position are folded into a temporary
     /// directory, which is removed before this returns: some thousand events take a moment, 100,000
     /// take seconds. The caller's thread waits, writers do not. There are no indexes: every query
-    /// reads its whole collection. At the last position nothing is folded.
+    /// reads its whole collection. At the last position, nothing is folded.
     ///
-    /// The context can't be used after. Not to be called inside a `write`.
+    /// The context is not valid afterwards. Not to be called inside a `write`.
     ///
     /// - Throws: ``TidemarkError`` `notFound` when there is no such position, what `body` throws,
     ///   and others.
@@ -35,10 +35,10 @@ extension Replica {
         }
     }
 
-    /// Reads the store as it was at a time of this device's clock: after the last event that was
-    /// recorded then or before; else like ``read(asOf:_:)-(Position,_)``.
+    /// Reads the store as it was at a time of this device's clock, after the last event recorded by
+    /// then; otherwise like ``read(asOf:_:)-(Position,_)``.
     ///
-    /// Where the clock was set back, later events may tell an earlier time: the last one counts.
+    /// If the clock was set back, later events may have earlier times: the last such event counts.
     ///
     /// - Throws: ``TidemarkError`` `notFound` when every event was recorded later, what `body`
     ///   throws, and others.
@@ -49,7 +49,7 @@ extension Replica {
         return try read(asOf: position, body)
     }
 
-    /// The last event that was recorded at a time or before it; nil when every one was later.
+    /// The last event recorded at or before a time; nil when all were recorded later.
     ///
     /// Reads the log backwards from its end.
     public func position(asOf time: Timestamp) throws -> Position? {

@@ -1,32 +1,32 @@
-// Replica+SignOut.swift — the end of an account on this device: what it leaves, and what must not
-// be lost by it.
+// Replica+SignOut.swift — ends the use of an account on this device without losing pending changes
+// by accident.
 
 import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
 extension Replica {
-    /// What signing out does with changes that the server has not acknowledged, the refused ones
-    /// among them.
+    /// What signing out does with changes that the server has not acknowledged, including refused
+    /// ones.
     public enum PendingChanges: Sendable, Hashable {
-        /// Nothing happens while there are any: `pendingChanges` is thrown.
+        /// Nothing is done while there are any: `pendingChanges` is thrown.
         case refuse
-        /// The store is closed and stays as it is, to be opened and synced again.
+        /// The store is closed and kept, and can be opened and synced again.
         case keep
-        /// They are removed with the store, and lost for good.
+        /// They are removed with the store, and are lost.
         case discard
     }
 
     /// Ends the use of this store: stops its engines, closes it and, unless it is to be kept,
     /// removes its folder.
     ///
-    /// What is written meanwhile is either seen by the check for pending changes, or refused as
-    /// `closed`. After a crash in the middle there is the whole store, or a rest that the next
-    /// opening sweeps away.
+    /// Concurrent writes are either seen by the check for pending changes, or refused as `closed`.
+    /// After a crash in the middle, either the store is complete, or its remains are removed by the
+    /// next opening.
     ///
-    /// - Throws: ``TidemarkError``: `pendingChanges`, and nothing has changed; `busy` when this
-    ///   process has the store open in another replica, which must be closed first, and nothing
-    ///   has changed; `closed`; or why the folder can't be removed: the store is closed then.
+    /// - Throws: ``TidemarkError``: `pendingChanges`, with nothing changed; `busy` when this
+    ///   process has the store open in another replica, which must be closed first, with nothing
+    ///   changed; `closed`; or why the folder can't be removed, in which case the store is closed.
     public func signOut(ifPending: PendingChanges) async throws {
         let (engines, directory) = (engines, directory)
         do {

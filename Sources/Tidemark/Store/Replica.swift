@@ -5,16 +5,15 @@ import TidemarkLog
 public import TidemarkSync
 package import TidemarkViews
 
-/// An open store: entities to read and write, and the log that everything is folded from.
+/// An open store: entities to read and write, and the log that they are folded from.
 ///
-/// Every write appends to the log and is on disk when it returns. Every entity is what the log
-/// says.
+/// Every write appends to the log and is on disk when it returns.
 public final class Replica: Sendable {
-    /// Where the store is.
+    /// The directory of the store.
     public let directory: String
     package let journal: Journal
     package let dependencies: Dependencies
-    /// The rules of the app that decide conflicts.
+    /// The app's conflict rules.
     let rules: [ConflictRule]
     let engines = RunningEngines()
 
@@ -28,39 +27,37 @@ public final class Replica: Sendable {
         self.dependencies = dependencies
     }
 
-    /// The version of this library, as the log names it.
+    /// The version of this library, as it is logged.
     public static let version = "0.1.0"
 
     // MARK: Opening
 
-    /// Opens the store in a directory, or makes one that isn't there.
+    /// Opens the store in a directory, or creates one.
     ///
-    /// This process alone has it open for writing, until it is closed or the process ends; it may
-    /// open it several times. Before anything of the store is handed out, its files, its id and the
-    /// end of its log are checked; a refused store stays as it is.
+    /// Only this process has it open for writing, until it is closed or the process ends; the
+    /// process may open it several times. Before any data is returned, the store's files, its id
+    /// and the end of its log are checked; a store that is refused is not changed.
     ///
     /// - Parameters:
     ///   - directory: the path of the store; its parent must exist.
-    ///   - account: whose data it is, in a name that stays the same. The first one given is the
-    ///     store's for ever, and another one is refused with `otherAccount`. With nil nothing is
-    ///     asked: the store keeps the account it has, if any.
+    ///   - account: whose data it is, by a name that stays the same. The first account is
+    ///     permanent, and any other is refused with `otherAccount`. With nil there is no check: the
+    ///     store keeps its account, if it has one.
     ///   - model: what is synced and by which rules; logged when it differs from the last one.
-    ///   - remote: the server to be synced with, if it is known already; a store stays with the
-    /// first.
-    ///   - rules: the app's own rules, each with a name of its own, for collections whose
-    ///     conflicts are `custom`; without its rule such a collection is paused as soon as there
+    ///   - remote: the server to be synced with, if it is known already; the first one is
+    ///     permanent.
+    ///   - rules: the app's own conflict rules, each with a name of its own, for collections whose
+    ///     conflicts are `custom`; without its rule, such a collection is paused as soon as there
     ///     is a conflict.
     ///   - waitSeconds: how long to block while another process has the store open.
     ///   - dependencies: clock, ids and randomness; the system's unless a test gives others.
-    ///   - progress: told again and again how far it is while pages are checked and while tables
-    ///     are folded anew, which an opening does first when another version's rules made them. A
-    ///     process that dies meanwhile begins again at its next opening; half-made tables are never
-    ///     handed out.
-    /// - Throws: ``TidemarkError`` when the store can't be opened: each code but those about
-    ///   entities. `pendingChanges` when the model lacks a collection in which edits wait: nothing
-    ///   has changed then, and
-    ///   ``open(existing:account:rules:waitSeconds:dependencies:progress:)`` opens the store with
-    ///   the model that it has, to sync or discard them.
+    ///   - progress: called repeatedly while pages are checked and while tables are rebuilt. The
+    ///     tables are rebuilt first when another version's rules made them. If the process dies
+    ///     meanwhile, the next opening begins again; incomplete tables are never used.
+    /// - Throws: ``TidemarkError`` when the store can't be opened: any code except those about
+    ///   entities. `pendingChanges` when the model lacks a collection with pending edits: nothing
+    ///   has changed then, and ``open(existing:account:rules:waitSeconds:dependencies:progress:)``
+    ///   opens the store with its own model, to sync or discard them.
     public static func open(
         at directory: String, account: String? = nil, model: SyncModel, remote: Remote? = nil,
         rules: [ConflictRule] = [], waitSeconds: Double = 0, dependencies: Dependencies = .live,
@@ -78,7 +75,7 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Opens a store that is there, with the model that it carries; else like
+    /// Opens an existing store with the model that it holds; otherwise like
     /// ``open(at:account:model:remote:rules:waitSeconds:dependencies:progress:)``.
     ///
     /// - Throws: ``TidemarkError``: `noStore` when there is none, `noModel` when none was
@@ -121,21 +118,21 @@ public final class Replica: Sendable {
 
     /// Closes the store and lets other processes open it.
     ///
-    /// What was acknowledged is on disk already. After many thousand events it takes a moment: a
-    /// snapshot of the tables is kept, from which the past can be read sooner.
+    /// All acknowledged writes are already on disk. After many thousand events it takes a moment,
+    /// because a snapshot of the tables is kept, from which earlier positions can be read sooner.
     public func close() throws {
         journal.keepSnapshots()
         try TidemarkError.mapped { try journal.close() }
     }
 
-    /// The model and the remote that the log carries.
+    /// The model and the remote in the log.
     public var registration: ModelRegistration? {
         get throws { try TidemarkError.mapped { try journal.read { try $0.registration() } } }
     }
 
-    /// Logs a model and remote; from now on they decide.
+    /// Logs a model and remote, which are in force from then on.
     ///
-    /// - Throws: `pendingChanges` when edits wait in a collection that the model does not have.
+    /// - Throws: `pendingChanges` when a collection that the model lacks has pending edits.
     package func register(_ registration: ModelRegistration) throws {
         try write { tx in
             let stranded = try tx.draft.fold.strandedEdits(by: registration.model)
@@ -149,16 +146,16 @@ public final class Replica: Sendable {
 
     /// Reads at one point in time.
     ///
-    /// The context can't be used after. Inside a `write` it sees what was there before that; the
-    /// ``WriteContext`` sees its own changes.
+    /// The context is not valid afterwards. Inside a `write` it shows the state before the write;
+    /// the ``WriteContext`` sees its own changes.
     public func read<R>(_ body: (ReadContext) throws -> R) throws -> R {
         try TidemarkError.mapped { try journal.read { try body(ReadContext($0)) } }
     }
 
-    /// Writes one commit while the caller's thread waits: all of what `body` does, or nothing.
+    /// Writes one commit while the caller's thread waits: everything that `body` does, or nothing.
     ///
-    /// On disk when it returns. `body` sees its own changes, runs on this thread or on another, and
-    /// may be run again when the store has to grow: it must have no effects but on the context.
+    /// It is on disk when this returns. `body` sees its own changes, may run on another thread, and
+    /// may be run again when the store has to grow: it must have no effects outside the context.
     ///
     /// - Throws: what `body` throws, and ``TidemarkError``: `nested` inside a `read` or a `write`
     ///   of the same store.
@@ -171,11 +168,11 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Writes one commit: all of what `body` does, or nothing.
+    /// Writes one commit: everything that `body` does, or nothing.
     ///
-    /// On disk when it returns.
+    /// It is on disk when this returns.
     ///
-    /// `body` may be run again when the store has to grow: it must have no effects but on the
+    /// `body` may be run again when the store has to grow: it must have no effects outside the
     /// context.
     @discardableResult
     public func write<R: Sendable>(
@@ -190,17 +187,19 @@ public final class Replica: Sendable {
     }
 }
 
-/// How far an opening is that takes a moment.
+/// The progress of an opening that takes a moment.
 public enum OpeningProgress: Sendable, Hashable {
-    /// So many pages of the data file were looked at, of so many at most: after another start of
-    /// the device those of the log, after a process that died while it opened the store all.
+    /// How many pages of the data file were checked, and of how many at most.
+    ///
+    /// After a restart of the device these are the pages of the log, and all pages after a process
+    /// died while it opened the store.
     case checking(pages: UInt64, of: UInt64)
     /// The tables are being rebuilt: the last event that was folded, and the last one of the log.
     case rebuilding(Position, of: Position)
 }
 
 extension TidemarkError {
-    /// A model lacks collections in which edits wait.
+    /// A model lacks collections with pending edits.
     init(strandedEdits counts: [(collection: CollectionName, count: Int)], in directory: String) {
         let names = counts.map { name, count in
             "\(count) \(count == 1 ? "edit waits" : "edits wait") in \(name)"
@@ -215,7 +214,7 @@ extension TidemarkError {
 }
 
 extension StoreOpening {
-    /// What the injected doors say about this device.
+    /// What the injected dependencies tell about this device.
     init(account: String?, waitSeconds: Double, _ dependencies: Dependencies) {
         self.init(
             account: account, device: dependencies.deviceID(),

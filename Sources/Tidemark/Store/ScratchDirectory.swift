@@ -1,11 +1,11 @@
-// ScratchDirectory.swift — directories for the time of a check, or of a look into the past.
+// ScratchDirectory.swift — temporary directories for a check, or for reading the past.
 //
 //   tidemark-scratch-PID-ID/   below the system's temporary directory, for its owner alone (0700)
-//     1/ 2/ …                  one for each use, removed after it; with the last the folder goes
+//     1/ 2/ …                  one for each use, removed after it, and the folder with the last
 //
-// The folder is locked as long as it is used. One that nobody holds was left by a process that
-// died: the next one that needs a folder removes it. The number of a process says nothing, since
-// others get it again.
+// The folder is locked while it is used. An unlocked one was left by a process that died, and is
+// removed by the next process that needs a folder. Process ids alone prove nothing, since they are
+// reused.
 
 import Foundation
 import TidemarkStore
@@ -13,10 +13,10 @@ import TidemarkSync
 
 /// A temporary directory.
 package enum ScratchDirectory {
-    /// What the names of the folders begin with.
+    /// The prefix of the folders' names.
     package static let prefix = "tidemark-scratch-"
 
-    /// The folder of this process, while there is a use for it.
+    /// The folder of this process, while it is used.
     private struct Folder: Sendable {
         let path: String
         let lock: DirectoryLock
@@ -25,7 +25,7 @@ package enum ScratchDirectory {
     }
     private static let folder = Lock<Folder?>(nil)
 
-    /// Runs `body` with a new directory that is removed afterwards, or with the one given.
+    /// Runs `body` with the given directory, or with a new one that is removed afterwards.
     package static func with<R>(
         _ directory: String?, _ body: (String) throws -> R
     ) throws -> R {
@@ -42,7 +42,7 @@ package enum ScratchDirectory {
         return try await body(temporary)
     }
 
-    /// Runs `body` with a function that makes the directory once it is needed.
+    /// Runs `body` with a function that makes the directory when it is first needed.
     package static func withLazily<R>(_ body: (() throws -> String) throws -> R) throws -> R {
         var made: [String] = []
         defer { made.forEach(remove) }
@@ -53,7 +53,7 @@ package enum ScratchDirectory {
         }
     }
 
-    /// Removes the folder of this process with all that is in it, before the process ends.
+    /// Removes the folder of this process with all of its contents, before the process ends.
     package static func removeAll() {
         folder.withLock { folder in
             if let folder { removeItem(folder.path) }
@@ -105,7 +105,7 @@ package enum ScratchDirectory {
         throw TidemarkError(.storage, "no folder can be made in \(parent)")
     }
 
-    /// Removes what processes left that died; what is in use, or another user's, stays.
+    /// Removes the folders of processes that died; folders in use, or of another user, stay.
     private static func sweep(_ parent: String, owner: Int?) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         for name in names where name.hasPrefix(prefix) {

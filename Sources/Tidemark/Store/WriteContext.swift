@@ -1,18 +1,18 @@
-// WriteContext.swift — what a write closure can do: every change becomes one event.
+// WriteContext.swift — the context of a write closure: every change becomes one event.
 
 public import TidemarkEvents
 import TidemarkRules
 import TidemarkSync
 package import TidemarkViews
 
-/// A commit in the making.
+/// A commit in preparation.
 ///
 /// Valid only inside the closure that it was given to.
 public final class WriteContext {
     package let draft: Draft
     private let dependencies: Dependencies
 
-    /// The largest document or difference that is written here, in bytes.
+    /// The largest document or patch that a local write may have, in bytes.
     public static let documentBytesMax = 1 << 20
 
     private init(_ draft: Draft, _ dependencies: Dependencies) {
@@ -31,16 +31,15 @@ public final class WriteContext {
 
     // MARK: Documents
 
-    /// The document of an entity as it is now, with everything of this commit; nil when there is
-    /// none.
+    /// The document of an entity, with the changes of this commit so far; nil when there is none.
     public func document(_ key: EntityKey) throws -> [UInt8]? {
         let key = try draft.fold.resolve(key)
         return try draft.fold.entity(key).document(in: draft.fold.knownCollection(key.collection))
     }
 
-    /// Makes the document of an entity be `document`: creates it, or changes what differs.
+    /// Creates an entity with this document, or changes the stored document to it.
     ///
-    /// Fields that only the server sets are left alone when `document` lacks them.
+    /// Fields that only the server sets are kept when `document` lacks them.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `invalidKey`, `invalidDocument`, `tooLarge`, `noModel`.
@@ -72,7 +71,7 @@ public final class WriteContext {
         return try append(.localCreated, key, document)
     }
 
-    /// Changes some fields of an entity; what the patch would not change is left out of the log.
+    /// Changes some fields of an entity; parts of the patch without effect are not logged.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`, `tooLarge`, `noModel`.
@@ -107,9 +106,9 @@ public final class WriteContext {
     /// A new id, never given out before.
     public func makeID() -> String { dependencies.makeID() }
 
-    // MARK: What the server refused
+    // MARK: Refused and pending changes
 
-    /// Sends again what the server had refused of an entity.
+    /// Sends again the mutations of an entity that the server refused.
     public func retry(_ key: EntityKey) throws {
         let (key, _) = try check(key)
         guard try draft.fold.entity(key).status == .error else {
@@ -118,9 +117,10 @@ public final class WriteContext {
         try append(.localRetried, key, nil)
     }
 
-    /// Gives up everything that is pending on an entity; it becomes what the server last said.
+    /// Discards everything that is pending on an entity; it becomes the server's last known
+    /// version.
     ///
-    /// Also of an entity in a collection that the model does not have any more.
+    /// This also works for a collection that the model no longer has.
     public func discard(_ key: EntityKey) throws {
         let known = try draft.fold.resolve(key)
         let key = try draft.fold.entity(known).pending.isEmpty ? check(key).0 : known
@@ -148,7 +148,7 @@ public final class WriteContext {
         return (try draft.fold.resolve(key), collection)
     }
 
-    /// Leaves out of an edit the references to what a document refers to already, by whatever id.
+    /// Drops from an edit the references whose targets are unchanged, even if they use other ids.
     private func dropSameReferences(
         _ patch: inout Patch, _ old: JSONDocument, _ collection: CollectionModel
     ) throws {
@@ -160,8 +160,7 @@ public final class WriteContext {
         }
     }
 
-    /// Refuses an id of an entity that is made here and could be one that the server gives to
-    /// another entity.
+    /// Refuses a local id that the server could also assign to another entity.
     private func checkNew(_ key: EntityKey, _ collection: CollectionModel) throws {
         guard collection.ids == .serverNumber, key.id.isWholeNumber,
             try draft.fold.entity(key).isEmpty
@@ -178,14 +177,14 @@ public final class WriteContext {
         return try JSONDocument(parsing: document)
     }
 
-    /// What is written here must stay readable inside an event, and inside a server's page.
+    /// A document must stay readable when it is nested in an event or in a server's page.
     private func checkObject(_ document: [UInt8]) throws {
         do { try JSON.validateObject(document, within: Self.wrappingLevels) } catch {
             throw Self.invalid(error)
         }
     }
 
-    /// Logs an edit, unless it says nothing.
+    /// Logs an edit, unless it is empty.
     @discardableResult
     func log(_ patch: Patch, of key: EntityKey) throws -> Position? {
         for field in patch.set {
@@ -231,8 +230,8 @@ public final class WriteContext {
 
     private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]
 
-    /// Says when an edit is made, where the rules of its collection ask: by the server's clock, as
-    /// far as that is known, and by the clock that nobody sets.
+    /// Stamps an edit with its time where the collection's rules need it: the server's time, as far
+    /// as it is known, and the uptime.
     private func stamp(_ event: inout Event) throws {
         guard Self.edits.contains(event.kind), let name = event.collection,
             let collection = try draft.fold.knownCollection(name),
@@ -247,7 +246,7 @@ public final class WriteContext {
 }
 
 extension String {
-    /// Whether it is written as a whole number is in JSON, of whatever size.
+    /// Whether it has the form of a whole number in JSON, of any size.
     fileprivate var isWholeNumber: Bool {
         let digits = utf8.first == UInt8(ascii: "-") ? utf8.dropFirst() : utf8[...]
         let isOneOrMore = digits.allSatisfy { (0x30...0x39).contains($0) } && !digits.isEmpty
@@ -256,7 +255,7 @@ extension String {
 }
 
 extension Draft {
-    /// Logs which build writes, and for whom, with the first write after one of them changed.
+    /// Logs the build and the account with the first write after one of them changed.
     func noteOpening(_ dependencies: Dependencies, _ account: String?) throws {
         let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
         let before = known.map { StoreOpened(stored: $0.payload) } ?? StoreOpened()

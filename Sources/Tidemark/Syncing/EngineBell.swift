@@ -1,10 +1,10 @@
-// EngineBell.swift — wakes an engine that waits: for an edit, for a timer, for the end of a run.
+// EngineBell.swift — wakes a waiting engine: for an edit, for a timer, or at the end of a run.
 
 import TidemarkStore
 
-/// A bell that one waits for and anybody rings; ringing twice before it is heard is once.
+/// A bell that one task waits for and any can ring; ringing twice before it is heard counts once.
 final class EngineBell: Sendable {
-    /// What is heard; by one at a time.
+    /// The rings; only one task may listen.
     let rings: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private let edited = Lock(false)
@@ -22,7 +22,7 @@ final class EngineBell: Sendable {
         ring()
     }
 
-    /// Whether there was an edit since this was asked last.
+    /// Whether there was an edit since the last call.
     func takeEdit() -> Bool {
         edited.withLock { edited in
             defer { edited = false }

@@ -1,34 +1,34 @@
-// EngineStatus.swift — what an engine is doing, for a person to see.
+// EngineStatus.swift — the status of an engine, for display.
 
 public import TidemarkEvents
 public import TidemarkSync
 
-/// What an engine is doing, and what waits.
+/// The status of an engine, and of the outbox.
 public struct EngineStatus: Sendable, Hashable {
-    /// What an engine is doing.
+    /// The activity of an engine.
     public enum Activity: Sendable, Hashable {
-        /// Nothing, until it is asked to.
+        /// Nothing, until a run is requested.
         case idle
-        /// A sync run is going on.
+        /// A sync run is in progress.
         case syncing(SyncProgress)
-        /// The next run begins by itself then, by the device's clock, at the latest.
+        /// The next run begins automatically at this time of the device's clock, at the latest.
         case waiting(until: Timestamp, SyncWaitReason)
-        /// No run begins by itself before somebody does something.
+        /// No run begins automatically until the user or the app does something.
         case paused(SyncPauseReason)
-        /// It was stopped, or stopped because the store failed.
+        /// It was stopped; with the error, if the store failed.
         case stopped(TidemarkError?)
     }
 
-    /// What the engine is doing.
+    /// The engine's activity.
     public var activity: Activity
-    /// How the last run ended that this engine made; nil before any did.
+    /// The outcome of this engine's last run; nil before the first one.
     public var lastOutcome: SyncOutcome?
-    /// Mutations that the server has not acknowledged, as of the last time anything changed here.
+    /// How many mutations the server has not acknowledged, as of the last change of this status.
     public var pending: Int
-    /// Mutations that the server refused and that wait for the user.
+    /// How many mutations the server refused and that wait for the user.
     public var refused: Int
-    /// Collections of which a whole list did not name more than half: how many entities are kept
-    /// until the user says what is to become of them.
+    /// Collections in which a whole list did not name more than half of the entities, and how many
+    /// those are: they are kept until the user decides.
     public var held: [CollectionName: Int]
 
     /// A status from its parts.
@@ -43,7 +43,7 @@ public struct EngineStatus: Sendable, Hashable {
         self.held = held
     }
 
-    /// How the run is going on; nil while none is.
+    /// The progress of the current run; nil when there is none.
     public var progress: SyncProgress? {
         if case .syncing(let progress) = activity { progress } else { nil }
     }

@@ -1,9 +1,9 @@
-// RunningEngines.swift — which engines a replica has, and which of them may run.
+// RunningEngines.swift — the engines of a replica, and which of them may run.
 
 import TidemarkStore
 import TidemarkViews
 
-/// The engines that were made for a replica and are still kept.
+/// The engines that were created for a replica and still exist.
 final class RunningEngines: Sendable {
     private struct Weak: Sendable {
         weak let engine: SyncEngine?
@@ -17,17 +17,17 @@ final class RunningEngines: Sendable {
         }
     }
 
-    /// Stops each, one after another.
+    /// Stops all engines, one after another.
     func stop() async {
         for engine in engines.withLock({ $0.compactMap(\.engine) }) { await engine.stop() }
     }
 }
 
 extension SyncEngine {
-    /// Takes the turn among the engines of all replicas that have this store open; as often as it
-    /// is asked for, it is to be given back.
+    /// Takes the right to sync among the engines of all replicas that have this store open; every
+    /// call must be matched by giving it back.
     ///
-    /// - Throws: ``TidemarkError``: `engineRunning` when it is another one's.
+    /// - Throws: ``TidemarkError``: `engineRunning` when another engine has it.
     func beginSyncing() throws(TidemarkError) {
         guard replica.journal.shared.beginSyncing(ObjectIdentifier(self)) else {
             throw TidemarkError(

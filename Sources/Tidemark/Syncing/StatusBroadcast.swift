@@ -1,11 +1,11 @@
-// StatusBroadcast.swift — one sender, any number of listeners; each begins with what is now.
+// StatusBroadcast.swift — one sender, any number of listeners; each first gets the current status.
 
 import TidemarkStore
 import TidemarkSync
 import TidemarkViews
 
-/// Hands each status to every listener; a slow listener misses none but the oldest of many, and
-/// keeps nobody waiting.
+/// Sends each status to every listener; a slow listener misses only the oldest of many statuses,
+/// and blocks nobody.
 final class StatusBroadcast: Sendable {
     private struct State {
         var current = EngineStatus(.idle)
@@ -14,10 +14,10 @@ final class StatusBroadcast: Sendable {
     }
     private let state = Lock(State())
 
-    /// What was sent last.
+    /// The status that was sent last.
     var current: EngineStatus { state.withLock(\.current) }
 
-    /// A listener; its first element is the current status, with counts that may be newer.
+    /// A listener's stream; its first element is the current status, with counts that may be newer.
     func subscribe(_ counts: OutboxCounts?) -> AsyncStream<EngineStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EngineStatus.self, bufferingPolicy: .bufferingNewest(256))
@@ -34,20 +34,20 @@ final class StatusBroadcast: Sendable {
         return stream
     }
 
-    /// Sends a change to everybody, unless it changes nothing.
+    /// Sends a changed status to all listeners; an unchanged one is not sent.
     func send(_ change: (inout EngineStatus) -> Void) {
         state.withLock { state in
             let before = state.current
             change(&state.current)
             guard state.current != before else { return }
-            // Under the lock, so that everybody sees the same order; yielding never waits.
+            // Under the lock, so that all listeners see the same order; yielding never waits.
             for (_, listener) in state.listeners { listener.yield(state.current) }
         }
     }
 }
 
 extension EngineStatus {
-    /// Takes over what waits.
+    /// Adopts the outbox counts.
     mutating func set(_ counts: OutboxCounts) {
         pending = counts.pending
         refused = counts.refused

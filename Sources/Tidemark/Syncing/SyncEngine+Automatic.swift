@@ -1,5 +1,5 @@
-// SyncEngine+Automatic.swift — the loop that begins runs by itself: ask the schedule, do what it
-// says, wait for the bell.
+// SyncEngine+Automatic.swift — the loop that begins runs automatically: ask the schedule, carry out
+// its decision, wait for the bell.
 
 import TidemarkEvents
 import TidemarkRules
@@ -7,7 +7,7 @@ import TidemarkSync
 import TidemarkViews
 
 extension SyncEngine {
-    /// Begins runs by itself until the engine is stopped, or the store fails.
+    /// Begins runs automatically until the engine is stopped, or the store fails.
     func follow() async {
         do { try beginSyncing() } catch {
             isStarted = false
@@ -20,7 +20,7 @@ extension SyncEngine {
         let watch = feed.watchEdits { bell.ringForEdit() }
         defer { feed.unwatch(watch) }
         var rings = bell.rings.makeAsyncIterator()
-        // What is pending already counts as an edit.
+        // What is already pending counts as an edit.
         bell.ringForEdit()
         do {
             while isStarted {
@@ -40,11 +40,11 @@ extension SyncEngine {
         schedule.isPaused = isPaused
     }
 
-    /// Does what the schedule says.
+    /// Carries out the schedule's decision.
     ///
-    /// - Returns: what rings when the time has come, if it is known when.
+    /// - Returns: the task that rings when the waiting time is over, if there is one.
     private func step() async throws -> Task<Void, Never>? {
-        // Whose end rings.
+        // The end of the current run rings the bell.
         guard runs.isEmpty else { return nil }
         let now = replica.dependencies.moment
         switch try decide(now) {
@@ -88,7 +88,7 @@ extension SyncEngine {
         automaticRun = run.number
         defer { automaticRun = nil }
         let outcome = try await run.task.value
-        // Paused in the middle: what it was for is still to be done.
+        // Paused in the middle: the reasons for the run still hold.
         guard schedule.isPaused, outcome.failure == .cancelled else { return }
         for trigger in triggers { schedule.ask(trigger, at: replica.dependencies.moment) }
     }
@@ -101,15 +101,15 @@ extension SyncEngine {
         _ = try await run.task.value
     }
 
-    /// Rings after the time between two moments, whatever is done to the clock meanwhile.
+    /// Rings after the time between two moments, even if the clock is set in between.
     private func alarm(_ now: Moment, _ until: Timestamp) -> Task<Void, Never> {
         let (bell, dependencies) = (bell, replica.dependencies)
         let (wait, overflow) = until.rawValue.subtractingReportingOverflow(now.now.rawValue)
         return Task {
-            // Some of it may have passed before this began.
+            // Some of the time may have passed before the task begins.
             let passed = dependencies.moment.microseconds(since: now) ?? 0
             let left = overflow ? .max : max(0, wait - passed)
-            // One that was called off must not ring: it would call off the next one.
+            // A cancelled alarm must not ring, because ringing would cancel the next one.
             do { try await dependencies.sleep(.microseconds(left)) } catch { return }
             bell.ring()
         }

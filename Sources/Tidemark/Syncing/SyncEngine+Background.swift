@@ -1,4 +1,4 @@
-// SyncEngine+Background.swift — an app that goes to the background and comes back.
+// SyncEngine+Background.swift — an app that moves to the background and returns.
 
 import TidemarkEvents
 import TidemarkRules
@@ -6,20 +6,21 @@ import TidemarkSync
 import TidemarkViews
 
 extension SyncEngine {
-    /// Says that the app goes to the background.
+    /// Tells the engine that the app moves to the background.
     ///
-    /// Runs may still be asked for: a light pull after a push notification, for example.
+    /// Runs may still be requested, for example a light pull after a push notification.
     public func left() {
         let position = try? replica.journal.read { $0.last }
         away = (replica.dependencies.moment, position ?? .start)
     }
 
-    /// Says that the app is back: asks for a run of everything, where it was away for five minutes,
-    /// or where placeholders were made meanwhile, which only such a run replaces.
+    /// Tells the engine that the app has returned.
     ///
-    /// Of no effect unless the engine was started, and ``left()`` was called before.
+    /// It requests a run of scope `all` if the app was away for five minutes, or if placeholders
+    /// were created in between, which only such a run replaces. Has no effect unless the engine was
+    /// started, and ``left()`` was called before.
     ///
-    /// - Returns: whether a run was asked for.
+    /// - Returns: whether a run was requested.
     @discardableResult
     public func returned() -> Bool {
         guard isStarted, takeReturn() else { return false }
@@ -27,7 +28,7 @@ extension SyncEngine {
         return true
     }
 
-    /// Takes note that the app is back, and says whether a run of everything is due.
+    /// Notes that the app has returned; returns whether a run of scope `all` is due.
     package func takeReturn() -> Bool {
         guard let away else { return false }
         self.away = nil

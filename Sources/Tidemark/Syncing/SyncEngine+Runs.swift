@@ -1,4 +1,4 @@
-// SyncEngine+Runs.swift — runs and their callers: one run at a time, the others wait their turn.
+// SyncEngine+Runs.swift — runs and their callers: one run at a time, the others queue.
 
 import TidemarkEvents
 import TidemarkRules
@@ -9,7 +9,7 @@ extension SyncEngine {
     /// One run; callers may join it until it begins.
     struct Run {
         var number: Int
-        /// Why, the highest first.
+        /// Why it runs, the highest trigger first.
         var triggers: [SyncTrigger]
         var scope: SyncScope
         var hasDeadline: Bool
@@ -18,13 +18,13 @@ extension SyncEngine {
         var task: Task<SyncOutcome, any Error>
         var callers = 1
         var hasBegun = false
-        /// Why it ends before it began.
+        /// Why it is to end before it has begun.
         var ending: SyncFailure?
-        /// Wakes it when it is its turn.
+        /// Wakes it at its turn.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// The run that the next caller shares: one that has not begun, or a new one.
+    /// The run that the next caller joins: one that has not begun, or a new one.
     func join(
         _ triggers: [SyncTrigger], _ scope: SyncScope = .all, _ deadline: Duration? = nil,
         _ isFull: Bool = false
@@ -44,7 +44,7 @@ extension SyncEngine {
         let run = Run(
             number: number, triggers: triggers, scope: scope, hasDeadline: deadline != nil,
             isFull: isFull, task: Task { try await self.perform(number, time) })
-        // The first one goes on, or is about to.
+        // The first run is in progress, or is about to begin.
         let place =
             runs.isEmpty
             ? 0 : 1 + SyncQueue.place(of: scope, among: runs.dropFirst().map(\.scope))
@@ -52,7 +52,7 @@ extension SyncEngine {
         return run
     }
 
-    /// Asks for a run without waiting for it: it is in line when this returns.
+    /// Requests a run without waiting for it; it is queued when this returns.
     package func ask(
         _ trigger: SyncTrigger, _ scope: SyncScope, _ deadline: Duration?, _ isFull: Bool
     ) -> Task<SyncOutcome, any Error> {
@@ -61,14 +61,14 @@ extension SyncEngine {
 
     private func index(_ number: Int) -> Int? { runs.firstIndex { $0.number == number } }
 
-    /// Takes note that a caller waits no longer.
+    /// Notes that a caller no longer waits.
     func leave(_ number: Int) {
         guard let index = index(number) else { return }
         runs[index].callers -= 1
         if runs[index].callers == 0 { cancel(number, as: .cancelled) }
     }
 
-    /// Ends a run: at its next step, or at once when it has not begun.
+    /// Ends a run: at its next step, or at once if it has not begun.
     func cancel(_ number: Int, as failure: SyncFailure) {
         guard let index = index(number) else { return }
         if runs[index].hasBegun {
@@ -79,7 +79,7 @@ extension SyncEngine {
         }
     }
 
-    /// Ends a run that has not begun in time.
+    /// Ends a run that has not begun by its deadline.
     func expire(_ number: Int, after deadline: Duration) -> Task<Void, any Error> {
         let sleep = replica.dependencies.sleep
         return Task {

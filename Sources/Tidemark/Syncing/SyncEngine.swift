@@ -1,8 +1,8 @@
-// SyncEngine.swift — syncs one replica with one server, one run at a time: what an app calls.
+// SyncEngine.swift — syncs one replica with one server, one run at a time: the API for an app.
 //
 //   SyncEngine+Runs.swift        runs and their callers, one after another
-//   SyncEngine+Background.swift  an app that goes to the background and comes back
-//   SyncEngine+Automatic.swift   the loop that begins runs by itself, as the schedule says
+//   SyncEngine+Background.swift  an app that moves to the background and returns
+//   SyncEngine+Automatic.swift   the loop that begins runs automatically, by the schedule
 
 public import TidemarkEvents
 import TidemarkRules
@@ -11,9 +11,9 @@ import TidemarkViews
 
 /// Syncs one replica with one server, one run at a time.
 ///
-/// ``sync(_:scope:deadline:full:)`` is one run that somebody waits for. After ``start(_:)`` runs
-/// begin by themselves: after edits, every so often, after ``trigger(_:)``, and again after a
-/// failure. What they wait for is computed from the log, so that it outlives the process.
+/// ``sync(_:scope:deadline:full:)`` makes one run and waits for it. After ``start(_:)``, runs begin
+/// automatically: after edits, at intervals, after ``trigger(_:)``, and again after a failure. The
+/// waiting times are computed from the log, so they outlive the process.
 public actor SyncEngine {
     let replica: Replica
     let remote: Remote
@@ -23,31 +23,33 @@ public actor SyncEngine {
     let credentials: @Sendable () async throws -> Credentials
     let broadcast = StatusBroadcast()
     let bell = EngineBell()
-    /// The run that is going on, and those after it.
+    /// The run in progress, and those queued behind it.
     var runs: [Run] = []
     var runsMade = 0
     var schedule = SyncSchedule()
     /// The run that the loop waits for.
     var automaticRun: Int?
-    /// The loop; there is one from the start until it has ended.
+    /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
     /// When the app went to the background, and the log's last position then.
     var away: (moment: Moment, position: Position)?
-    /// What the engine does while no run is going on and none begins by itself.
+    /// The activity while no run is in progress and none begins automatically.
     var rest = EngineStatus.Activity.idle
 
-    /// An engine for a replica; only one at a time may run for a store.
+    /// An engine for a replica; only one engine at a time may sync a store.
     ///
     /// - Parameters:
     ///   - replica: what is synced.
-    ///   - remote: where the server is; a replica stays with the origin it was first synced with.
-    ///   - adapter: what the server speaks.
-    ///   - transport: how requests are sent.
+    ///   - remote: the server's address; a replica stays with the origin that it was first synced
+    ///     with.
+    ///   - adapter: the translation to the server's protocol.
+    ///   - transport: sends the requests.
     ///   - limits: how long a request may take and how large an answer may be.
-    ///   - credentials: asked once for each run, and once more when the server does not accept
-    ///     them; when they are the same then, the run ends as `unauthorized`. Throwing a
-    ///     ``SyncFailure`` ends the run with that one, anything else as `unauthorized`.
+    ///   - credentials: called once for each run, and once more when the server does not accept
+    ///     them; if it returns the same ones again, the run ends as `unauthorized`. If it throws a
+    ///     ``SyncFailure``, the run ends with that failure, after any other error as
+    ///     `unauthorized`.
     public init(
         _ replica: Replica, remote: Remote, adapter: any ServerAdapter, transport: any Transport,
         limits: TransportLimits = TransportLimits(),
@@ -64,29 +66,29 @@ public actor SyncEngine {
 
     // MARK: One run
 
-    /// Runs one sync run and waits for its end; whether the engine was started or paused does not
-    /// matter.
+    /// Makes one sync run and waits for its end, whether or not the engine was started or paused.
     ///
-    /// What was never answered is read back, every collection is pulled, every pending mutation is
-    /// pushed. While a run is going on, one more is awaited, which all callers share: what was
-    /// written before this call is part of it. What network and server do wrong is in the outcome.
-    /// A run that has to wait asks nothing and logs nothing: the outcome says for how long.
+    /// Writes without an answer are read back, every collection is pulled, and every pending
+    /// mutation is pushed. While a run is in progress, all callers share the next one, so that
+    /// everything written before this call is part of it. Failures of network and server are in the
+    /// outcome. A run that has to wait sends nothing and logs nothing: the outcome tells for how
+    /// long.
     ///
-    /// A run whose callers are all cancelled ends at the next step; the log stays whole.
+    /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent.
     ///
-    /// Runs of other scopes get in line behind it, but for a pull of some collections, which goes
-    /// before those that have not begun.
+    /// Runs of other scopes queue behind it, except that a pull of single collections goes before
+    /// the runs that have not begun.
     ///
     /// - Parameters:
-    ///   - trigger: why; those that are not urgent also wait after failures.
-    ///   - scope: what it is to do. A pull of some collections sends nothing else; where it would
-    ///     have to wait for the model's limits, it does nothing.
-    ///   - deadline: how long it may take from now on, waiting for other runs included: no request
-    ///     begins that can't end by then, and what was not done waits for the next run. Such a run
-    ///     is not shared.
-    ///   - full: whether every collection is listed whole, and not only what changed.
+    ///   - trigger: why it runs; triggers that are not urgent also wait after failures.
+    ///   - scope: which parts of a run it does. A pull of single collections sends no writes; if it
+    ///     would have to wait for the model's limits, it does nothing.
+    ///   - deadline: how long it may take from now on, including the wait for other runs. No
+    ///     request begins that can't end by then, and what was not done waits for the next run.
+    ///     Such a run is not shared.
+    ///   - full: whether every collection is listed whole, instead of only its changes.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
-    ///   `engineRunning` when another engine syncs the same store, and whatever the storage throws.
+    ///   `engineRunning` when another engine syncs the same store, and errors of the storage.
     public func sync(
         _ trigger: SyncTrigger = .userRequested, scope: SyncScope = .all,
         deadline: Duration? = nil, full: Bool = false
@@ -102,15 +104,16 @@ public actor SyncEngine {
         }
     }
 
-    // MARK: Runs that begin by themselves
+    // MARK: Automatic runs
 
-    /// Lets runs begin by themselves, until ``stop()``.
+    /// Lets runs begin automatically, until ``stop()``.
     ///
-    /// What is pending already counts as an edit. Started twice, the later triggers hold.
-    /// While another engine syncs the same store this one is `stopped`, with `engineRunning`.
+    /// What is already pending counts as an edit. If it is called again, the new triggers replace
+    /// the old ones. While another engine syncs the same store, this one is `stopped`, with
+    /// `engineRunning`.
     public func start(_ triggers: SyncTriggers = SyncTriggers()) async {
         while let loop, !isStarted {
-            // Stopped, and not yet at its end.
+            // It was stopped, but the loop has not ended yet.
             await loop.value
             if self.loop == loop { self.loop = nil }
         }
@@ -124,19 +127,20 @@ public actor SyncEngine {
         loop = Task { await self.follow() }
     }
 
-    /// Asks for a run, which begins as soon as nothing keeps it from beginning; triggers that come
-    /// until then are served by the same run.
+    /// Requests a run, which begins as soon as nothing prevents it; triggers that come until then
+    /// are served by the same run.
     ///
-    /// Of no effect unless the engine was started.
+    /// Has no effect unless the engine was started.
     public func trigger(_ trigger: SyncTrigger) {
         guard isStarted else { return }
         schedule.ask(trigger, at: replica.dependencies.moment)
         bell.ring()
     }
 
-    /// Lets no run begin by itself, and ends one that did at its next step, until ``resume()``.
+    /// Lets no run begin automatically, and ends an automatic run at its next step, until
+    /// ``resume()``.
     ///
-    /// Triggers are kept. A run that somebody waits for goes on.
+    /// Triggers are kept. A run that a caller waits for goes on.
     public func pause() {
         schedule.isPaused = true
         if let automaticRun { leave(automaticRun) }
@@ -149,10 +153,10 @@ public actor SyncEngine {
         bell.ring()
     }
 
-    /// Ends every run at its next step, and lets none begin by itself any more.
+    /// Ends every run at its next step, and lets none begin automatically any more.
     ///
-    /// Returns when the last one has ended. Triggers that were not served are forgotten.
-    /// Stopping twice, or without a start, does the same.
+    /// Returns when the last one has ended. Triggers that were not served are dropped. It may be
+    /// called twice, or without a start.
     public func stop() async {
         isStarted = false
         rest = .stopped(nil)
@@ -168,15 +172,15 @@ public actor SyncEngine {
 
     // MARK: Status
 
-    /// What the engine is doing: what it is doing now, then each change.
+    /// The engine's status: the current one, then each change.
     ///
-    /// Any number may listen, and take their time: who is slow misses the oldest of many. While the
-    /// engine is not started, edits show with the next run.
+    /// Any number of tasks may listen; a slow listener misses only the oldest of many statuses.
+    /// While the engine is not started, edits show with the next run.
     public nonisolated var status: AsyncStream<EngineStatus> {
         broadcast.subscribe(try? replica.journal.read { try OutboxCounts($0) })
     }
 
-    /// Tells what the engine is doing.
+    /// Publishes the engine's activity.
     func publish(_ activity: EngineStatus.Activity, _ outcome: SyncOutcome? = nil) {
         let counts = try? replica.journal.read { try OutboxCounts($0) }
         broadcast.send { status in

@@ -1,13 +1,13 @@
-// SyncStatusModel.swift — an engine's status for the main thread: whatever shows it is redrawn when
-// it changes.
+// SyncStatusModel.swift — an engine's status for the main thread: views that show it are redrawn
+// when it changes.
 
 public import Observation
 
-/// The status of an engine, to be shown.
+/// The status of an engine, for display.
 ///
-/// Follows the engine for as long as it is kept.
+/// It follows the engine for as long as this object exists.
 @MainActor @Observable public final class SyncStatusModel {
-    /// What the engine is doing, and what waits.
+    /// The status of the engine and of the outbox.
     public private(set) var status: EngineStatus
 
     @ObservationIgnored private var following: Following?

@@ -1,23 +1,23 @@
-// SyncTriggers.swift — which sync runs begin by themselves.
+// SyncTriggers.swift — when sync runs begin automatically.
 
 import TidemarkEvents
 import TidemarkRules
 
-/// Which sync runs begin by themselves, once an engine was started.
+/// When sync runs begin automatically, once an engine was started.
 public struct SyncTriggers: Sendable, Hashable {
-    /// Whether an edit starts one, as soon as no other follows.
+    /// Whether an edit starts a run, as soon as no other edit follows.
     public var localChanges: Bool
-    /// How long after the last run the next one begins, at least a second; nil for never.
+    /// How long after the last run the next one begins, at least a second; nil for no timer.
     public var every: Duration?
-    /// How long no further edit may have come: typing is one run.
+    /// How long to wait for further edits, so that typing makes only one run.
     public var quiet: Duration
     /// How long an edit waits at most while others follow.
     public var quietMax: Duration
-    /// How far local time is ahead of UTC, where what need not be kept is pruned at each local
-    /// midnight; nil for never.
+    /// How far local time is ahead of UTC, for pruning at each local midnight; nil for no such
+    /// pruning.
     public var cleansUpAtMidnight: Duration?
 
-    /// Each has a usual value: every edit, and no timer.
+    /// The triggers; by default every edit, and no timer.
     public init(
         localChanges: Bool = true, every: Duration? = nil, quiet: Duration = .seconds(1),
         quietMax: Duration = .seconds(5), cleansUpAtMidnight: Duration? = nil
@@ -29,7 +29,7 @@ public struct SyncTriggers: Sendable, Hashable {
         self.quietMax = quietMax
     }
 
-    /// None: runs begin when they are asked for, or when a failed one is to be tried again.
+    /// None: runs begin when requested, or when a failed one is to be tried again.
     public static let none = SyncTriggers(localChanges: false)
 
     var automatic: SyncSchedule.Automatic {

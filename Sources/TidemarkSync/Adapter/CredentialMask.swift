@@ -1,41 +1,43 @@
-// CredentialMask.swift — finds what a server gives back of the credentials, and what stands there
-// instead.
+// CredentialMask.swift — finds credentials that a server repeats in its answers, and masks them.
 //
-//   looked for                       where it is at least 8 bytes long
-//   the value of a header field      "Basic YWxp…", "Bearer 8f3a…"
-//   what follows its first word      the token
-//   of Basic, name:password          and the password alone; the name alone is only masked
-//   each of these in Base64          also within longer text, whatever it begins with there
+//   looked for, if at least 8 bytes long
+//   the value of a header field           "Basic YWxp…", "Bearer 8f3a…"
+//   the token after the scheme
+//   of Basic, name:password               and the password alone; the name alone is masked, but is
+//                                         no secret unless the password is one of `wordsForNone`
+//   in Base64: all of these but the       also within longer Base64 text, at any offset
+//   header's value and Basic's token
 //
-// A server may write it in another way: percent-encoded, or with the escapes of JSON and XML. What
-// overlaps is taken as one. Shorter values would hit innocent text, and are only found within the
-// whole value.
+// Bytes that are percent-encoded or escaped as in JSON and XML are found, too. Overlapping finds
+// are masked as one. A value of less than 8 bytes would also match innocent text; it is only found
+// as part of a whole value that is long enough.
 
 import TidemarkEvents
 
-/// What is looked for in a server's answers because it was sent as a credential.
+/// What a server's answers are searched for, because it was sent as a credential.
 package struct CredentialMask: Sendable {
-    /// What stands in the place of each.
+    /// The text that replaces each credential that is found.
     package static let replacement = "[credentials]"
     /// The shortest value that is looked for, in bytes.
     package static let valueBytesMin = 8
 
-    /// Bytes that are looked for.
+    /// A sequence of bytes that is searched for.
     private struct Form: Hashable {
         var bytes: [UInt8]
-        /// Whether they prove who asks; a name alone does not.
+        /// Whether the bytes authenticate the sender; a name alone does not.
         var isSecret: Bool
     }
 
-    /// In the order of their first bytes.
+    /// Sorted by their bytes.
     private var forms: [Form] = []
-    /// Where the forms begin that begin with a byte, and at its end where the last ones end.
+    /// For each first byte, the index of the first form that begins with it; one more entry at the
+    /// end.
     private var places: [Int] = []
     /// A bit for each two bytes in a row that a form may begin with, however it is written: what is
     /// looked at more closely.
     private var starts: [UInt64] = []
 
-    /// What is to be looked for when requests carry header fields of these values.
+    /// Searches for the credentials in header fields of these values.
     package init(_ values: some Sequence<String>) {
         var all: Set<Form> = []
         for value in values { Self.add(value, to: &all) }
@@ -59,7 +61,7 @@ package struct CredentialMask: Sendable {
         starts[pair >> 6] |= 1 << (pair & 63)
     }
 
-    /// Words that servers ask for in a password's place, where the name is what is secret.
+    /// Passwords that servers demand where the name itself is the secret token.
     private static let wordsForNone = ["", "api_token", "x-oauth-basic"]
 
     private static func add(_ value: String, to forms: inout Set<Form>) {
@@ -87,13 +89,13 @@ package struct CredentialMask: Sendable {
         if !isNameSecret { look(for: password, base64: true) }
     }
 
-    /// What bytes look like in Base64: by themselves, and within more of it after so many other
-    /// bytes that they begin anywhere in a group of four.
+    /// The forms that bytes take in Base64: encoded by themselves, and encoded within longer bytes
+    /// at each of the three offsets in a group.
     private static func base64Forms(of bytes: [UInt8]) -> [[UInt8]] {
         var forms: [[UInt8]] = []
         for before in 0..<3 {
             let text = Array(Base64.encode([UInt8](repeating: 0, count: before) + bytes).utf8)
-            // Digits that hold bits of what is around depend on it.
+            // The digits at either end also hold bits of neighbouring bytes, and are left out.
             let own = (before * 8 + 5) / 6..<(before + bytes.count) * 8 / 6
             forms.append(Array(text[own]))
             if before == 0 {
@@ -108,22 +110,22 @@ package struct CredentialMask: Sendable {
 
     // MARK: Finding
 
-    /// Whether something is in the bytes that proves who asks.
+    /// Whether the bytes hold a secret: something that authenticates the sender.
     package func holds(_ bytes: [UInt8]) -> Bool {
         firstStart(in: bytes) { end(in: bytes, at: $0, onlySecrets: true) != nil } != nil
     }
 
-    /// Whether something is in the bytes that is masked, and be it only a name.
+    /// Whether the bytes hold anything that is masked, a mere name included.
     func mentions(_ bytes: [UInt8]) -> Bool {
         firstStart(in: bytes) { end(in: bytes, at: $0, onlySecrets: false) != nil } != nil
     }
 
-    /// Whether something is in the text that proves who asks.
+    /// Whether the text holds a secret: something that authenticates the sender.
     package func holds(_ text: String) -> Bool { holds(Array(text.utf8)) }
 
-    /// The bytes with a word in the place of what is found; nil where nothing is.
+    /// The bytes with ``replacement`` for each find; nil where nothing is found.
     ///
-    /// - Parameter spared: what stays as it is, in order.
+    /// - Parameter spared: ranges that stay as they are: a find that overlaps one is not masked.
     package func masked(_ bytes: [UInt8], sparing spared: [Range<Int>] = []) -> [UInt8]? {
         let found = found(in: bytes).filter { found in !spared.contains { $0.overlaps(found) } }
         guard !found.isEmpty else { return nil }
@@ -137,12 +139,12 @@ package struct CredentialMask: Sendable {
         return result + bytes[rest...]
     }
 
-    /// The text with a word in the place of what is found.
+    /// The text with ``replacement`` for each find.
     package func masked(_ text: String) -> String {
         masked(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// Where something is found; what overlaps is one range.
+    /// The ranges of all finds; overlapping finds are one range.
     private func found(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         _ = firstStart(in: bytes) { start in
@@ -189,7 +191,8 @@ package struct CredentialMask: Sendable {
         places[Int(byte)]..<places[Int(byte) + 1]
     }
 
-    /// Where a form ends that begins at a place, however its bytes are written there.
+    /// Where a form that begins at a place ends, whether its bytes are plain or escaped there; nil
+    /// where it does not begin there.
     private static func end(of form: [UInt8], in text: [UInt8], at start: Int) -> Int? {
         var (place, index) = (start, 0)
         while index < form.count {

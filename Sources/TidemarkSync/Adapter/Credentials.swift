@@ -10,7 +10,7 @@ import TidemarkEvents
 /// page token is `malformed`. A value of less than eight bytes is only found within the whole.
 public struct Credentials: Sendable {
     let headers: HTTPFields
-    /// What is looked for in answers, so that none of it is kept.
+    /// Finds the credentials in answers, so that none of it is kept.
     let mask: CredentialMask
 
     private init(headers: HTTPFields) {
@@ -54,9 +54,9 @@ struct SyncProof: Sendable {
         return nil
     }
 
-    /// Asks once more, because they were not accepted.
+    /// Asks once more, after the server did not accept the credentials.
     ///
-    /// - Returns: why the run ends; nil when there are others now.
+    /// - Returns: why the run ends; nil when the app gave different credentials.
     mutating func renew() async -> SyncFailure? {
         guard !wasRenewed else { return .unauthorized }
         wasRenewed = true

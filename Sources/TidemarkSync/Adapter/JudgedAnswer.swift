@@ -1,25 +1,27 @@
-// JudgedAnswer.swift — what an answer means and what of it may be kept, before anything decides by
-// it: what it holds of the credentials goes no further.
+// JudgedAnswer.swift — the meaning of an answer, and the part of it that may be kept. Credentials
+// in it are masked here, before anything is decided or logged.
 //
-//   what the log keeps of a head, and of a   is masked, and the answer is what the adapter makes of
-//   body that is no success                  that; documents in it stay
-//   ids, versions, cursors, next pages       the answer is malformed
-//   documents of users                       are kept as they are, and told of
+//   credentials in                            are
+//   the head, and a body that is logged       masked, except in documents; the adapter then judges
+//   because the call did not succeed          the masked answer
+//   ids, versions, cursors, next pages        no longer used: the answer is malformed
+//   documents of users                        kept as they are, and reported by the outcome
 
 import HTTPTypes
 import TidemarkEvents
 
-/// An answer, without what it held of the credentials.
+/// An answer without the credentials that it held.
 struct JudgedAnswer: Sendable {
     /// What it means.
     var answer: ServerAnswer
-    /// What it proves of a write; nil of a read.
+    /// What it proves of a write; nil for a read.
     var effect: WriteEffect?
-    /// Head and body, as far as they may be logged.
+    /// Head and body as they may be logged.
     var response: TransportResponse
     /// Whether a document in it holds the credentials.
     var isExposing = false
-    /// The same as far as it may be kept whole; nil where it would not be the same answer.
+    /// The answer with its whole body, credentials masked; nil where masking would change its
+    /// meaning.
     private(set) var kept: TransportResponse?
 
     init(
@@ -27,7 +29,7 @@ struct JudgedAnswer: Sendable {
         _ mask: CredentialMask
     ) {
         var response = response
-        // What is decided is what can be kept.
+        // The adapter sees only header fields that can be kept, so that a replay decides the same.
         response.response.headerFields = adapter.words.known(of: response.response.headerFields)
         func judge(_ response: TransportResponse) -> ServerAnswer {
             adapter.answer(to: call, response.response, body: response.body).about(call)
@@ -42,7 +44,7 @@ struct JudgedAnswer: Sendable {
             let spared = response.places(of: documents)
             let body = mask.masked(response.body, sparing: spared)
             if let body { self.response.body = body }
-            // What is decided is what the log has.
+            // The adapter judges the bytes that the log keeps.
             if isHeadMasked || body != nil { answer = judge(self.response) }
         }
         guard isHeadMasked || mask.mentions(response.body) else {
@@ -60,8 +62,8 @@ struct JudgedAnswer: Sendable {
         answer = .failure(.holdsCredentials)
         mask.masked(response.body).map { self.response.body = $0 }
 
-        /// What may be kept whole; nil where it would be another answer, because what was masked in
-        /// it is what decided.
+        /// The answer with its whole body, masked; nil where the adapter would judge it otherwise,
+        /// because what was masked is what it decided by.
         func wholeOf(
             _ response: TransportResponse, _ documents: [[UInt8]],
             _ judge: (TransportResponse) -> ServerAnswer
@@ -76,7 +78,7 @@ struct JudgedAnswer: Sendable {
 }
 
 extension SyncFailure {
-    /// An answer that names entities, versions or pages by the credentials.
+    /// An answer in which an id, a version or a next page holds the credentials.
     package static let holdsCredentials = SyncFailure.malformed(
         "it holds the credentials where an id, a version or a page is named")
 }
@@ -84,7 +86,7 @@ extension SyncFailure {
 extension TransportResponse {
     /// Masks the head.
     ///
-    /// - Returns: whether something was found.
+    /// - Returns: whether the head held any of the credentials.
     fileprivate mutating func mask(by mask: CredentialMask) -> Bool {
         let fields = response.headerFields.map { field in
             HTTPField(name: field.name, value: mask.masked(field.value))
@@ -95,12 +97,12 @@ extension TransportResponse {
         return isMasked || holds
     }
 
-    /// What the head names: a version, and the next page.
+    /// The version and the next page that the head names.
     fileprivate func names(_ words: ServerWords) -> [String] {
         ([.eTag] + words.nextPageFields).compactMap { response.headerFields[$0] }
     }
 
-    /// Where documents lie in the body, one after another.
+    /// Where the documents lie in the body, which holds them in the same order.
     fileprivate func places(of documents: [[UInt8]]) -> [Range<Int>] {
         var rest = 0
         return documents.compactMap { document in
@@ -112,7 +114,7 @@ extension TransportResponse {
 }
 
 extension ServerAnswer {
-    /// Whether the log keeps the body that it came with.
+    /// Whether the log keeps the body of such an answer.
     var keepsBody: Bool {
         switch self {
         case .failure, .refused, .conflict, .conflictUnknown, .batch: true
@@ -122,7 +124,7 @@ extension ServerAnswer {
         }
     }
 
-    /// What it says of entities, and what stands where one should.
+    /// The documents in the answer, and the bytes of its unreadable records.
     fileprivate var documents: [[UInt8]] {
         switch self {
         case .page(let page):
@@ -137,7 +139,7 @@ extension ServerAnswer {
         }
     }
 
-    /// What it names: entities, their versions, and where lists go on.
+    /// The ids, versions, cursors and next pages that the answer names.
     fileprivate var names: [String] {
         switch self {
         case .page(let page):

@@ -5,14 +5,14 @@ import TidemarkEvents
 
 /// Reads the header field Retry-After.
 package enum RetryAfter {
-    /// The longest wait that is honoured; a server that says more is taken to mean this.
+    /// The longest wait that is honoured; a longer one is cut to this.
     package static let secondsMax: Int64 = 24 * 60 * 60
 
-    /// The seconds to wait, from 0 to ``secondsMax``; nil when the field is absent or means
-    /// nothing.
+    /// The seconds to wait, from 0 to ``secondsMax``; nil when the field is absent or can't be
+    /// read.
     ///
-    /// A date is measured against the answer's own Date field, so that no clock of ours enters;
-    /// without that it means nothing.
+    /// A date is measured against the answer's own Date field, so that the device's clock does not
+    /// matter; without that field it can't be read.
     package static func seconds(_ headers: HTTPFields) -> Int64? {
         guard let text = headers[.retryAfter]?.trimmed, !text.isEmpty else { return nil }
         let isNegative = text.hasPrefix("-")

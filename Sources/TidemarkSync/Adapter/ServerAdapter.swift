@@ -43,16 +43,17 @@ public protocol ServerAdapter: Sendable {
     /// What it can do.
     var traits: ServerTraits { get }
 
-    /// Which header fields of its answers it reads, and which of its words are no secrets.
+    /// Which header fields of its answers the adapter reads, and which of its words are no secrets.
     ///
-    /// It is handed these, and Date, ETag, Content-Type, Content-Location, Last-Modified, Location
-    /// and Retry-After; no others, for what it decides by is kept with the answer, so that a replay
-    /// can hand it over again.
+    /// The adapter is handed these fields, and Date, ETag, Content-Type, Content-Location,
+    /// Last-Modified, Location and Retry-After. It gets no others, because the fields that it
+    /// decides by are kept with the answer, so that a replay can hand them over again.
     var words: ServerWords { get }
 
     /// The request for a call.
     ///
-    /// - Throws: ``SyncFailure`` when no such request can be made, as for a page of another origin.
+    /// - Throws: ``SyncFailure`` when the request can't be made, for example for a page of another
+    ///   origin.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
 
     /// Why a write is refused without being sent; nil to send it.
@@ -63,7 +64,7 @@ public protocol ServerAdapter: Sendable {
     /// An answer of another call's kind, as a page to a write, counts as `malformed`, too.
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer
 
-    /// What an answer proves of the write that it answers: whether that was done.
+    /// What an answer proves of its write: whether the server carried it out.
     ///
     /// It is logged with the answer and decides whether the write is sent again. For a batch it is
     /// what the answer as a whole proves of each write; ``BatchedAnswer/effect`` overrides it.

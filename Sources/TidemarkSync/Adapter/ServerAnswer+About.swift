@@ -1,15 +1,16 @@
-// ServerAnswer+About.swift — whether an answer is about what was asked.
+// ServerAnswer+About.swift — checks that an answer fits its call, and is about the same entity.
 //
 // Ids are compared as texts: a server may write one in another form of Unicode.
 
 import TidemarkEvents
 
 extension ServerAnswer {
-    /// The answer; a failure `malformed` where it can't be one to the call, or is about another
-    /// entity than was asked for, which says nothing of that one.
+    /// The answer; a failure `malformed` where the call can't have it, or where it is about another
+    /// entity than the call.
     ///
-    /// Where the server names entities, the answer to a creation says how. Of a batch each part is
-    /// looked at by itself.
+    /// Such an answer says nothing of the entity that was asked for. Where the server gives
+    /// the ids, the answer to a creation names the new id. Each part of a batch is checked by
+    /// itself.
     package func about(_ call: ServerCall) -> ServerAnswer {
         guard answers(call) else {
             return .failure(.malformed("\(word) in answer to \(call.word)"))
@@ -32,7 +33,7 @@ extension ServerAnswer {
         }
     }
 
-    /// Whether it is one of those that a call can have.
+    /// Whether a call can have an answer of this kind.
     private func answers(_ call: ServerCall) -> Bool {
         switch (call, self) {
         case (_, .failure): true
@@ -77,7 +78,7 @@ extension ServerAnswer {
         .failure(.malformed("\(id) in answer to \(call)"))
     }
 
-    /// The one entity that it is about; nil where it names none.
+    /// The id of the one entity that the answer is about; nil where it names none.
     private var entityID: String? {
         switch self {
         case .record(let record), .deleted(let record), .conflict(let record): record.id
@@ -101,8 +102,8 @@ extension ServerCall {
         }
     }
 
-    /// The one entity that is asked about, by the id that the server knows; nil where there is none
-    /// such, or where the server gives it.
+    /// The server's id of the one entity that the call is about; nil where the call names no single
+    /// entity, or creates one whose id the server gives.
     fileprivate var namedID: String? {
         switch self {
         case .read(_, let id), .update(_, let id, _, _), .delete(_, let id, _): id

@@ -1,21 +1,22 @@
-// ServerAnswer.swift — what an adapter makes of an answer: entities as the server has them, and
-// what became of a call.
+// ServerAnswer.swift — what an adapter makes of an answer: entities as the server has them, and the
+// outcome of a call.
 
 public import TidemarkEvents
 
-/// An entity as a server said it is.
+/// An entity as the server describes it.
 public struct ServerRecord: Sendable, Hashable {
     public var id: String
-    /// The version, where it has one.
+    /// The version, if the server gave one.
     public var revision: Revision?
-    /// The last change by the server's clock, where it is known.
+    /// When it last changed by the server's clock, where that is known.
     public var serverTime: Timestamp?
-    /// The server's bytes, verbatim: the document, or what it says of a deleted one, if anything.
+    /// The server's bytes, verbatim: the document; for a deleted entity, what the server sent, if
+    /// anything.
     public var document: [UInt8]?
-    /// Whether the entity is gone.
+    /// Whether the entity is deleted.
     public var isDeleted: Bool
 
-    /// A record; without a document it is that of a deleted entity.
+    /// A record; one without a document is that of a deleted entity.
     public init(
         id: String, revision: Revision?, serverTime: Timestamp? = nil, document: [UInt8]?,
         isDeleted: Bool = false
@@ -46,14 +47,14 @@ public struct ServerReference: Sendable, Hashable {
 
 /// A record of a server's answer that is not a valid entity.
 public struct UnreadableRecord: Sendable, Hashable {
-    /// The server's id, where that much can be read.
+    /// The server's id, where it can be read.
     public var id: String?
     /// The server's bytes, verbatim.
     public var bytes: [UInt8]
-    /// What is wrong with them, in a few words.
+    /// What is wrong with the bytes, in a few words.
     public var problem: String
 
-    /// Bytes that are no entity.
+    /// A record that can't be read.
     public init(id: String?, bytes: [UInt8], problem: String) {
         self.id = id
         self.bytes = bytes
@@ -74,21 +75,21 @@ public struct CollectionDescription: Sendable, Hashable {
     }
 }
 
-/// What became of one write of a batch.
+/// The outcome of one write of a batch.
 public struct BatchedAnswer: Sendable, Hashable {
     /// Its own HTTP status.
     public var status: Int
-    /// What that means.
+    /// What the write's own answer means.
     public var answer: ServerAnswer
     /// What it proves of the write.
     public var effect: WriteEffect
 
-    /// An answer among others.
+    /// One write's answer within a batch.
     ///
     /// - Parameters:
     ///   - status: its own HTTP status.
     ///   - answer: what it means.
-    ///   - effect: what it proves; when nil what the status usually proves, unless the answer says
+    ///   - effect: what it proves; nil for what the status usually proves, unless the answer says
     ///     that the write was done.
     public init(status: Int, _ answer: ServerAnswer, effect: WriteEffect? = nil) {
         self.status = status
@@ -98,7 +99,7 @@ public struct BatchedAnswer: Sendable, Hashable {
 }
 
 extension ServerAnswer {
-    /// What an answer with a status usually proves of a write.
+    /// What an answer with this status usually proves of a write.
     public func usualEffect(status: Int) -> WriteEffect {
         switch self {
         case .record, .stored, .deleted: .done
@@ -113,7 +114,7 @@ extension ServerAnswer {
 
 /// What a server's answer means.
 public indirect enum ServerAnswer: Sendable, Hashable {
-    /// The collections that there are.
+    /// The server's collections, each with its epoch.
     case description([CollectionDescription])
     /// One page of a list.
     case page(ListPage)
@@ -123,12 +124,12 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case cursorExpired
     /// The current state of the entities that were asked for; those left out do not exist.
     case records([ServerRecord])
-    /// The entity as it is now: read, made or replaced.
+    /// The entity as it is now: read, created or replaced.
     case record(ServerRecord)
     /// The write was accepted, and the answer does not hold the entity; with its version, where it
     /// has one.
     case stored(id: String, Revision?)
-    /// The entity is deleted, by this call.
+    /// The entity was deleted by this call.
     case deleted(ServerRecord)
     /// There is no such entity.
     case absent
@@ -138,9 +139,9 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case conflictUnknown
     /// The server refuses the write because of the entity's content.
     case refused(ServerRefusal)
-    /// What became of each write of a batch, in order.
+    /// The outcome of each write of a batch, in order.
     case batch([BatchedAnswer])
-    /// The call failed for a reason that is not the entity's.
+    /// The call failed for a reason that is not the entity.
     case failure(SyncFailure)
 }
 
@@ -177,7 +178,7 @@ public struct ListPage: Sendable, Hashable {
 public struct ServerRefusal: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
-    /// The server's words.
+    /// The server's message.
     public var message: String
 
     public init(status: Int, message: String) {
@@ -185,22 +186,23 @@ public struct ServerRefusal: Sendable, Hashable {
         self.message = message
     }
 
-    /// A machine in between refuses a write, while the server answers others.
+    /// A proxy or gateway refuses a write with a page of its own, while the server answers other
+    /// calls.
     static func page(_ status: Int) -> ServerRefusal {
         ServerRefusal(status: status, message: "a page in the place of an answer")
     }
 
-    /// A write is told again and again that its precondition fails, and nothing explains it.
+    /// A write's precondition fails repeatedly, although the server's state agrees with it.
     static let unexplained = ServerRefusal(
         status: 412,
         message: "its precondition fails, and what the server says of it agrees with it")
 
-    /// The server gives no version, so that a write could undo what others did.
+    /// The server gives no version, so a write could undo changes of others.
     static let unversioned = ServerRefusal(
         status: 0,
         message: "the server names no version of it that a write could ask for (a strong ETag)")
 
-    /// The messages that are ours alone, and say nothing of what people wrote.
+    /// The library's own messages, which hold nothing that users wrote.
     package static var ownMessages: [String] {
         [page(0).message, unexplained.message, unversioned.message]
     }

@@ -1,9 +1,9 @@
-// ServerCall.swift — what is asked of a server, and the request that an adapter makes of it.
+// ServerCall.swift — a call to a server, and the request that an adapter makes of it.
 
 public import HTTPTypes
 public import TidemarkEvents
 
-/// What is asked of a server.
+/// A call to a server.
 public enum ServerCall: Sendable, Hashable {
     /// The identity of each collection, which changes when one is dropped and created again; asked
     /// only with ``ServerTraits/describesCollections``.
@@ -13,8 +13,8 @@ public enum ServerCall: Sendable, Hashable {
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
-    /// Entities that are here as placeholders, asked for by another way than ``fetch(_:ids:)``;
-    /// `together` is what they all refer to by ``CollectionModel/PlaceholderRule/refetch``.
+    /// The entities of some placeholders, by another way than ``fetch(_:ids:)``; `together` is the
+    /// id that they all refer to in the field ``CollectionModel/PlaceholderRule/refetch``.
     case refetch(CollectionModel, ids: [String], together: String?)
     /// One entity as it is now.
     case read(CollectionModel, id: String)
@@ -27,7 +27,7 @@ public enum ServerCall: Sendable, Hashable {
     case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
     /// Delete an entity if it still has a version; an empty version means unconditionally.
     case delete(CollectionModel, id: String, revision: Revision)
-    /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``, each with an
+    /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``. Each has an
     /// outcome of its own.
     case batch([ServerCall])
 

@@ -11,22 +11,22 @@ extension ServerWords.Field {
             && (!isTaken || meaning == .rest && name == AskedRest.member)
     }
 
-    /// The member of `request.answered` that holds it.
+    /// The member of `request.answered` that holds the field's value.
     var member: String { meaning == .rest ? AskedRest.member : name }
 }
 
 extension ServerWords {
-    /// The names of the fields that say where the next page is.
+    /// The names of the fields that hold the next page.
     var nextPageFields: [HTTPField.Name] {
         fields.filter { $0.meaning == .nextPage }.compactMap { HTTPField.Name($0.name) }
     }
 
-    /// Header fields that an adapter is handed besides those that it names.
+    /// Header fields that every adapter is handed besides its own.
     private static let usualFields: Set<HTTPField.Name> = [
         .date, .eTag, .contentType, .contentLocation, .lastModified, .location, .retryAfter,
     ]
 
-    /// The header fields of an answer that the adapter is handed: it decides by nothing else.
+    /// The header fields of an answer that the adapter is handed, the only ones that it decides by.
     func known(of headerFields: HTTPFields) -> HTTPFields {
         let names = Self.usualFields.union(fields.compactMap { HTTPField.Name($0.name) })
         return HTTPFields(headerFields.filter { names.contains($0.name) })
@@ -42,13 +42,13 @@ extension ServerWords {
         return kept
     }
 
-    /// What a member of `request.answered` means; nil for one of none of these fields.
+    /// What a member of `request.answered` means; nil where the adapter names no such field.
     package func meaning(ofMember member: String) -> Field.Meaning? {
         if member == AskedRest.member { return .rest }
         return fields.first { $0.member == member }?.meaning
     }
 
-    /// What an answer says by a field of some meaning; nil where it has none such.
+    /// The value of the field with a meaning in an answer; nil where the answer has no such field.
     func text(_ meaning: Field.Meaning, of answered: RequestAnswered) -> String? {
         answered.fields.first { self.meaning(ofMember: $0.name) == meaning }?.value
     }

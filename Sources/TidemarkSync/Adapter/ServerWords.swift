@@ -1,14 +1,14 @@
-// ServerWords.swift — what an adapter says of its server's words: which header fields of an answer
-// it reads, and what in paths, bodies and versions is no secret.
+// ServerWords.swift — the vocabulary of an adapter's server: which header fields of an answer it
+// reads, and which words in paths, bodies and versions are no secrets.
 
-/// Words of one kind of server.
+/// The vocabulary of one kind of server.
 ///
 /// A header field that is not named here is neither handed to the adapter nor logged. A word that
 /// is not named here is replaced in a redacted capsule.
 public struct ServerWords: Sendable, Hashable {
     /// A header field that the adapter reads, and that is logged with the answer.
     public struct Field: Sendable, Hashable {
-        /// What it says.
+        /// What a field's value means.
         public enum Meaning: Sendable, Hashable {
             /// A notice to the operator of the app: ``SyncOutcome/alert``.
             case notice
@@ -20,13 +20,13 @@ public struct ServerWords: Sendable, Hashable {
             case other
         }
 
-        /// Its name, which begins with a capital letter, as the log has it.
+        /// The name as the log has it; it begins with a capital letter.
         public let name: String
-        /// What it says.
+        /// What its value means.
         public let meaning: Meaning
 
-        /// A header field; neither Date nor ETag, which are always kept, nor one by whose name the
-        /// log has another meaning.
+        /// A header field; neither Date nor ETag, which are always kept, nor a name that means
+        /// something else in the log.
         public init(_ name: String, _ meaning: Meaning) {
             precondition(
                 Self.isUsable(name, meaning), "\(name) is no name that the log can have for it")
@@ -41,7 +41,7 @@ public struct ServerWords: Sendable, Hashable {
         case version
         /// Seconds since 1970.
         case seconds
-        /// A number that says how much is asked for.
+        /// A number of entities to return.
         case count
         /// `true`.
         case flag
@@ -49,11 +49,11 @@ public struct ServerWords: Sendable, Hashable {
         case ids
     }
 
-    /// What a member of a body or a document holds, beside that its name is no secret.
+    /// What a member of a body or a document holds; its name is never a secret.
     public enum Member: Sendable, Hashable {
         /// Anything.
         case anything
-        /// What is no part of the protocol any more: numbers in it are secrets, too.
+        /// User content and no longer part of the protocol: numbers in it are secrets, too.
         case content
         /// A number of the protocol, such as a status.
         case number
@@ -63,11 +63,11 @@ public struct ServerWords: Sendable, Hashable {
         case base64
     }
 
-    /// How versions look that an adapter makes of a time and something else: `TIME@TEXT`.
+    /// The form of versions that an adapter makes of a time and something else: `TIME@TEXT`.
     public struct Versions: Sendable, Hashable {
-        /// What stands between the two.
+        /// The separator between time and text.
         public var separator: Character
-        /// What stands for a time that is not known.
+        /// The text for an unknown time.
         public var unknown: String
 
         /// Versions of a time, a separator and a text.
@@ -77,19 +77,19 @@ public struct ServerWords: Sendable, Hashable {
         }
     }
 
-    /// Texts of lines `NAME;PARAMETERS:VALUE`, of which long ones go on after a space or a tab, as
-    /// in RFC 5545 and RFC 6350.
+    /// Texts made of lines `NAME;PARAMETERS:VALUE`, where a long line is folded by a line break
+    /// before a space or a tab, as in RFC 5545 and RFC 6350.
     public struct Lines: Sendable, Hashable {
         /// What such a text begins with.
         public var beginnings: [String]
-        /// The names of lines by which the text is built, whose values are ``ServerWords/others``.
+        /// The names of lines that structure the text, whose values are ``ServerWords/others``.
         public var structure: Set<String>
-        /// Those whose values are times, as in `20261121T120544Z`.
+        /// The names of lines whose values are times, as in `20261121T120544Z`.
         public var times: Set<String>
-        /// All others that are no secrets.
+        /// All other line names that are no secrets.
         public var names: Set<String>
 
-        /// Texts that begin in one of some ways.
+        /// Texts with one of several beginnings.
         public init(
             beginnings: [String], structure: Set<String>, times: Set<String>, names: Set<String>
         ) {
@@ -102,25 +102,25 @@ public struct ServerWords: Sendable, Hashable {
 
     /// Header fields of answers that the adapter reads, in the order in which the log has them.
     ///
-    /// Besides them it is handed Date, ETag, Content-Type, Content-Location, Last-Modified,
-    /// Location and Retry-After, and no other.
+    /// The adapter is also handed Date, ETag, Content-Type, Content-Location, Last-Modified,
+    /// Location and Retry-After, and no others.
     public var fields: [Field]
     /// Segments of paths that are neither an id nor a name.
     public var segments: Set<String>
-    /// What a segment may end with, behind an id.
+    /// Suffixes that a segment may have after an id.
     public var suffixes: [String]
     /// Parameters of queries.
     public var parameters: [String: Parameter]
     /// Members of bodies and documents.
     public var members: [String: Member]
-    /// What is the same for every user, by the segment of the path, or the member of the remote,
-    /// that it follows.
+    /// Values that are the same for every user, by the path segment or the member of the remote
+    /// that they follow.
     public var constants: [String: Set<String>]
     /// Any other words: methods, and values of ``Lines/structure``.
     public var others: Set<String>
-    /// How versions look, where times stand in them among other things.
+    /// The form of versions that hold a time among other things.
     public var versions: Versions?
-    /// Texts of lines.
+    /// Texts made of lines.
     public var lines: [Lines]
 
     /// No words, but those that are given.

@@ -5,8 +5,8 @@ public import HTTPTypes
 extension SyncFailure {
     /// What a status means that is no success of the call and not about one entity.
     ///
-    /// An adapter answers first what its server means otherwise: by 304, 404, 409, 412 and 422 most
-    /// servers say something of a list or an entity.
+    /// An adapter first handles the statuses that mean something else on its server: with 304, 404,
+    /// 409, 412 and 422 most servers answer about a list or an entity.
     ///
     /// | status | is |
     /// |---|---|
@@ -16,13 +16,13 @@ extension SyncFailure {
     /// | 500 to 599 | ``server(status:retryAfterSeconds:)`` |
     /// | 511, 100 to 199, 300 to 399, from 600 on | ``foreign(_:)`` |
     /// | 400 to 499 otherwise | ``client(status:_:)`` |
-    /// | 200 to 299 | ``malformed(_:)``: a success that the call does not know |
+    /// | 200 to 299 | ``malformed(_:)``: a success that does not fit the call |
     ///
     /// - Parameters:
     ///   - status: the HTTP status.
-    ///   - headerFields: the answer's; `Retry-After` is read, as seconds or as a date against the
-    ///     answer's own `Date`, and a day is the most.
-    ///   - message: the server's words, where it has any.
+    ///   - headerFields: the answer's; `Retry-After` is read, as seconds or as a date measured
+    ///     against the answer's own `Date`. At most a day is honoured.
+    ///   - message: the server's message, if it sent one.
     public init(status: Int, headerFields: HTTPFields = [:], message: String = "") {
         let wait = RetryAfter.seconds(headerFields)
         let words = message.isEmpty ? "\(status)" : "\(status): \(message)"
@@ -40,8 +40,8 @@ extension SyncFailure {
             }
     }
 
-    /// The same, where the status is a failure whatever was asked; nil for a success, and for what
-    /// may be about one entity.
+    /// The same, for statuses that are a failure of any call; nil for a success, and for a status
+    /// that may be about one entity.
     package static func ofCall(_ status: Int, _ headerFields: HTTPFields) -> SyncFailure? {
         switch SyncFailure(status: status, headerFields: headerFields) {
         case .client, .malformed: nil

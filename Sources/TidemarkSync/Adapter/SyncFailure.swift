@@ -1,4 +1,4 @@
-// SyncFailure.swift — the closed set of reasons why a sync run did not do all it was to do.
+// SyncFailure.swift — the closed set of reasons why a sync run failed, or left something undone.
 
 package import TidemarkEvents
 import TidemarkRules
@@ -13,7 +13,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case server(status: Int, retryAfterSeconds: Int64?)
     /// The server asks for a pause: 429, or a pause that it asked for earlier and that is not over.
     case tooManyRequests(retryAfterSeconds: Int64?)
-    /// The server refuses the call itself, whatever entity it is about.
+    /// The server refuses the call itself, not an entity.
     case client(status: Int, String)
     /// The credentials are missing or not accepted.
     case unauthorized
@@ -23,28 +23,28 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case apiDeprecated
     /// The server no longer speaks to this version of the app.
     case clientDeprecated
-    /// The server sent something that is not of its protocol.
+    /// The server sent something that is not valid in its protocol.
     case malformed(String)
-    /// Earlier runs failed, and the time to try again by itself has not come; nothing was asked.
+    /// Earlier runs failed, and the backoff is not over; nothing was asked.
     case backoff(seconds: Int64)
-    /// The time that the run was given is over; what was not done waits for the next one.
+    /// The run's deadline passed; what was not done waits for the next run.
     case deadline
     /// Something else answered in the server's place, as a network's sign-in page does.
     case foreign(String)
-    /// The rule of that name, which is to decide the collection's conflicts, was not handed over
-    /// when the replica was opened.
+    /// The conflict rule of that name, which a collection names, was not passed when the replica
+    /// was opened.
     case ruleMissing(String)
-    /// The app's rule of that name threw, or answered with what can't be a document.
+    /// The app's rule of that name threw an error, or returned something that can't be a document.
     case ruleFailed(String, String)
     /// An entity that the model requires is missing; the model's name for that.
     case missing(String)
     /// The task was cancelled.
     case cancelled
 
-    /// The word for logs and tools.
+    /// The failure's name in logs and tools.
     public var name: String { kind.rawValue }
 
-    /// Which of the failures it is, without what is known of this one.
+    /// The kind of failure, without its details.
     package var kind: FailureKind {
         switch self {
         case .offline: .offline
@@ -139,7 +139,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong, without what it means for the run.
+    /// The details, without what they mean for the run.
     package var detail: String {
         switch self {
         case .offline(let detail), .timeout(let detail), .client(_, let detail),
@@ -176,7 +176,7 @@ extension SyncFailure {
         }
     }
 
-    /// What a transport's error means for a sync run.
+    /// The failure that a transport's error means.
     package init(_ error: TransportError) {
         switch error.code {
         case .offline: self = .offline(error.detail)
@@ -220,7 +220,7 @@ extension SyncFailure {
         }
     }
 
-    /// The failure whose description is a sentence: what stands in parentheses is its detail.
+    /// The failure with this description, whose detail is the part in parentheses.
     private init(_ make: (String) -> SyncFailure, said sentence: String) {
         let detail = sentence.dropFirst("\(make(""))".count).dropFirst(2).dropLast()
         self = make(String(detail))

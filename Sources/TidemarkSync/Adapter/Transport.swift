@@ -1,4 +1,4 @@
-// Transport.swift — the one door to the network. What is behind it is injected.
+// Transport.swift — the only access to the network. The implementation is injected.
 
 public import HTTPTypes
 
@@ -7,8 +7,8 @@ public import HTTPTypes
 /// A transport follows no redirect to another origin, keeps no cookies and no cache, adds no
 /// credentials, and honours task cancellation and both limits by returning at once.
 public protocol Transport: Sendable {
-    /// Whether a request without a body may be sent a second time behind the caller's back, as
-    /// platforms do when a kept connection closes under it; then the answer is that to the second.
+    /// Whether a request without a body may silently be sent a second time, as platforms do when a
+    /// reused connection closes under it. The answer is then the one to the second request.
     ///
     /// A deletion that is answered by 429 may then have been carried out. The default is false.
     var mayRepeat: Bool { get }
@@ -27,7 +27,7 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-    /// Every request is sent once.
+    /// False: every request is sent once.
     public var mayRepeat: Bool { false }
 }
 
@@ -69,7 +69,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case timeout
         /// The connection broke after the request may have been sent.
         case connectionLost
-        /// The server sent the client elsewhere: to another origin, or too often.
+        /// The server redirected the client: to another origin, or too often.
         case redirectRefused
         /// The answer was larger than the limit. The request arrived.
         case tooLarge

@@ -1,19 +1,19 @@
-// WrittenBytes.swift — bytes that are written by several: %2F and + of addresses, the escapes of
-// JSON, and XML's references.
+// WrittenBytes.swift — escaped bytes: %2F and + in addresses, the escapes of JSON, and the
+// references of XML.
 
-/// One to four bytes as they are written at a place of a text.
+/// One to four bytes that an escape at a place of a text stands for.
 struct WrittenBytes {
-    /// What is written, the first byte lowest.
+    /// The bytes that it stands for, the first one lowest.
     private var bytes: UInt32
-    /// How many bytes are written.
+    /// How many bytes it stands for.
     let count: Int
-    /// How many bytes they are written by.
+    /// How many bytes the escape takes in the text.
     let length: Int
 
-    /// The first of them.
+    /// The first byte that it stands for.
     var first: UInt8 { UInt8(truncatingIfNeeded: bytes) }
 
-    /// Whether they are what comes next.
+    /// Whether the bytes that it stands for come next in another sequence.
     func isNext(of other: [UInt8], at index: Int) -> Bool {
         guard other.count - index >= count else { return false }
         return (0..<count).allSatisfy {

@@ -10,7 +10,7 @@ package struct PendingWrite: Sendable, Hashable {
     package var key: EntityKey
     /// The id that the server uses.
     package var id: String
-    /// Whether the server has it.
+    /// Whether the server has the entity.
     package var isLive: Bool
     /// The server's version, where it is known.
     package var revision: Revision?
@@ -24,7 +24,7 @@ package struct PendingWrite: Sendable, Hashable {
     /// A reference to an entity that was created here and deleted before it was sent.
     package var stranded: Stranded?
 
-    /// A reference that the server can know nothing of.
+    /// A reference to an entity that the server never had and never gets.
     package struct Stranded: Sendable, Hashable {
         package var field: String
         package var id: String

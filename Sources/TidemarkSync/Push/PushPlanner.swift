@@ -17,7 +17,7 @@ package struct PushItem: Sendable, Hashable {
     package var call: ServerCall
     /// The mutations that the write carries, in order.
     package var covers: [Position]
-    /// Why it is not sent at all; nil where it is.
+    /// Why it is refused without being sent; nil where it is sent.
     package var refusal: ServerRefusal?
 
     package init(
@@ -30,7 +30,7 @@ package struct PushItem: Sendable, Hashable {
     }
 }
 
-/// Plans one round of a push: each candidate is sent, asked about or passed over once.
+/// Plans one round of a push: each candidate is sent, read or skipped once.
 package struct PushPlanner: Sendable {
     /// How often the precondition of one and the same write may fail before it counts as refused:
     /// the answers in between do not explain it.

@@ -45,7 +45,7 @@ extension SyncMachine {
             || conflicts[key, default: 0] >= Self.conflictsPerEntityMax
     }
 
-    /// What this run knows of an entity that is to be sent.
+    /// What this run knows of an entity that has something to send.
     private func standing(of key: EntityKey) -> PushPlanner.Standing {
         var standing = PushPlanner.Standing()
         standing.conflicts = conflicts[key, default: 0]

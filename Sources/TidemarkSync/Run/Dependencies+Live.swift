@@ -1,5 +1,5 @@
-// Dependencies+Live.swift — the real doors, the only place where clock, ids and randomness are
-// taken from the system.
+// Dependencies+Live.swift — the real dependencies: the only place where clock, ids and randomness
+// are taken from the system.
 
 import Foundation
 import TidemarkEvents
@@ -19,7 +19,7 @@ extension Dependencies {
             sleep: { duration in try await Task.sleep(for: duration) })
     }
 
-    /// Asleep or awake: what ProcessInfo says stands still while the device sleeps.
+    /// Counts sleep, too; the uptime of ProcessInfo stops while the device sleeps.
     private static var secondsSinceBoot: Double {
         #if canImport(Darwin)
             return Double(clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)) / 1e9
@@ -30,7 +30,7 @@ extension Dependencies {
         #endif
     }
 
-    /// A hash of Linux's number of the machine, which itself is to be kept to the machine.
+    /// A hash of Linux's machine id, which itself must not leave the machine.
     private static let deviceID: String? = {
         guard let text = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8) else {
             return nil
@@ -39,7 +39,7 @@ extension Dependencies {
     }()
 
     private static let bootID: String = {
-        // Linux names each boot; elsewhere the moment of the boot does.
+        // Linux has an id for each boot; elsewhere the time of the boot is the id.
         if let text = try? String(
             contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         {

@@ -1,8 +1,8 @@
-// Dependencies.swift — the doors to the outside, all injected: clock, ids, randomness, waiting.
+// Dependencies.swift — everything from outside, injected: clock, ids, randomness, waiting.
 
 public import TidemarkEvents
 
-/// Everything that a store and its engine take from the outside world but the network.
+/// Everything that a store and its engine take from outside, except the network.
 public struct Dependencies: Sendable {
     /// The device's clock.
     public var now: @Sendable () -> Timestamp
@@ -10,18 +10,18 @@ public struct Dependencies: Sendable {
     public var makeID: @Sendable () -> String
     /// Sixty-four random bits.
     public var random: @Sendable () -> UInt64
-    /// Which boot of the device this is, and the microseconds since it began.
+    /// The id of the device's current boot, and the microseconds since it began.
     public var uptime: @Sendable () -> Uptime
-    /// Which device this is, for as long as it is the same; nil when that can't be told.
+    /// A stable id of this device; nil when there is none.
     ///
-    /// A store that was last used on another device is not opened before it was adopted.
+    /// A store that was last used on another device is only opened after it was adopted.
     public var deviceID: @Sendable () -> String?
     /// Waits; throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// Called at the moments a process may die at; for tests.
+    /// Called at the moments around a push at which a process may die; for tests.
     package var reach: @Sendable (Checkpoint) -> Void
 
-    /// The doors; see ``live`` for the real ones.
+    /// The dependencies; see ``live`` for the real ones.
     public init(
         now: @escaping @Sendable () -> Timestamp, makeID: @escaping @Sendable () -> String,
         random: @escaping @Sendable () -> UInt64, uptime: @escaping @Sendable () -> Uptime,
@@ -38,11 +38,11 @@ public struct Dependencies: Sendable {
     }
 }
 
-/// Which boot of the device, and for how long it has been running.
+/// The device's boot, and for how long it has been running.
 public struct Uptime: Sendable, Hashable {
-    /// Names the boot; another one after a restart.
+    /// The boot id; it changes with a restart.
     public var bootID: String
-    /// Microseconds since the boot, by a clock that nobody sets.
+    /// Microseconds since the boot, by a clock that can't be set.
     public var microseconds: Int64
 
     /// A boot and the time since.
@@ -54,15 +54,15 @@ public struct Uptime: Sendable, Hashable {
 
 /// The moments around a push at which a process may die.
 package enum Checkpoint: String, Sendable, CaseIterable {
-    /// The write was decided, nothing of it is logged.
+    /// The write is decided, and nothing of it is logged.
     case beforeAppend
     /// `request.sent` is on disk.
     case afterAppend
     /// The request is about to leave.
     case beforeSend
-    /// The server has answered, and nobody here has seen it.
+    /// The server has answered, and the answer has not been read.
     case afterSend
-    /// The answer is understood, nothing of it is logged.
+    /// The answer is understood, and nothing of it is logged.
     case beforeAnswer
     /// The answer is on disk.
     case afterAnswer

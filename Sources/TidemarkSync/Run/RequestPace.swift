@@ -1,5 +1,5 @@
-// RequestPace.swift — when the next request of a run may be sent: by the model's limits, and by the
-// time that the run has. A value: it never waits by itself.
+// RequestPace.swift — when the next request of a run may be sent, by the model's limits and by the
+// run's deadline. A value: it never waits by itself.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -16,7 +16,7 @@ package struct RequestPace: Sendable {
         case end(SyncFailure)
     }
 
-    /// The longest that a run waits in its middle, in microseconds.
+    /// The longest time that a run waits between two requests, in microseconds.
     package static let waitMax: Int64 = 60_000_000
 
     private var window: RequestWindow
@@ -39,12 +39,12 @@ package struct RequestPace: Sendable {
     /// Counts a request.
     package mutating func sent(at time: Timestamp) { window.add(time) }
 
-    /// Whether too little of the run's time is left to begin a request.
+    /// Whether too little of the run's time is left for another request.
     package func isOver(at moment: Moment) -> Bool {
         time.left(at: moment).map { $0 < SyncTime.requestTimeMin } ?? false
     }
 
-    /// Whether a pull of so many lists would have to wait before its first request.
+    /// Whether a pull of that many lists would have to wait before its first request.
     package func waitsToPull(lists: Int) -> Bool {
         window.pullWait(at: begun.now, lists: lists) > 0
     }
@@ -52,9 +52,9 @@ package struct RequestPace: Sendable {
     /// What comes before one more request.
     ///
     /// - Parameters:
-    ///   - slept: for how many microseconds the run waited for it already.
-    ///   - lists: how many requests it is the first of, all of which must fit into the limits that
-    ///     ask for that; nil for one.
+    ///   - slept: for how many microseconds the run has already waited for this request.
+    ///   - lists: of how many lists' requests it is the first. All of them must fit into the limits
+    ///     that demand it; nil for a single request.
     package func verdict(at moment: Moment, slept: Int64 = 0, lists: Int? = nil) -> Verdict {
         let now = now(at: moment)
         let wait =

@@ -10,21 +10,21 @@ extension Dependencies {
     }
 }
 
-/// How much time a sync run has left; measured by the clock that nobody sets.
+/// How much time a sync run has left, by the clock that can't be set.
 package struct SyncTime: Sendable {
-    /// No request begins with less than this left.
+    /// With less than this left, no request is begun.
     package static let requestTimeMin = Duration.seconds(1)
 
     private let begun: Moment
     private let deadline: Duration?
 
-    /// - Parameter deadline: how long from now; nil for as long as it takes.
+    /// - Parameter deadline: how long from now; nil for no deadline.
     package init(from now: Moment, deadline: Duration?) {
         begun = now
         self.deadline = deadline
     }
 
-    /// What is left; nil for as long as it takes.
+    /// The time left; nil without a deadline.
     package func left(at now: Moment) -> Duration? {
         deadline.map { $0 - .microseconds(now.microseconds(since: begun) ?? 0) }
     }

@@ -1,4 +1,4 @@
-// SyncDriver+Network.swift — the network as a sync run's outside: one request and its answer.
+// SyncDriver+Network.swift — the network as a sync run's host: one request and its answer.
 
 import HTTPTypes
 import TidemarkEvents
@@ -61,7 +61,7 @@ struct LiveHost: SyncHost {
 extension ServerAnswer {
     /// The failure of a call without an answer.
     package init(_ error: TransportError, to call: ServerCall) {
-        // A request that can't be built from an entity is that entity's fault alone.
+        // A request that can't be built from an entity is a fault of that entity alone.
         let isEntitys = call.isWriteOfOne && error.code == .invalidRequest
         self =
             isEntitys

@@ -1,5 +1,5 @@
-// SyncDriver+Steps.swift — carries out one step of a run: a write is logged before it is sent, a
-// read together with what it brought.
+// SyncDriver+Steps.swift — carries out one step of a run. A write is logged before it is sent, a
+// read together with its result.
 
 import TidemarkEvents
 import TidemarkViews
@@ -121,7 +121,7 @@ extension SyncDriver {
         return run.machine.answered(result)
     }
 
-    // MARK: Reads: logged with what they brought
+    // MARK: Reads: logged with their result
 
     private func read(
         _ step: SyncStep, _ call: ServerCall, _ run: inout SyncRun

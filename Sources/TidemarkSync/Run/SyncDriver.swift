@@ -1,6 +1,6 @@
-// SyncDriver.swift — a sync run from its beginning to its end: carries out what the machine
-// decides, step by step (SyncDriver+Steps.swift), and asks for several lists at once where the
-// model lets it (SyncDriver+Ahead.swift).
+// SyncDriver.swift — a sync run from beginning to end. It carries out what the machine decides,
+// step by step (SyncDriver+Steps.swift), and requests several lists at once where the model allows
+// that (SyncDriver+Ahead.swift).
 
 package import TidemarkEvents
 import TidemarkRules
@@ -17,10 +17,10 @@ package struct SyncDriver: Sendable {
     package var dependencies: Dependencies
     package var rules: [ConflictRule]
     package var progress: @Sendable (SyncProgress) -> Void
-    /// Whether the run's time is what limits a request.
+    /// Whether the run's deadline limits a request, rather than ``limits``.
     private(set) var isLimited = false
 
-    /// A driver that is answered by a server.
+    /// A driver whose calls go to a server.
     package init(
         journal: Journal, model: SyncModel, remote: Remote, adapter: any ServerAdapter,
         transport: any Transport, limits: TransportLimits = TransportLimits(),
@@ -36,7 +36,7 @@ package struct SyncDriver: Sendable {
             dependencies: dependencies, rules: rules, progress: progress)
     }
 
-    /// A driver that is answered by somebody else than the network.
+    /// A driver whose calls are answered by another host than the network.
     package init(
         journal: Journal, model: SyncModel, adapter: any ServerAdapter, host: any SyncHost,
         limits: TransportLimits = TransportLimits(), dependencies: Dependencies,
@@ -56,11 +56,11 @@ package struct SyncDriver: Sendable {
     /// Runs once from beginning to end, unless a gate holds it back.
     ///
     /// - Parameters:
-    ///   - triggers: why, the highest first; at least one.
-    ///   - scope: what it is to do.
+    ///   - triggers: why it runs, the highest first; at least one.
+    ///   - scope: which parts of a run it does.
     ///   - isFull: whether every collection is listed whole.
     ///   - time: how much time it has.
-    /// - Throws: what the store throws; what the network or the server does is in the outcome.
+    /// - Throws: errors of the store; failures of the network or the server are in the outcome.
     package func run(
         triggers: [SyncTrigger], scope: SyncScope = .all, isFull: Bool = false, time: SyncTime
     ) async throws -> SyncOutcome {
@@ -166,7 +166,7 @@ package struct SyncDriver: Sendable {
             }
         }
         if step.call != nil {
-            // The clock that the wait moves is not to be read at the same time.
+            // Waiting moves the clock; no other request may read it at the same time.
             if run.pace.verdict(at: run.moment) != .go { try await settle(&run, &group) }
             switch await wait(&run) {
             case .failure(let failure): return run.end(failure)
@@ -198,8 +198,7 @@ package struct SyncDriver: Sendable {
             sentUptime: run.moment.uptime, asOf: asOf, isAhead: isAhead)
     }
 
-    /// Waits until one more request keeps the model's limits, or until a whole pull of so many
-    /// lists does.
+    /// Waits until the model's limits allow one more request, or a whole pull of that many lists.
     ///
     /// - Returns: how long it had to wait, in microseconds, or why the run ends instead.
     func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Int64, SyncFailure> {
@@ -220,7 +219,7 @@ package struct SyncDriver: Sendable {
         }
     }
 
-    /// Whether no answer came because the run's time was over, and not the request's.
+    /// Whether the answer is missing because the run's time was over, not that of the request.
     ///
     /// - Parameter sent: when the request began.
     func isCut(_ answer: ServerAnswer, _ record: AnswerRecord, since sent: Moment) -> Bool {
@@ -230,7 +229,7 @@ package struct SyncDriver: Sendable {
         return .microseconds(uptime - sent.uptime) > limits.deadline - SyncTime.requestTimeMin
     }
 
-    /// This driver with no more time for a request than the run has left.
+    /// This driver, with each request limited to the time that the run has left.
     func limited(by time: SyncTime) -> SyncDriver {
         var driver = self
         if let left = time.left(at: dependencies.moment) {
@@ -252,7 +251,7 @@ struct SyncRun {
     /// How many lists were prefetched, and which of them have no answer yet.
     var asked = 0
     var open: [Int] = []
-    /// How long it waited for the limits since the last step, in microseconds.
+    /// How long it has waited for the limits since the last step, in microseconds.
     var waited: Int64 = 0
     /// The moment at which the current request is sent.
     var moment: Moment

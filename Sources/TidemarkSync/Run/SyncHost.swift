@@ -7,7 +7,7 @@ package import TidemarkViews
 
 /// A sync run's access to the outside, except clock and randomness.
 package protocol SyncHost: Sendable {
-    /// Why the run is to end; nil to go on. Asked before each decision.
+    /// Why the run is to end; nil to continue. Asked before each decision.
     func interruption() -> SyncFailure?
     /// The credentials of requests.
     func credentials() async throws -> Credentials
@@ -29,14 +29,14 @@ package protocol SyncHost: Sendable {
 
 /// A question that was sent.
 package struct SyncReply: Sendable {
-    /// When it was sent, by the device's clock as if nobody had set it since the run began.
+    /// When it was sent, by the device's clock as if it had not been set since the run began.
     package var sentAt: Timestamp
     /// The same in microseconds since the device's boot.
     package var sentUptime: Int64
     /// Waits for its answer; to be called once.
     package var answer: @Sendable () async -> (ServerAnswer, AnswerRecord)
 
-    /// A question that is sent when it should be.
+    /// A question that is sent at its planned time.
     package init(
         _ question: SyncQuestion,
         _ answer: @escaping @Sendable () async -> (ServerAnswer, AnswerRecord)
@@ -55,9 +55,10 @@ package struct SyncQuestion: Sendable {
     /// When it is to be sent; see ``SyncReply``.
     package var sentAt: Timestamp
     package var sentUptime: Int64
-    /// The log's last position when it was decided; of a write, that of its `request.sent`.
+    /// The log's last position when it was decided; for a write, the position of its
+    /// `request.sent`.
     package var asOf: Position
-    /// Whether others may be asked at the same time.
+    /// Whether other questions may be asked at the same time.
     package var isAhead = false
 }
 

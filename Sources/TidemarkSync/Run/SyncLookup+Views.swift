@@ -46,7 +46,7 @@ extension ViewReader {
             serverID: try serverID(of: key), row?.baseState ?? .absent, attempt: row?.attempt)
     }
 
-    /// The placeholders that the server is to be asked about at a time.
+    /// The placeholders that the server is to be asked about at this time.
     private func placeholders(
         dueAt now: Timestamp, _ model: SyncModel
     ) throws -> [PlaceholderFacts] {
@@ -61,8 +61,10 @@ extension ViewReader {
         }
     }
 
-    /// What the first choice is called that nobody made: a field names nothing where there is not
-    /// just one entity that it could name.
+    /// The failure code of the first choice that is still open; nil where none is.
+    ///
+    /// A choice is open where a field names nothing, and not exactly one accessible entity could be
+    /// named.
     private func unmadeChoice(in collections: [CollectionModel]) throws -> String? {
         for collection in collections {
             for choice in collection.choices
@@ -75,7 +77,7 @@ extension ViewReader {
         return nil
     }
 
-    /// Whether an entity names nothing in a field.
+    /// Whether some entity of the collection names nothing in a field.
     private func lacks(_ field: String, in collection: CollectionModel) throws -> Bool {
         var found = false
         try forEachEntity(in: collection.name) { _, row in

@@ -1,33 +1,34 @@
-// SyncLookup.swift — what a sync run has to know of the views, and what they say.
+// SyncLookup.swift — what a sync run needs to know from the views, and their answers.
 
 package import TidemarkEvents
 package import TidemarkRules
 package import TidemarkViews
 
-/// What a decision has to know of the views.
+/// What a decision needs to know from the views.
 package enum SyncLookup: Sendable {
     /// The server's clock, before each decision. Answered by ``SyncFact/clock(_:)``.
     case clock
     /// What earlier runs left. Answered by ``SyncFact/earlierRuns(_:)``.
     case earlierRuns
-    /// How an entity stands that the server may be asked about. Answered by
+    /// The state of an entity that the server may be asked about. Answered by
     /// ``SyncFact/entity(_:)``.
     case entity(EntityKey)
     /// Where a list goes on. Answered by ``SyncFact/standing(_:)``.
     case standing(PullTarget)
-    /// What is here of what a list is to name. Answered by ``SyncFact/contents(_:)``.
+    /// What the views hold of the entities that a list is to name. Answered by
+    /// ``SyncFact/contents(_:)``.
     case contents(ListPlan)
     /// The entities that a finished list did not name. Answered by ``SyncFact/absent(_:)``.
     case absent(Listing)
-    /// Whether there is an entity of a collection in reach. Answered by ``SyncFact/holds(_:)``.
+    /// Whether a collection has an accessible entity. Answered by ``SyncFact/holds(_:)``.
     case hasInReach(CollectionName)
     /// The placeholders that the server is to be asked about at a time. Answered by
     /// ``SyncFact/placeholders(_:)``.
     case placeholders(dueAt: Timestamp)
-    /// What the first choice of some collections is called that nobody made. Answered by
+    /// The failure code of the first choice in some collections that is still open. Answered by
     /// ``SyncFact/missing(_:)``.
     case choices([CollectionModel])
-    /// Whether something need not be kept at a time. Answered by ``SyncFact/holds(_:)``.
+    /// Whether there is something to prune at a time. Answered by ``SyncFact/holds(_:)``.
     case canPrune(at: Timestamp)
     /// The outbox, in the order in which it is sent. Answered by ``SyncFact/outbox(_:)``.
     case outbox
@@ -93,7 +94,7 @@ package struct EntityFacts: Sendable, Hashable {
 /// A placeholder that the server is to be asked about.
 package struct PlaceholderFacts: Sendable, Hashable {
     package var key: EntityKey
-    /// What it refers to in the field by which placeholders are asked about together.
+    /// What it refers to in the field that groups placeholders into one call.
     package var together: String?
 
     package init(_ key: EntityKey, together: String? = nil) {

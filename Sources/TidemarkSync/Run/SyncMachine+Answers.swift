@@ -9,11 +9,11 @@ package struct CallResult: Sendable {
     package var answer: ServerAnswer
     /// The result of a page or a fetch.
     package var page = PageResult()
-    /// The server's clock, where the answer says so.
+    /// What the server's clock showed, where the answer tells that.
     package var seen: ClockSighting?
     /// A notice of the server to the operator of the app.
     package var alert: String?
-    /// Whether a document that came holds the credentials.
+    /// Whether a document in the answer holds the credentials.
     package var isExposing = false
     /// Whether it was cut off by the run's deadline.
     package var isCut = false
@@ -56,7 +56,7 @@ extension SyncMachine {
         if case .list = step, beginsAnew(after: failure) {
             startAnew()
         } else if case .push(let items) = step, items.count > 1, failure.isOfRequest {
-            // One of them, perhaps, of which no request can be made by itself either.
+            // Perhaps only one of the writes can't be sent, and the others can.
             sendsAlone = true
         } else if failure.stopsRun {
             outcome.failure = failure
@@ -120,7 +120,7 @@ extension SyncMachine {
     /// Changes the current list.
     mutating func change(_ body: (inout Listing) -> Void) {
         guard case .listing(var list) = state else { trap("changes no list") }
-        // Only one holds what it names.
+        // Keeps the list's storage uniquely referenced while it is changed.
         state = .pulling
         body(&list)
         state = .listing(list)
@@ -159,7 +159,7 @@ extension SyncMachine {
     /// answer, else the device's.
     var windowTime: Timestamp { serverTime ?? heard?.date ?? begun.now }
 
-    /// Whether an answer leaves or puts the server's time in doubt.
+    /// Whether the server's time is in doubt before or after an answer, or is corrected by it.
     package func isClockNews(_ seen: ClockSighting?) -> Bool {
         guard let seen else { return false }
         var after = clock
@@ -167,13 +167,14 @@ extension SyncMachine {
         return clock.isInDoubt || after.isInDoubt || correction != nil
     }
 
-    /// Whether everything is listed whole, and nothing concluded from what lists do not name.
+    /// Whether the server's time is in doubt: everything is listed whole then, and nothing is
+    /// concluded from what lists do not name.
     var isTimeInDoubt: Bool { clock.isInDoubt }
 
-    // MARK: What is told of it
+    // MARK: Progress and outcome
 
-    /// How much of a step's kind is known to be left, the step included; nil where only the server
-    /// knows.
+    /// How many steps of a step's kind are left as far as is known, itself included; nil where only
+    /// the server knows.
     package func left(with step: SyncStep) -> Int? {
         switch step {
         case .readBack:

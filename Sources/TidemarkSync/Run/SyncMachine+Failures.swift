@@ -84,7 +84,7 @@ extension SyncMachine {
         unpulled = unpulled.filter { outcome.paused[$0.collection] == nil }[...]
     }
 
-    // MARK: What came of a call
+    // MARK: The outcome of a call
 
     /// Whether the current list begins again after a failure: the server no longer accepts the page
     /// token that an earlier run left.

@@ -9,7 +9,7 @@ extension SyncMachine {
     /// The next entity to read back; nil when there is none.
     mutating func nextReadBack() -> SyncAction? {
         if case .readingBack(var keys) = state {
-            // Only one holds them.
+            // Keeps the array uniquely referenced.
             state = .describing
             while let key = keys.popLast() {
                 // Failed before: at the end.
@@ -44,8 +44,9 @@ extension SyncMachine {
             return nil
         }
         if collection.ids != .client {
-            // Who names entities can't be asked for one that it has not named; what a list named
-            // and could not be fetched it has. Of the others the list tells, where there is one.
+            // A server that gives the ids can't be asked for an entity that it has not named. It
+            // has named what a list held and no fetch returned. All other entities are shown by the
+            // list, if there is one.
             let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
             let isNamed = facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
             guard attempt == nil ? isNamed : facts.baseState == .live && !isListed else {
@@ -55,8 +56,8 @@ extension SyncMachine {
         return .readBack(key, .read(collection, id: facts.serverID), attempt: attempt)
     }
 
-    /// The next entity whose calls failed in earlier runs; nil when there is none left, and the run
-    /// is over.
+    /// The next entity whose calls failed in earlier runs; nil when none is left, and the run is
+    /// over.
     mutating func nextLate() -> SyncAction? {
         guard late != nil else { return look(.failing) }
         while let call = late?.popLast() {
@@ -67,9 +68,10 @@ extension SyncMachine {
         return nil
     }
 
-    /// Asks about an entity whose calls failed in earlier runs, as far as it can be asked about.
+    /// Asks about an entity whose calls failed in earlier runs, if the server can be asked about
+    /// it.
     mutating func askLate(_ call: FailingCall, _ facts: EntityFacts) -> SyncAction? {
-        // A write that failed without a trace is pushed again, and not asked after.
+        // A write that is known not to have been done is sent again, not read back.
         guard facts.attempt != nil || call.row.reads > 0 || !call.row.isWrite else { return nil }
         return question(about: call.key, facts.attempt, facts, isLate: true).map { perform($0) }
     }

@@ -1,5 +1,5 @@
-// SyncMachine.swift — what a sync run does next. A value: it is told what the views say and what
-// was answered, and never asks by itself.
+// SyncMachine.swift — decides the next step of a sync run. A value: it takes facts from the views
+// and answers from the server, and never asks by itself.
 //
 //   begun → readingBack → describing → pulling → listing → listed → pulling …
 //         → refetching → choosing → pruning → pushing ⇄ askingLate → ended
@@ -14,56 +14,56 @@ import TidemarkViews
 
 /// What a sync run needs next.
 package enum SyncAction: Sendable {
-    /// To know what the views say: ``SyncMachine/learned(_:)``.
+    /// A fact from the views, told by ``SyncMachine/learned(_:)``.
     case look(SyncLookup)
-    /// That something is done: told of by the input that the step names.
+    /// A step to carry out; its outcome is told by the input that the step names.
     case perform(SyncStep)
 }
 
 /// One sync run.
 package struct SyncMachine: Sendable {
-    /// How often one entity's write may meet a newer version before the next run tries it again.
+    /// How often the writes of one entity may meet a newer version in one run.
     package static let conflictsPerEntityMax = 5
 
     /// How often a collection's list is restarted in one run.
     static let restartsMax = 2
 
-    /// Where a run is.
+    /// The phase of a run.
     enum State: Sendable {
-        /// Nothing was decided: what earlier runs left is looked up first.
+        /// Nothing is decided yet: what earlier runs left is looked up first.
         case begun
         /// The entities whose last write has no known outcome are asked about, the next one last.
         case readingBack([EntityKey])
-        /// The server is to be asked what tells its collections from others of the same names.
+        /// The server is to be asked for the epochs of its collections.
         case describing
-        /// Between two lists: the next target is looked at, or everything is listed.
+        /// Between two lists: the next target is looked up, or everything is listed.
         case pulling
         /// A list is being made; what it names is fetched, what it does not name is asked about.
         case listing(Listing)
         /// A list came to its end, or could not go on.
         case listed(CollectionModel)
-        /// Everything was listed: what is here only as a placeholder is asked about, the next
-        /// question last; nil before the questions are made up.
+        /// Everything was listed: the server is asked about placeholders, the next question last;
+        /// nil before the questions are collected.
         case refetching([Refetch]?)
-        /// It is looked at whether what has to be chosen was.
+        /// Checks whether all required choices were made.
         case choosing
-        /// It is looked at whether something need not be kept.
+        /// Checks whether there is something to prune.
         case pruning
         /// What is pending is sent, round by round.
         case pushing
-        /// What failed in earlier runs is asked about: all else was sent.
+        /// Everything was sent: what failed in earlier runs is asked about.
         case askingLate
         /// Nothing is left to do.
         case ended
     }
 
-    /// What the machine waits for.
+    /// The input that the machine waits for.
     enum Awaited: Sendable {
         /// The first input.
         case beginning
-        /// What the views say.
+        /// A fact from the views.
         case fact(SyncLookup)
-        /// What came of a step.
+        /// The outcome of a step.
         case result(SyncStep)
     }
 
@@ -82,55 +82,54 @@ package struct SyncMachine: Sendable {
 
     // MARK: What it knows of the server's clock
 
-    /// What the server's clock is believed to show, as the log says, and by the last answer.
+    /// The state of the server's clock by the log, and by the last answer.
     var clock = ServerClock()
-    /// The last thing that the server's clock said in this run and that was believed; before that,
-    /// what it is believed to have shown when the run began.
+    /// The latest believed time of the server in this run; before any answer, what its clock was
+    /// believed to show when the run began.
     var serverTime: Timestamp?
-    /// The last answer that says what the server's clock showed, and the last one that was
-    /// believed.
+    /// The last answer that tells the server's time, and the last one that was believed.
     var heard: ClockSighting?
     var believed: ClockSighting?
 
     // MARK: What it knows of failures
 
-    /// Whether the user waits for it, so that nothing that failed waits for its time.
+    /// Whether the user waits for the run, so that backoffs of single calls are ignored.
     var isUrgent: Bool
-    /// What failed in earlier runs, lists by an empty id.
+    /// What failed in earlier runs; lists have an empty id.
     var failing: [EntityKey: FailingRow] = [:]
     /// The entities about which a call failed in this run.
     var failedNow: Set<EntityKey> = []
-    /// The questions after what failed in earlier runs that are left, the next one last; nil before
-    /// they are looked up.
+    /// The failed calls of earlier runs that are still to be asked about, the next one last; nil
+    /// before they are looked up.
     var late: [FailingCall]?
-    /// The calls that failed since the server answered last.
+    /// The calls that have failed since the server last answered.
     var streak = FailureStreak<ServerCall>()
     /// Why the last call failed; nil when it did not.
     package internal(set) var failedLast: SyncFailure?
-    /// Collections whose conflicts a rule of the app did not decide.
+    /// Collections with a conflict that a rule of the app failed to decide.
     var withheld: Set<CollectionName> = []
 
     // MARK: What it knows of the pull
 
-    /// Entities to ask about before anything else, the next one last.
+    /// Entities to read before anything else, the next one last.
     var asked: [EntityKey] = []
-    /// What tells each collection from another one of its name, once the server was asked.
+    /// The epochs of collections, once the server was asked for them.
     var epochs: [CollectionName: Revision]?
-    /// Whether the server is to be asked for that.
+    /// Whether the server is to be asked for epochs.
     let describes: Bool
-    /// What is pulled, from the beginning on.
+    /// All targets of the pull.
     var pulls: [PullTarget]
-    /// What is still to be listed.
+    /// The targets that are still to be listed.
     var unpulled: ArraySlice<PullTarget>
-    /// Lists that were begun before their turn.
+    /// Lists that were begun before their turn, by their target.
     var early: [PullTarget: Listing] = [:]
     /// How often the pull was restarted from its first list.
     package internal(set) var pullRound = 0
     /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
-    /// Lists that could not go on, and were not answered from the beginning yet.
+    /// Lists that could not be resumed, and whose first page has not come yet.
     var begunAnew: Set<PullTarget> = []
-    /// Lists of everything that an earlier run was cut off in and that are of no use any more.
+    /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
     var discarded: Set<PullTarget> = []
     /// Whether an entity became accessible, and whether the pull was restarted for it.
     var hasGained = false
@@ -140,11 +139,12 @@ package struct SyncMachine: Sendable {
 
     /// The round that is being sent; nil between two rounds.
     var planner: PushPlanner?
-    /// How often an entity met a newer version, or was asked about for its version.
+    /// How often an entity met a newer version, or was read for its version.
     var conflicts: [EntityKey: Int] = [:]
-    /// The writes that met a precondition that did not hold, each with how often just so.
+    /// The last write of an entity whose precondition did not hold, and how often this same write
+    /// failed so.
     var conflicting: [EntityKey: (call: ServerCall, count: Int)] = [:]
-    /// Whether the server took no batch, so that each write is sent by itself.
+    /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
 
     package init(
@@ -163,19 +163,20 @@ package struct SyncMachine: Sendable {
         describes = traits.describesCollections && !pulls.isEmpty
     }
 
-    /// The list that is being made; nil between lists.
+    /// The current list; nil between lists.
     package var list: Listing? { if case .listing(let list) = state { list } else { nil } }
 
-    /// Whether it ended for what keeps runs from beginning, so that nothing of it is worth logging.
+    /// Whether it was kept from beginning, so that there is nothing to log.
     package private(set) var isHeld = false
 
     // MARK: Inputs
 
-    /// Begins the run, or leaves it to a later one: ``isHeld``.
+    /// Begins the run, or leaves it to a later one: then ``isHeld`` is true.
     ///
     /// - Parameters:
     ///   - gates: what keeps a run from beginning.
-    ///   - pace: when requests may be sent: a pull of some collections never waits for its first.
+    ///   - pace: when requests may be sent. A pull of single collections does not begin if it would
+    ///     have to wait before its first request.
     package mutating func begin(_ gates: SyncGates, _ pace: RequestPace) -> SyncAction {
         guard case .beginning = awaited else { trap("begins twice") }
         // The highest trigger waits least.
@@ -188,7 +189,7 @@ package struct SyncMachine: Sendable {
         return next()
     }
 
-    /// Takes what the views say.
+    /// Takes a fact from the views.
     package mutating func learned(_ fact: SyncFact) -> SyncAction {
         guard case .fact(let lookup) = awaited else { trap("is told what it did not ask") }
         switch (lookup, fact) {
@@ -223,7 +224,7 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// Ends the run: for what the outside says, or because its time is over.
+    /// Ends the run because of something outside, or because its time is over.
     package mutating func end(_ failure: SyncFailure) -> SyncAction {
         outcome.failure = failure
         return next()
@@ -231,7 +232,7 @@ package struct SyncMachine: Sendable {
 
     // MARK: Deciding
 
-    /// Decides what is next, from the server's clock on.
+    /// Decides the next action, beginning with a look at the server's clock.
     mutating func decide() -> SyncAction {
         outcome.failure == nil ? look(.clock) : next()
     }
@@ -246,7 +247,7 @@ package struct SyncMachine: Sendable {
         return .perform(step)
     }
 
-    /// What is next where the run is.
+    /// The next action in the run's current phase.
     private mutating func next() -> SyncAction {
         while true {
             if outcome.failure != nil { state = .ended }
@@ -275,7 +276,7 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// Goes by what the log says of the server's clock.
+    /// Adopts what the log holds about the server's clock.
     private mutating func goBy(_ known: ServerClock) {
         clock = known
         guard known.course != nil else { return }
@@ -284,17 +285,17 @@ package struct SyncMachine: Sendable {
         serverTime = known.time(at: begun)
     }
 
-    /// Takes note of what an answer says of the server's clock.
+    /// Notes the server's time that an answer tells.
     mutating func hear(_ seen: ClockSighting) {
         heard = seen
-        // What it was before counts for nothing where that proves wrong.
+        // A correction makes the earlier time void.
         if clock.see(seen, at: .start) != nil { serverTime = nil }
         guard !clock.isInDoubt, clock.agrees(seen) else { return }
         believed = seen
         serverTime = serverTime.map { max(seen.date, $0) } ?? seen.date
     }
 
-    /// Ends the process: what drives the machine is wrong, and not what it was told.
+    /// Ends the process, because the driver called the machine wrongly.
     ///
     /// The message names cases only: what they hold is the user's.
     func trap(_ mistake: String) -> Never {

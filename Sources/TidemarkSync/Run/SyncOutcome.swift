@@ -8,23 +8,23 @@ public struct SyncOutcome: Sendable, Hashable {
     public var failure: SyncFailure?
     /// Collections that could not be synced, each with the reason; the others were.
     public var paused: [CollectionName: SyncFailure] = [:]
-    /// Collections of which a whole list did not name more than half: how many entities are kept
-    /// until the user says what is to become of them, or a later list names them.
+    /// Collections in which a whole list did not name more than half of the entities, and how many
+    /// those are: they are kept until the user decides, or a later list names them.
     ///
-    /// As it is at the end of the run, whichever run found it.
+    /// It shows the state at the end of the run, also where an earlier run found it.
     public var held: [CollectionName: Int] = [:]
     /// Collections whose list of everything could not go on where an earlier run was cut off: the
     /// server no longer accepted the page token, and the list began again.
     public var restarted: Set<CollectionName> = []
     /// A notice of the server to the operator of the app, verbatim.
     ///
-    /// But for credentials in it, which are masked. It may announce the end of an API before that
-    /// comes; which header field says it is in the adapter's ``ServerWords``.
+    /// Credentials in it are masked. The end of an API may be announced this way in advance. The
+    /// adapter's ``ServerWords`` name the header field.
     public var alert: String?
-    /// Collections of which the server sent a document that holds the credentials of the run.
+    /// Collections in which the server sent a document that holds the credentials of the run.
     ///
-    /// Documents are kept as they come, so the credentials are in the store now, and in the data
-    /// of all who may read them there.
+    /// Documents are kept verbatim, so the credentials are now in the store, and everyone who may
+    /// read those documents on the server can read them, too.
     public var exposed: Set<CollectionName> = []
     /// What was done.
     public var counts = SyncCounts()
@@ -32,13 +32,12 @@ public struct SyncOutcome: Sendable, Hashable {
     public var pending = 0
     /// Mutations that the server refused and that wait for the user.
     public var refused = 0
-    /// Entities about which calls fail for reasons of their own.
+    /// Entities about which calls fail by themselves.
     ///
-    /// The outcome of a write is not known, or how they stand on the server. Each is asked again by
-    /// itself.
+    /// The outcome of a write is not known, or the entity could not be read. Each call is made
+    /// again automatically.
     public var unsettled = 0
-    /// Whether what the server's clock shows is in doubt: an answer said another time than
-    /// was to be expected.
+    /// Whether the server's time is in doubt: an answer told another time than expected.
     ///
     /// Until then, whatever needs that time waits: nothing is removed because lists do not name it,
     /// nothing is pruned, and lists are whole. It ends with an answer that agrees with what was
@@ -48,7 +47,7 @@ public struct SyncOutcome: Sendable, Hashable {
     /// An outcome to be filled in.
     public init() {}
 
-    /// Whether both sides are equal as far as this run could see.
+    /// Whether both sides are equal, as far as this run could see.
     public var isSynced: Bool {
         failure == nil && paused.isEmpty && held.isEmpty && pending == 0 && refused == 0
             && unsettled == 0 && !isTimeInDoubt
@@ -76,7 +75,7 @@ extension SyncOutcome: CustomStringConvertible {
     }
 }
 
-/// What a sync run did.
+/// Counts of what a sync run did.
 public struct SyncCounts: Sendable, Hashable {
     /// Requests that were sent.
     public var requests = 0

@@ -6,26 +6,25 @@ public import TidemarkEvents
 public struct SyncProgress: Sendable, Hashable {
     /// What the run is doing.
     public enum Phase: String, Sendable {
-        /// Asking after writes whose outcome is not known.
+        /// Reading back writes whose outcome is not known.
         case readingBack
         /// Fetching what the server changed.
         case pulling
         /// Sending what is pending.
         case pushing
-        /// Pruning what need not be kept, or logging how it ended.
+        /// Pruning, or logging the end of the run.
         case cleaning
     }
-    /// What the run is to do.
+    /// Which parts of a run it does.
     public var scope: SyncScope
     /// What the run is doing.
     public var phase: Phase
     /// With which collection; nil for all of them.
     public var collection: CollectionName?
-    /// How much of the phase is done: entities that were read back, had changed on the server, or
-    /// were sent and answered.
+    /// How much of the phase is done: entities that were read back, that had changed on the server,
+    /// or that were sent and answered.
     public var done: Int
-    /// How much there is to do in the phase, as far as is known now; nil where only the server
-    /// knows.
+    /// How much the phase has to do, as far as is known now; nil where only the server knows.
     public var total: Int?
     /// What was done so far, in all phases.
     public var counts: SyncCounts

@@ -1,28 +1,28 @@
-// SyncStep.swift — the next thing that a sync run has to do.
+// SyncStep.swift — the next step of a sync run.
 
 package import TidemarkEvents
 package import TidemarkViews
 
-/// The next thing that a sync run has to do.
+/// The next step of a sync run.
 package indirect enum SyncStep: Sendable, Hashable {
-    /// Ask how an entity stands whose last write has no known outcome, whose version is not known,
-    /// or that a list of everything did not name.
+    /// Read an entity: its last write has no known outcome, its version is not known, or a whole
+    /// list did not name it.
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
-    /// Ask what tells the collections from others of the same names.
+    /// Ask for the epochs of the collections.
     case describe(ServerCall)
     /// Fetch a page of a collection.
     case list(ServerCall)
     /// Fetch entities that a list only named.
     case fetch(CollectionModel, ids: [String])
-    /// Ask for entities that are here as placeholders, and that all refer to one thing.
+    /// Ask for entities that are only placeholders here and that all refer to the same entity.
     case refetch(CollectionModel, ids: [String], together: String?)
-    /// Note that a collection was listed to its end.
+    /// Log that a collection was listed to its end.
     case complete(Listing)
-    /// Prune what need not be kept, by the server's time.
+    /// Prune what retention no longer keeps, by the server's time.
     case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
-    /// Ask the app for other credentials: those of a step were refused.
+    /// Ask the app for other credentials: those of a step were not accepted.
     case renew(SyncStep)
     /// Nothing is left to do.
     case finish

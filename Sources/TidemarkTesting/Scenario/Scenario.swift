@@ -1,19 +1,18 @@
-// Scenario.swift — one scenario: a model, a server, what is done, and what must then hold.
+// Scenario.swift — one scenario: a model, a server, steps and expectations.
 
 package import Tidemark
 package import TidemarkEvents
 
-/// Something that happens between a replica and a server, and what must then hold; read from JSON
-/// and run on virtual time.
+/// A sequence of steps between a replica and a server, with expectations; read from JSON and run on
+/// virtual time.
 ///
-/// Log, views and engine are the real ones; the server is one in memory, and waiting moves the
-/// clock.
+/// Log, views and engine are the real ones; the server is in memory, and waiting moves the clock.
 public struct Scenario: Sendable {
-    /// What it is called: the words before the title.
+    /// Its id: the words before the title.
     public let id: String
-    /// What it shows, in a sentence.
+    /// What it demonstrates, in a sentence.
     public let title: String
-    /// Where the behaviour is written down; may be empty.
+    /// The document that describes the behaviour; may be empty.
     public let source: String
     package let model: SyncModel
     let server: ScenarioServerKind
@@ -55,15 +54,15 @@ public struct Scenario: Sendable {
 
     /// Runs the scenario on a temporary store, which is deleted afterwards.
     ///
-    /// In the end the store is verified, too: the views must be what a new fold of the log makes.
+    /// At the end, the store is verified, too: the views must equal a new fold of the log.
     ///
-    /// - Returns: what is otherwise than expected; nothing when it passed.
+    /// - Returns: the mismatches with the expectations; none when it passed.
     /// - Throws: when the temporary store can't be made or deleted.
     public func run() async throws -> ScenarioResult {
         try await run { _ in }
     }
 
-    /// The same, and looks at the store before it is deleted.
+    /// The same, with a look at the store before it is deleted.
     package func run(
         inspecting inspect: @Sendable (Replica) async throws -> Void
     ) async throws -> ScenarioResult {
@@ -76,9 +75,9 @@ struct ScenarioSetup: Sendable {
     static let members = ["kind", "rows", "nextID", "limit"]
 
     var rows: [(key: EntityKey, document: JSONValue)] = []
-    /// Where the server begins to count ids up.
+    /// The first id that the server assigns; it counts up from there.
     var nextID: Int?
-    /// How many requests the server takes within how many seconds.
+    /// The limit of requests: how many, within which time.
     var limit: RequestLimit?
 
     init(

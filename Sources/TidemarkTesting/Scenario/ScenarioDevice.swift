@@ -19,20 +19,20 @@ final class ScenarioDevice: Sendable {
         seeded = .seeded(seed, clock: clock)
     }
 
-    /// How far the device's clock goes before the server's.
+    /// How far the device's clock is ahead of the server's.
     var ahead: Duration {
         get { state.withLock(\.ahead) }
         set { state.withLock { $0.ahead = newValue } }
     }
 
-    /// How long it is until the device's clock shows midnight, in UTC.
+    /// The time until midnight in UTC, by the device's clock.
     var leftOfDay: Duration {
         let day: Int64 = 86_400_000_000
         let now = dependencies.now().rawValue % day
         return .microseconds(day - (now < 0 ? now + day : now))
     }
 
-    /// How long the engine slept, each time, in microseconds.
+    /// The engine's sleeps, each in microseconds.
     var waits: [Int64] { state.withLock(\.waits) }
 
     func clearWaits() { state.withLock { $0.waits = [] } }

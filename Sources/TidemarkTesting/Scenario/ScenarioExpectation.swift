@@ -1,41 +1,41 @@
-// ScenarioExpectation.swift — what must hold at a point of a scenario; all of it is optional.
+// ScenarioExpectation.swift — the expectations at a point of a scenario; all parts are optional.
 
 import TidemarkEvents
 
-/// What must hold at a point of a scenario.
+/// The expectations at a point of a scenario.
 struct ScenarioExpectation: Sendable {
-    /// The lists that something may be expected of.
+    /// The lists that can be compared.
     enum List: String, Sendable, CaseIterable {
-        /// What was sent since `given`, in order.
+        /// The requests since `given`, in order.
         case requests
-        /// What was logged since `given`: `push.accepted tasks/t1`.
+        /// The events logged since `given`: `push.accepted tasks/t1`.
         case log
-        /// The mutations that wait for the server or for the user.
+        /// The mutations that are pending or refused.
         case outbox
-        /// All mutations that there ever were.
+        /// All mutations ever made.
         case mutations
-        /// What was decided since `given`.
+        /// The decisions since `given`.
         case decisions
-        /// What is left for a person to decide.
+        /// The open issues.
         case issues
-        /// How many seconds the engine slept, each time since `given`.
+        /// How many seconds the engine slept, for each sleep since `given`.
         case waits
-        /// What the engine said that it was doing since `given`, and how each run ended.
+        /// The engine's activities since `given`, and how each run ended.
         case progress
     }
 
     var path: String
-    /// What entities must be; null for those that must not be there.
+    /// The expected state of entities; null for those that must not exist.
     var rows: [(key: EntityKey, row: JSONValue)] = []
-    /// All that is to be seen of a collection.
+    /// All visible entities of a collection.
     var collections: [(name: CollectionName, ids: [String])] = []
-    /// What the server must hold; null for what it must not.
+    /// The server's expected records; null for those that must not exist.
     var server: [(key: EntityKey, document: JSONValue)] = []
-    /// How far collections were pulled; null for not at all.
+    /// The expected watermarks; null for collections that were never pulled.
     var watermarks: [(name: CollectionName, value: JSONValue)] = []
-    /// Which entity an id names; null for none.
+    /// The entity that an id is bound to; null for none.
     var bindings: [(alias: EntityKey, key: EntityKey?)] = []
-    /// How the last run ended.
+    /// The outcome of the last run.
     var outcome: JSONValue?
     var lists: [(list: List, expected: ScenarioSequence)] = []
 
@@ -130,7 +130,7 @@ extension ScenarioExpectation.List {
         }
     }
 
-    /// Reads what is expected of an item.
+    /// Reads the expectation of an item.
     fileprivate func read(
         _ value: JSONValue, at path: String, _ words: ScenarioWords
     ) throws(ScenarioError) -> JSONValue {
@@ -170,7 +170,7 @@ extension ScenarioExpectation.List {
         }
     }
 
-    /// An item as a report has it.
+    /// An item as it is reported.
     func text(_ item: JSONValue) -> String {
         if let text = item.stringValue { return text }
         guard let request = item["request"]?.stringValue else { return item.description }

@@ -1,4 +1,4 @@
-// ScenarioFile.swift — a file with scenarios (Schemas/SCENARIOS.md), and what is wrong with one.
+// ScenarioFile.swift — a file of scenarios (Schemas/SCENARIOS.md), and the errors in one.
 
 import TidemarkEvents
 
@@ -41,11 +41,11 @@ public struct ScenarioFile: Sendable {
     }
 }
 
-/// What is wrong with a scenario's file, and where.
+/// An error in a scenario file.
 public struct ScenarioError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file's name; may be empty.
     public private(set) var file = ""
-    /// Where in the document, as in `steps[2].advance`; empty for the whole.
+    /// The path in the document, as in `steps[2].advance`; empty for the whole document.
     public let path: String
     /// What is wrong, and what is needed.
     public let problem: String

@@ -1,15 +1,15 @@
-// ScenarioMatch.swift — whether a JSON value is as expected: objects by the members that are named,
-// lists in full, and markers for what can't be said by a value.
+// ScenarioMatch.swift — compares a JSON value with an expected one: objects by the members that are
+// named, lists in full, and markers for what a value can't express.
 //
-//   {"$absent": true}      the member is not there
-//   {"$present": true}     it is there, whatever it holds, null too
-//   {"$any": true}         it is there and not null, whatever else it holds
-//   {"$like": "a*"}        a text, in which * stands for anything
-//   {"$exactly": {…}}      an object with just these members
+//   {"$absent": true}      the member does not exist
+//   {"$present": true}     it exists, with any value, even null
+//   {"$any": true}         it exists with any value except null
+//   {"$like": "a*"}        a string, in which * stands for any text
+//   {"$exactly": {…}}      an object with exactly these members
 
 import TidemarkEvents
 
-/// One way in which a value is otherwise than expected.
+/// One difference between a value and the expected one.
 struct ScenarioDifference: Sendable, Hashable {
     var path: String
     var expected: String
@@ -19,9 +19,9 @@ struct ScenarioDifference: Sendable, Hashable {
 enum ScenarioMatch {
     private static let markers = ["$absent", "$present", "$any", "$like", "$exactly"]
 
-    /// How a value differs from what is expected; nothing when it does not.
+    /// The differences between a value and the expected one; none when it matches.
     ///
-    /// - Parameter actual: nil for a member that is not there.
+    /// - Parameter actual: nil for a missing member.
     static func differences(
         _ expected: JSONValue, _ actual: JSONValue?, at path: String
     ) -> [ScenarioDifference] {
@@ -47,10 +47,10 @@ enum ScenarioMatch {
         differences(expected, actual, at: "").isEmpty
     }
 
-    /// The value as a report has it.
+    /// The value as it is reported.
     static func text(_ value: JSONValue?) -> String { value?.description ?? "(not there)" }
 
-    /// Checks that markers are used as they are meant to be.
+    /// Checks that markers are used correctly.
     static func check(_ expected: JSONValue, at path: String) throws(ScenarioError) {
         switch expected {
         case .array(let list):
@@ -108,10 +108,10 @@ enum ScenarioMatch {
     }
 }
 
-/// What a request's line must be like: `PUT /v1/*/t1`.
+/// A pattern for the line of a request: `PUT /v1/*/t1`.
 ///
-/// A star stands for anything. Without a question mark nothing is said about the query; with one at
-/// the end there must be none.
+/// A star stands for any text. A pattern without a question mark ignores the query; one that ends
+/// in a question mark demands that there is none.
 struct ScenarioPattern: Sendable, Hashable {
     let text: String
 
@@ -122,11 +122,11 @@ struct ScenarioPattern: Sendable, Hashable {
         return Self.isLike(text, line)
     }
 
-    /// Whether a text is like a pattern, in which a star stands for any text.
+    /// Whether a text matches a pattern, in which a star stands for any text.
     static func isLike(_ pattern: String, _ text: String) -> Bool {
         let (pattern, text) = (Array(pattern.unicodeScalars), Array(text.unicodeScalars))
         var (place, start) = (0, 0)
-        // Where the last star stands, and where what it stands for ends for now.
+        // The place of the last star in the pattern, and where its text currently ends.
         var star: (pattern: Int, text: Int)?
         while start < text.count {
             if place < pattern.count, pattern[place] == "*" {

@@ -7,7 +7,7 @@ struct ScenarioMembers {
     let object: JSONObject
     let path: String
 
-    /// - Throws: when it is no object, or has a member that is not known.
+    /// - Throws: when it is no object, or has an unknown member.
     init(_ value: JSONValue, at path: String, _ known: [String]) throws(ScenarioError) {
         guard let object = value.object else { throw ScenarioError(path, "an object is needed") }
         self.object = object
@@ -28,7 +28,7 @@ struct ScenarioMembers {
         return value
     }
 
-    /// A text that is not empty; nil when the member is not there.
+    /// A string that is not empty; nil when the member is missing.
     func text(_ name: String) throws(ScenarioError) -> String? {
         guard let value = object[name] else { return nil }
         guard let text = value.stringValue, !text.isEmpty else {
@@ -54,7 +54,7 @@ struct ScenarioMembers {
         return Int(number)
     }
 
-    /// True or false; nil when the member is not there.
+    /// A boolean; nil when the member is missing.
     func flag(_ name: String) throws(ScenarioError) -> Bool? {
         guard let value = object[name] else { return nil }
         guard let flag = value.boolValue else {
@@ -63,12 +63,12 @@ struct ScenarioMembers {
         return flag
     }
 
-    /// Checks that a member that is there is true.
+    /// Checks that an existing member is true.
     func requireTrue(_ name: String) throws(ScenarioError) {
         guard object[name] == true else { throw ScenarioError(path(name), "true is needed") }
     }
 
-    /// One of a set of words; nil when the member is not there.
+    /// One of a set of words; nil when the member is missing.
     func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Word.Type
     ) throws(ScenarioError) -> Word? {
@@ -80,7 +80,7 @@ struct ScenarioMembers {
         return word
     }
 
-    /// The elements of a list with their paths; none when the member is not there.
+    /// The elements of a list with their paths; none when the member is missing.
     func list(_ name: String) throws(ScenarioError) -> [(path: String, value: JSONValue)] {
         guard let value = object[name] else { return [] }
         return try Self.list(value, at: path(name))
@@ -93,7 +93,7 @@ struct ScenarioMembers {
         return list.enumerated().map { ("\(path)[\($0)]", $1) }
     }
 
-    /// The members of an object with their paths; none when the member is not there.
+    /// The members of an object with their paths; none when the member is missing.
     func members(
         _ name: String
     ) throws(ScenarioError) -> [(key: String, path: String, value: JSONValue)] {
@@ -104,7 +104,7 @@ struct ScenarioMembers {
         return object.map { ($0.key, "\(path(name)).\($0.key)", $0.value) }
     }
 
-    /// The bytes of an object; nil when the member is not there.
+    /// The bytes of an object; nil when the member is missing.
     func document(_ name: String) throws(ScenarioError) -> [UInt8]? {
         guard let value = object[name] else { return nil }
         guard value.object != nil else { throw ScenarioError(path(name), "an object is needed") }
@@ -123,7 +123,7 @@ struct ScenarioMembers {
         return key
     }
 
-    /// A moment in RFC 3339; nil when the member is not there.
+    /// A moment in RFC 3339; nil when the member is missing.
     func time(_ name: String) throws(ScenarioError) -> Timestamp? {
         guard let value = object[name] else { return nil }
         guard let time = value.time else {
@@ -132,7 +132,7 @@ struct ScenarioMembers {
         return time
     }
 
-    /// How long: seconds, or a text such as `24h`; nil when the member is not there.
+    /// A duration, as seconds or as a string such as `24h`; nil when the member is missing.
     func duration(_ name: String) throws(ScenarioError) -> Duration? {
         guard let value = object[name] else { return nil }
         guard let duration = value.duration else {
@@ -144,13 +144,13 @@ struct ScenarioMembers {
 }
 
 extension JSONValue {
-    /// The moment that a text of RFC 3339 says.
+    /// The moment of a string in RFC 3339.
     var time: Timestamp? {
         guard stringValue != nil else { return nil }
         return DateFormat.iso8601.timestamp(encoded()[...])
     }
 
-    /// How long: seconds as a number, or a whole number with one of the units s, m, h and d.
+    /// A duration: a number of seconds, or a whole number with one of the units s, m, h and d.
     var duration: Duration? {
         if case .number(let number) = self {
             return number.floor(timesTenTo: 6).map { .microseconds($0) }

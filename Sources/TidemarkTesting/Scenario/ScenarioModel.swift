@@ -1,10 +1,11 @@
-// ScenarioModel.swift — the model of a scenario: a known one, one with changes, or one written out.
+// ScenarioModel.swift — the model of a scenario: a known one, a changed one, or one written in
+// full.
 
 import TidemarkEvents
 import TidemarkHTTP
 
 enum ScenarioModel {
-    /// The models that are known by name.
+    /// The models with a name.
     private static let known: [(name: String, model: SyncModel)] = [("toggl", .toggl)]
 
     /// Reads the member `model`.
@@ -33,7 +34,7 @@ enum ScenarioModel {
         return model
     }
 
-    /// Reads a model document, as one in a file of its own that names the server.
+    /// Reads a model document, as in a model file, but without its remote.
     private static func model(
         _ value: JSONValue, at path: String, _ remote: Remote
     ) throws(ScenarioError) -> SyncModel {
@@ -53,7 +54,7 @@ enum ScenarioModel {
         }
     }
 
-    /// A model's document with a merge patch applied (RFC 7396), in which the collections are
+    /// A model's document with a merge patch applied (RFC 7396); in the patch, collections are
     /// members by their name.
     private static func changed(
         _ base: SyncModel, _ change: JSONValue, at path: String
@@ -79,7 +80,7 @@ enum ScenarioModel {
             }
         }
         if let name = patch["name"] { document["name"] = name }
-        // The settings were called sync in earlier versions.
+        // Earlier versions called the settings `sync`.
         for case let settings? in [patch["settings"], patch["sync"]] {
             document["settings"] = merged(document["settings"], settings.modernSettings)
         }

@@ -1,4 +1,4 @@
-// ScenarioReader.swift — reads steps, with errors that name the member that is wrong.
+// ScenarioReader.swift — reads steps, with errors that name the wrong member.
 
 import Tidemark
 import TidemarkEvents
@@ -16,7 +16,7 @@ struct ScenarioReader {
         return steps
     }
 
-    /// Each kind of step, by the member that names it, with its other members.
+    /// The kinds of steps by the member that names them, each with its other members.
     private static let kinds: [(name: String, others: [String])] = [
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
@@ -26,7 +26,7 @@ struct ScenarioReader {
         ("restart", []), ("background", []), ("foreground", []), ("midnight", []),
         ("during", ["do"]), ("expect", []),
     ]
-    /// What can't happen while a sync run is going on.
+    /// The steps that can't happen during a sync run.
     private static let notInFlight = ["during", "answers"]
 
     private func step(

@@ -1,10 +1,10 @@
-// ScenarioResult.swift — what a run of a scenario found, and how it is told in 80 columns.
+// ScenarioResult.swift — the result of running a scenario, reported in 80 columns.
 
-/// What a run of a scenario found.
+/// The result of running a scenario.
 public struct ScenarioResult: Sendable, CustomStringConvertible {
     public let id: String
     public let title: String
-    /// What is otherwise than expected; nothing when it passed.
+    /// The mismatches with the expectations; none when it passed.
     public let mismatches: [ScenarioMismatch]
 
     init(_ scenario: Scenario, _ mismatches: [ScenarioMismatch]) {
@@ -16,8 +16,8 @@ public struct ScenarioResult: Sendable, CustomStringConvertible {
     /// Whether everything was as expected.
     public var isPassed: Bool { mismatches.isEmpty }
 
-    /// A line, and for each mismatch its path, what was expected and what was found beside it; no
-    /// line is longer than 80 columns.
+    /// A headline, and for each mismatch its path, with the expected and the actual value side by
+    /// side; no line is longer than 80 columns.
     public var lines: [String] {
         let line = "\(isPassed ? "passed" : "FAILED")  \(id)  \(title)"
         let isLong = line.count > ScenarioMismatch.columns
@@ -28,13 +28,13 @@ public struct ScenarioResult: Sendable, CustomStringConvertible {
     public var description: String { lines.joined(separator: "\n") }
 }
 
-/// One thing that is otherwise than expected.
+/// A mismatch with an expectation.
 public struct ScenarioMismatch: Sendable, Hashable {
-    /// Where it was expected, as in `expect.rows.tasks/t1.status`.
+    /// The path of the expectation, as in `expect.rows.tasks/t1.status`.
     public let path: String
-    /// What was expected.
+    /// The expected value.
     public let expected: String
-    /// What was found.
+    /// The actual value.
     public let actual: String
 
     init(_ path: String, _ expected: String, _ actual: String) {
@@ -46,10 +46,10 @@ public struct ScenarioMismatch: Sendable, Hashable {
     static let columns = 80
     private static let indent = "    "
     private static let divider = " | "
-    /// How wide what was expected is; what was found has the rest.
+    /// The width of the expected value; the actual one has the rest.
     private static let half = 36
 
-    /// The path, then both sides beside each other.
+    /// The path, then both values side by side.
     var lines: [String] {
         let rest = Self.columns - Self.indent.count - Self.half - Self.divider.count
         let left = ["expected"] + Self.pieces(expected, Self.half)
@@ -65,7 +65,7 @@ public struct ScenarioMismatch: Sendable, Hashable {
             }
     }
 
-    /// A text in lines of at most so many columns.
+    /// A text broken into lines of at most that many columns.
     static func pieces(_ text: String, _ columns: Int) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             var pieces: [String] = []

@@ -1,4 +1,4 @@
-// ScenarioRun+Check.swift — what must hold, compared with store, server and engine.
+// ScenarioRun+Check.swift — compares the expectations with store, server and engine.
 
 import Tidemark
 import TidemarkEvents
@@ -6,7 +6,7 @@ import TidemarkSync
 import TidemarkViews
 
 extension ScenarioRun {
-    /// Notes what is otherwise than expected.
+    /// Notes the mismatches with the expectations.
     func check(_ expected: ScenarioExpectation) throws(ScenarioStop) {
         try note {
             try replica.read { store in
@@ -39,7 +39,7 @@ extension ScenarioRun {
         }
     }
 
-    /// Checks that nothing was said in words that a scenario can't name.
+    /// Checks that no word occurred that a scenario can't name.
     func checkWords() throws {
         let words = ScenarioWords(scenario.model)
         func check(_ name: String, _ word: String, _ known: [String]) {
@@ -93,7 +93,7 @@ extension ScenarioRun {
         }
     }
 
-    /// An entity as it is compared; nil when nothing of it is seen and nothing waits.
+    /// An entity in comparable form; nil when it is not visible and nothing is pending.
     private static func json(_ row: EntityRow, _ collection: CollectionModel?) throws -> JSONValue?
     {
         let document = try row.document(in: collection)
@@ -144,7 +144,7 @@ extension ScenarioRun {
 
     // MARK: Lists
 
-    /// An expected item whose entity has the key that it keeps for life.
+    /// An expected item, with the permanent key of its entity.
     private func renamed(_ item: JSONValue, _ store: ReadContext) -> JSONValue {
         guard var members = item.object, let text = members["entity"]?.stringValue,
             let key = EntityKey(text), let own = try? store.views.resolve(key)
@@ -186,7 +186,7 @@ extension ScenarioRun {
         }
     }
 
-    /// The events since what was given, a line each.
+    /// The events since `given`, one line each.
     private func logged(_ store: ReadContext) throws -> [JSONValue] {
         var lines: [JSONValue] = []
         var position = mark.next

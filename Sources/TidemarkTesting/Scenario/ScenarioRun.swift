@@ -1,5 +1,5 @@
-// ScenarioRun.swift — a scenario as it runs: a store, its engine and a server on virtual time. What
-// must hold is checked in ScenarioRun+Check.swift.
+// ScenarioRun.swift — a running scenario: a store, its engine and a server on virtual time. The
+// expectations are checked in ScenarioRun+Check.swift.
 
 import Tidemark
 import TidemarkEvents
@@ -15,23 +15,23 @@ actor ScenarioRun {
     let wire: ScenarioWire
     var replica: Replica
     var mismatches: [ScenarioMismatch] = []
-    /// The log's end when what was given was done.
+    /// The log's last position after the steps of `given`.
     var mark = Position.start
     var outcome: SyncOutcome?
     var progress: [JSONValue] = []
     let device: ScenarioDevice
     private let clock: ManualClock
     private var engine: SyncEngine
-    /// How many processes there were before this one.
+    /// How many processes have ended before the current one.
     private var processesEnded = 0
-    /// What the engine says of the run that is waited for.
+    /// The engine's status during the run that is waited for.
     private var statuses: AsyncStream<EngineStatus>?
-    /// Runs that were asked for while another one was going on.
+    /// Runs that were requested during another run.
     private var asked: [AskedRun] = []
 
     private struct AskedRun {
         var step: ScenarioStep
-        /// How many processes had ended when it was asked for.
+        /// How many processes had ended when it was requested.
         var processesEnded: Int
         var task: Task<SyncOutcome, any Error>
     }
@@ -95,7 +95,7 @@ actor ScenarioRun {
         return ScenarioResult(scenario, mismatches)
     }
 
-    /// What is only known in the end: nothing was waited for in vain, and the store is whole.
+    /// Final checks: no hook and no fault is left over, and the store is whole.
     private func checkWhole() throws(ScenarioStop) {
         for hook in wire.waitingHooks {
             mismatches.append(
@@ -134,9 +134,9 @@ actor ScenarioRun {
         for step in steps { try await perform(step) { try await act(step, inFlight) } }
     }
 
-    /// Does a step, and notes where it is not refused as it should be.
+    /// Performs a step, and notes it if it is not refused as expected.
     ///
-    /// - Parameter body: does it; false when its end is still to come.
+    /// - Parameter body: performs it; returns false when its end is still to come.
     private func perform(
         _ step: ScenarioStep, _ body: () async throws -> Bool
     ) async throws(ScenarioStop) {
@@ -200,10 +200,9 @@ actor ScenarioRun {
         for issue in issues { try replica.answer(issue.id, answer) }
     }
 
-    /// Ends the process, and has another one open the store.
+    /// Ends the process, and lets another one open the store.
     ///
-    /// In the middle of a run, that one is cut short where it is: what it asked is answered to
-    /// nobody, and it writes nothing more.
+    /// A run in progress is cut off: its requests are never answered, and it writes nothing more.
     private func restart(_ inFlight: Bool) async throws {
         processesEnded += 1
         if inFlight { progress += await phases() } else { await engine.stop() }
@@ -216,9 +215,9 @@ actor ScenarioRun {
 
     // MARK: Runs
 
-    /// Has a run done; one that is asked for while another is going on comes after it.
+    /// Makes a run; one that is requested during another run comes after it.
     ///
-    /// - Returns: whether it is done.
+    /// - Returns: whether it has ended.
     private func sync(
         _ sync: ScenarioSync, _ step: ScenarioStep, _ inFlight: Bool
     ) async throws -> Bool {
@@ -236,7 +235,7 @@ actor ScenarioRun {
                     sync.trigger, scope: sync.scope, deadline: sync.deadline, full: sync.isFull))
         } catch { first = .failure(error) }
         var outcomes: [SyncOutcome] = []
-        // How a run ended whose process did is known to nobody.
+        // The outcome of a run is not known if its process ended.
         if begun == processesEnded { outcomes.append(try first.get()) }
         while !asked.isEmpty {
             let run = asked.removeFirst()
@@ -252,11 +251,11 @@ actor ScenarioRun {
         return true
     }
 
-    /// What the engine said that it was doing, and nobody has read yet.
+    /// The engine's activities that have not been read yet.
     private func phases() async -> [JSONValue] {
         guard let statuses else { return [] }
         self.statuses = nil
-        // Everything is in the stream already; one who is cancelled gets just that.
+        // The stream already holds everything; a cancelled reader gets exactly that.
         let reader = Task {
             var phases: [SyncProgress.Phase] = []
             for await case let progress? in statuses.map(\.progress)
@@ -269,7 +268,7 @@ actor ScenarioRun {
         return await reader.value.map { .string($0.rawValue) }
     }
 
-    /// Runs what may throw, and stops the scenario when it does.
+    /// Runs a throwing closure, and stops the scenario if it throws.
     func note(_ body: () throws -> Void) throws(ScenarioStop) {
         do { try body() } catch {
             throw ScenarioStop(mismatch: ScenarioMismatch("", "done", "\(error)"))
@@ -277,7 +276,7 @@ actor ScenarioRun {
     }
 }
 
-/// Why a scenario does not go on.
+/// Why a scenario is stopped.
 struct ScenarioStop: Error {
     var mismatch: ScenarioMismatch
 }

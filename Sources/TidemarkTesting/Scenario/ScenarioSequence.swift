@@ -1,8 +1,8 @@
-// ScenarioSequence.swift — what a list must be: just these items, or what it has among others.
+// ScenarioSequence.swift — the expectation of a list: exactly these items, or these among others.
 
 import TidemarkEvents
 
-/// What is expected of a list; everything that is said must hold.
+/// The expectation of a list; all parts that are given must hold.
 struct ScenarioSequence: Sendable {
     /// These, in order, and nothing else.
     var exactly: [JSONValue]?
@@ -10,9 +10,9 @@ struct ScenarioSequence: Sendable {
     var unordered: [JSONValue]?
     /// These, in this order, among others.
     var including: [JSONValue]?
-    /// None like one of these.
+    /// No item matches one of these.
     var without: [JSONValue]?
-    /// How many there are.
+    /// The number of items.
     var count: Int?
 
     /// Reads a list, or an object with the members above.
@@ -48,11 +48,11 @@ struct ScenarioSequence: Sendable {
         }
     }
 
-    /// How the items are otherwise than expected.
+    /// The differences between the items and the expectation.
     ///
     /// - Parameters:
-    ///   - path: the list's.
-    ///   - text: an item as a report has it.
+    ///   - path: the path of the list.
+    ///   - text: returns an item as it is reported.
     func differences(
         _ actual: [JSONValue], at path: String, text: (JSONValue) -> String,
         _ matches: (_ expected: JSONValue, _ actual: JSONValue) -> Bool
@@ -106,7 +106,7 @@ struct ScenarioSequence: Sendable {
         return objects.isEmpty ? nil : objects.flatMap(\.keys)
     }
 
-    /// Whether each expected item can have an actual one of its own.
+    /// Whether every expected item can be matched with a different actual one.
     private static func pairs(
         _ expected: [JSONValue], _ actual: [JSONValue],
         _ matches: (JSONValue, JSONValue) -> Bool
@@ -131,7 +131,7 @@ struct ScenarioSequence: Sendable {
 }
 
 extension JSONValue {
-    /// An object with no more than these members; anything else as it is.
+    /// An object with only these members; any other value unchanged.
     fileprivate func limited(to names: [String]?) -> JSONValue {
         guard let names, let object else { return self }
         var limited = JSONObject()

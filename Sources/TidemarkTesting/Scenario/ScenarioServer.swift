@@ -10,7 +10,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     case kinto
     case toggl
 
-    /// Where it is, and what it speaks.
+    /// Its address and adapter.
     var remote: Remote {
         switch self {
         case .kinto: .kinto(origin: "http://server.test", bucket: KintoScenarioServer.bucket)
@@ -18,7 +18,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// The edits of other clients that it knows beside `put`.
+    /// The edits of other clients that it supports besides `put`.
     var edits: [String] {
         switch self {
         case .kinto: ["delete", "forget"]
@@ -26,16 +26,16 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it gives new entities their numbers, and may be told to refuse too many requests.
+    /// Whether it is like Toggl: it assigns numbers as ids, and can limit requests.
     var isToggl: Bool { self == .toggl }
 
-    /// The id of the one entity of a collection whose rows carry none.
+    /// The id of the only entity in a collection whose rows have no id.
     func id(of collection: CollectionName) -> String? {
         isToggl && collection.rawValue == TogglRowType.preferences.rawValue
             ? collection.rawValue : nil
     }
 
-    /// What is wrong with the name of a record; nil where it can have one of that name.
+    /// Why a record can't have this key; nil where it can.
     func problem(with key: EntityKey) -> String? {
         guard isToggl else { return nil }
         guard let type = TogglRowType(rawValue: key.collection.rawValue) else {
@@ -44,7 +44,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         return type == .preferences || Int64(key.id) != nil ? nil : "a number as id is needed"
     }
 
-    /// A server of the kind.
+    /// Makes a server of this kind.
     func make(
         _ model: SyncModel, _ setup: ScenarioSetup, _ clock: ManualClock
     ) -> any ScenarioServer {
@@ -55,18 +55,18 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     }
 }
 
-/// What a scenario asks of a server in memory.
+/// The interface of a server in memory that a scenario needs.
 protocol ScenarioServer: Sendable {
     var transport: any Transport { get }
-    /// What another client does.
+    /// Makes an edit of another client.
     func apply(_ edit: ScenarioServerEdit)
     /// An entity as the server has it; nil when it has none.
     func record(_ key: EntityKey) -> JSONValue?
-    /// The answer that says that something is wrong, as such a server writes it.
+    /// An error answer in the form of this server.
     func failure(status: Int) -> TransportResponse
 }
 
-/// A server that speaks Kinto.
+/// A server that speaks Kinto's protocol.
 struct KintoScenarioServer: ScenarioServer {
     static let bucket = "b"
     private let server: InMemoryServer
@@ -96,7 +96,7 @@ struct KintoScenarioServer: ScenarioServer {
     }
 }
 
-/// A server that speaks as Toggl does.
+/// A server that speaks Toggl's protocol.
 struct TogglScenarioServer: ScenarioServer {
     private let server: TogglServer
 
@@ -106,7 +106,7 @@ struct TogglScenarioServer: ScenarioServer {
         server = TogglServer(model, clock: clock)
     }
 
-    /// The first id unless a scenario says another.
+    /// The first id by default.
     private static let nextID = 1000
 
     var transport: any Transport { server }

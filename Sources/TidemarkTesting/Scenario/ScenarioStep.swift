@@ -1,9 +1,9 @@
-// ScenarioStep.swift — what happens in a scenario, one thing after another.
+// ScenarioStep.swift — the steps of a scenario, one after another.
 
 import Tidemark
 import TidemarkEvents
 
-/// One thing that happens, or that must hold.
+/// An action, or an expectation.
 struct ScenarioStep: Sendable {
     enum Action: Sendable {
         case create(EntityKey, [UInt8])
@@ -14,46 +14,46 @@ struct ScenarioStep: Sendable {
         /// The open issues about an entity or a collection get an answer.
         case answer(String, IssueAnswer)
         case server(ScenarioServerEdit)
-        /// Time passes, for everybody.
+        /// Time passes on device and server.
         case advance(Duration)
-        /// The device's clock goes so much before the server's from now on.
+        /// From now on, the device's clock is this far ahead of the server's.
         case deviceClock(Duration)
-        /// The server's answers are dated so much ahead of its clock from now on.
+        /// From now on, the server's answers are dated this far ahead of its clock.
         case serverDate(Duration)
         case fault(ScenarioFault)
-        /// In which order the answers to these requests come.
+        /// The order in which the answers to these requests arrive.
         case answers([ScenarioPattern])
         case sync(ScenarioSync)
         /// The process ends, and another one opens the store.
         case restart
         case background
         case foreground
-        /// Time passes until the day is over, which brings a clean-up.
+        /// Time passes until midnight, which starts a clean-up.
         case midnight
         case during(ScenarioHook)
         case expect(ScenarioExpectation)
     }
     var path: String
     var action: Action
-    /// With which error it is refused, if it is to be.
+    /// The error with which it is to be refused, if any.
     var refused: TidemarkError.Code?
 }
 
-/// What another client does.
+/// An edit of another client.
 enum ScenarioServerEdit: Sendable {
     case put(EntityKey, JSONValue)
     case delete(EntityKey)
-    /// The row is gone, and nothing tells that it was there.
+    /// The row is removed without a trace.
     case forget(EntityKey)
     case archive(EntityKey)
 }
 
-/// What goes wrong with requests.
+/// A fault of requests.
 struct ScenarioFault: Sendable {
     enum Drop: String, Sendable, CaseIterable {
-        /// The connection is lost before the server got the request.
+        /// The connection breaks before the server has received the request.
         case before
-        /// The server did what was asked, and its answer is lost.
+        /// The server has handled the request, and its answer is lost.
         case after
     }
     var path: String
@@ -64,13 +64,13 @@ struct ScenarioFault: Sendable {
     var status = 500
     var retryAfter: Int?
     var body: JSONValue?
-    /// How many requests are let through first.
+    /// How many matching requests pass first.
     var skip = 0
-    /// How many requests it happens to.
+    /// How many requests are hit.
     var times = Int.max
 }
 
-/// Which sync run.
+/// The kind of sync run.
 struct ScenarioSync: Sendable {
     var scope = SyncScope.all
     var trigger = SyncTrigger.userRequested
@@ -78,13 +78,14 @@ struct ScenarioSync: Sendable {
     var deadline: Duration?
 }
 
-/// What happens while a request is on its way.
+/// Steps that are performed while a request is in flight.
 struct ScenarioHook: Sendable {
     var path: String
     var request: ScenarioPattern
-    /// Which of the requests that are like it, from 1.
+    /// The number of the matching request, counted from 1.
     var nth: Int
-    /// Whether it happens before the server gets the request, and not before its answer goes back.
+    /// Whether they are performed before the server receives the request, rather than before its
+    /// answer returns.
     var isBefore: Bool
     var steps: [ScenarioStep]
 }

@@ -1,27 +1,27 @@
-// ScenarioWire.swift — what lies between the engine and the server: it notes each request, loses
-// some, has steps done while one is on its way, and puts answers in an order.
+// ScenarioWire.swift — the connection between engine and server: it logs each request, drops some,
+// performs steps while one is in flight, and orders the answers.
 //
-// What a process sent that has ended meanwhile is answered to nobody.
+// Requests of a process that has ended are never answered.
 
 import HTTPTypes
 import Synchronization
 import TidemarkEvents
 import TidemarkSync
 
-/// The way to the server.
+/// The connection to the server.
 final class ScenarioWire: Sendable {
     fileprivate struct State {
         var requests: [JSONValue] = []
         var faults: [(fault: ScenarioFault, seen: Int, met: Int)] = []
         var hooks: [(hook: ScenarioHook, seen: Int)] = []
-        /// Which answers come in which order, and which of them have come.
+        /// The order in which answers arrive, and which of them have arrived.
         var order: [(pattern: ScenarioPattern, isAnswered: Bool)] = []
-        /// Requests that waited for others' answers in vain.
+        /// Requests that waited in vain for the answers before theirs.
         var stuck: [String] = []
         /// How far answers are dated ahead of the server's clock.
         var dateAhead: Duration?
         var perform: (@Sendable ([ScenarioStep]) async -> Void)?
-        /// The process that lives.
+        /// The number of the current process.
         var process = 0
     }
     private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class ScenarioWire: Sendable {
         self.clock = clock
     }
 
-    /// Who does the steps of hooks; nil for nobody any more.
+    /// Sets who performs the steps of hooks; nil for nobody any more.
     func connect(_ perform: (@Sendable ([ScenarioStep]) async -> Void)?) {
         state.withLock { $0.perform = perform }
     }
@@ -48,17 +48,17 @@ final class ScenarioWire: Sendable {
         state.withLock { $0.order = patterns.map { ($0, false) } }
     }
 
-    /// What was sent, in order: `{"request", "body", "status"}`.
+    /// The requests sent so far, in order: `{"request", "body", "status"}`.
     var requests: [JSONValue] { state.withLock(\.requests) }
 
     func clearRequests() { state.withLock { $0.requests = [] } }
 
-    /// The hooks that nothing has come for.
+    /// The hooks whose request has not come yet.
     var waitingHooks: [ScenarioHook] {
         state.withLock { state in state.hooks.filter { $0.seen < $0.hook.nth }.map(\.hook) }
     }
 
-    /// The faults that no request has met.
+    /// The faults that have hit no request.
     var unmetFaults: [ScenarioFault] {
         state.withLock { state in state.faults.filter { $0.met == 0 }.map(\.fault) }
     }
@@ -66,7 +66,7 @@ final class ScenarioWire: Sendable {
     /// The requests whose turn to be answered never came.
     var stuck: [String] { state.withLock(\.stuck) }
 
-    /// The way of a new process, which is the one that lives from now on.
+    /// The connection of a new process, which is the current one from now on.
     func connectProcess() -> some Transport {
         ScenarioProcess(
             wire: self,
@@ -97,7 +97,7 @@ final class ScenarioWire: Sendable {
         try checkLife(of: process)
         var answer: TransportResponse
         do { answer = try await exchange(request, body, limits, begun.fault) } catch {
-            // What happens meanwhile happens also where no answer comes.
+            // Hooks are run even where no answer comes.
             for hook in begun.hooks where !hook.isBefore { await begun.perform?(hook.steps) }
             try checkLife(of: process)
             throw error
@@ -119,7 +119,7 @@ final class ScenarioWire: Sendable {
         return answer
     }
 
-    /// What there is to a request that is sent.
+    /// The circumstances of a request in flight.
     private struct Begun {
         var number = 0
         var fault: ScenarioFault?
@@ -163,7 +163,7 @@ final class ScenarioWire: Sendable {
         }
     }
 
-    /// Waits until the answers have come that come before this one.
+    /// Waits until all answers before this one have arrived.
     private func waitForTurn(_ line: String, _ process: Int) async {
         var turns = 0
         while true {
@@ -177,7 +177,7 @@ final class ScenarioWire: Sendable {
                     state.answered(line)
                     return true
                 }
-                // Never to be reached by a scenario that can be fulfilled.
+                // A scenario that can be fulfilled never gets here.
                 guard turns > Self.turnsMax else { return false }
                 state.stuck.append(line)
                 state.answered(line)
@@ -189,13 +189,14 @@ final class ScenarioWire: Sendable {
         }
     }
 
-    /// How often others get their turn before an answer that is held back.
+    /// How often other tasks get their turn before a held-back answer is released.
     ///
-    /// What it waits for is never asked then. It is no time: a slow machine takes longer.
+    /// By then, the requests before it are never sent. It counts turns and not time, because a slow
+    /// machine takes longer.
     private static let turnsMax = 2_000_000
 }
 
-/// The way of one process.
+/// The connection of one process.
 private struct ScenarioProcess: Transport {
     let wire: ScenarioWire
     let number: Int
@@ -208,7 +209,7 @@ private struct ScenarioProcess: Transport {
 }
 
 extension ScenarioWire.State {
-    /// What goes wrong with a request: of the faults that it is like the first that acts.
+    /// The fault of a request: the first active one among the matching faults.
     fileprivate mutating func fault(_ line: String) -> ScenarioFault? {
         var found: ScenarioFault?
         for index in faults.indices where faults[index].fault.request.matches(line) {
@@ -222,7 +223,7 @@ extension ScenarioWire.State {
         return found
     }
 
-    /// The hooks whose time has come with a request.
+    /// The hooks that a request triggers.
     fileprivate mutating func hooks(_ line: String) -> [ScenarioHook] {
         var found: [ScenarioHook] = []
         for index in hooks.indices where hooks[index].hook.request.matches(line) {

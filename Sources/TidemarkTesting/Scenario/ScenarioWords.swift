@@ -1,10 +1,10 @@
-// ScenarioWords.swift — the words that a scenario may expect, or expect not to see: one that is
-// never said would be missed by nobody.
+// ScenarioWords.swift — the words that a scenario may expect, or expect to be absent: the absence
+// of a misspelt word would go unnoticed.
 
 import TidemarkEvents
 import TidemarkViews
 
-/// The words that can be said in a scenario.
+/// The words that can occur in a scenario.
 struct ScenarioWords: Sendable {
     let collections: [String]
     let statuses = EntityStatus.allCases.map(\.rawValue)
@@ -15,14 +15,14 @@ struct ScenarioWords: Sendable {
             "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "backoff", "deadline",
             "foreign", "ruleMissing", "ruleFailed", "missing", "cancelled",
         ]
-    /// How mutations stand.
+    /// The states of mutations.
     private let states =
         ["pending", "unknown", "blocked"] + MutationOutcome.allCases.map(\.rawValue)
     private let kinds = ["create", "update", "delete"]
     private let derivations = [RivalRule.name, ChoiceRule.name]
-    /// What decides.
+    /// The rules that decide.
     let rules: [String]
-    /// What is decided.
+    /// The results of decisions.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
         "pruned", "hidden", "shown", "gained", "voided",
@@ -38,10 +38,10 @@ struct ScenarioWords: Sendable {
             ]
     }
 
-    /// What the engine may say that it is doing, and how runs end.
+    /// The engine's activities, and the endings of runs.
     var progress: [String] { ["readingBack", "pulling", "pushing", "cleaning"] + endings }
 
-    /// The members of a list's items that hold one of some words.
+    /// The members of a list's items that hold one of a set of words.
     func members(of list: ScenarioExpectation.List) -> [(name: String, words: [String])] {
         switch list {
         case .outbox, .mutations:
@@ -58,9 +58,9 @@ struct ScenarioWords: Sendable {
         try check(.string(collection.rawValue), collections, at: path)
     }
 
-    /// Checks that a value fits at least one of some words.
+    /// Checks that a value matches at least one of some words.
     ///
-    /// - Parameter value: nil for a member that is not there.
+    /// - Parameter value: nil for a missing member.
     func check(
         _ value: JSONValue?, _ words: [String], at path: String
     ) throws(ScenarioError) {
@@ -73,7 +73,7 @@ struct ScenarioWords: Sendable {
                 + words.joined(separator: ", "))
     }
 
-    /// Checks that there can be a request like that.
+    /// Checks that a request can match the pattern.
     func checkRequest(_ pattern: String, at path: String) throws(ScenarioError) {
         let parts = pattern.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         if parts[0].contains("*") { return }
@@ -83,7 +83,7 @@ struct ScenarioWords: Sendable {
         }
     }
 
-    /// Checks that there can be a line of the log like that.
+    /// Checks that a line of the log can match the pattern.
     func checkLog(_ pattern: String, at path: String) throws(ScenarioError) {
         let kind = pattern.prefix { $0 != " " && $0 != "*" }
         let isWhole = pattern.dropFirst(kind.count).first != "*"

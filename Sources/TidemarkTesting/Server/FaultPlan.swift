@@ -1,8 +1,8 @@
-// FaultPlan.swift — what goes wrong, at which request. No chance is involved.
+// FaultPlan.swift — which requests fail, and how. Nothing is random.
 
 public import HTTPTypes
 
-/// What is to go wrong: rules in order, of which the first that holds acts.
+/// The faults of a server: rules in order, of which the first that applies acts.
 public struct FaultPlan: Sendable {
     /// The rules, the most important one first.
     public var rules: [FaultRule] {
@@ -12,7 +12,7 @@ public struct FaultPlan: Sendable {
     /// How many requests each rule has matched so far.
     private var seen: [Int]
 
-    /// A plan of rules; nothing goes wrong without any.
+    /// A plan of rules; without rules nothing fails.
     public init(_ rules: [FaultRule] = []) {
         self.rules = rules
         seen = Array(repeating: 0, count: rules.count)
@@ -31,7 +31,7 @@ public struct FaultPlan: Sendable {
     }
 }
 
-/// One thing that goes wrong, and when.
+/// One fault, and the requests that it hits.
 public struct FaultRule: Sendable {
     /// Only requests of this method; nil for all.
     public var method: HTTPRequest.Method?
@@ -41,7 +41,7 @@ public struct FaultRule: Sendable {
     public var recordID: (@Sendable (String) -> Bool)?
     /// Which of the matching requests, counted from 1.
     public var occurrences: ClosedRange<Int>
-    /// What happens then.
+    /// The fault.
     public var action: FaultAction
 
     /// A rule; by default for every matching request.
@@ -78,16 +78,16 @@ public struct FaultRule: Sendable {
     }
 }
 
-/// What happens to a request instead of the usual.
+/// What is done with a request instead of handling it.
 public enum FaultAction: Sendable {
-    /// This answer is given and the request is not applied; a nil body is an error in the
-    /// server's own words.
+    /// The request is not applied, and gets this answer; a nil body is replaced by an error in the
+    /// server's own form.
     case answer(status: Int, fields: HTTPFields = [:], body: [UInt8]? = nil)
     /// There is no network: nothing is sent, and the client knows.
     ///
     /// Over a socket the connection is closed as with ``dropBeforeHandling``.
     case offline
-    /// The connection is lost and the request is not applied; the client can't know that.
+    /// The connection breaks and the request is not applied; the client can't know that.
     case dropBeforeHandling
     /// The request is applied and its answer is lost.
     case dropAfterHandling

@@ -1,4 +1,4 @@
-// InMemoryServer+Records.swift — the records of the server's bucket, as another client sees and
+// InMemoryServer+Records.swift — the records of the server's bucket, as another client reads and
 // changes them.
 
 import HTTPTypes

@@ -1,22 +1,22 @@
-// InMemoryServer.swift — the model and its faults behind a lock, reached without a socket.
+// InMemoryServer.swift — a server model and its faults behind a lock, used without a socket.
 
 public import HTTPTypes
 public import TidemarkEvents
 public import TidemarkSync
 
-/// A server in this process: a `Transport` that answers by itself.
+/// A server in this process: a `Transport` that answers itself.
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
 public final class InMemoryServer: Transport, Sendable {
     let core: ServerCore<KintoServerModel>
-    /// The bucket that ``put(_:_:)`` and its like are about; nil when it was made without.
+    /// The bucket that ``put(_:_:)`` and the related methods use; nil when it was made without one.
     let bucket: String?
 
     /// A server with a clock of its own.
     ///
     /// - Parameters:
     ///   - model: what it holds at the start.
-    ///   - faults: what goes wrong.
+    ///   - faults: which requests fail, and how.
     ///   - now: the server's clock, in milliseconds since 1970.
     public init(
         _ model: KintoServerModel = KintoServerModel(), faults: FaultPlan = FaultPlan(),
@@ -29,11 +29,11 @@ public final class InMemoryServer: Transport, Sendable {
     /// A server with a bucket and its collections.
     ///
     /// - Parameters:
-    ///   - bucket: the bucket that ``put(_:_:)``, ``delete(_:)`` and ``record(_:)`` are about.
-    ///   - model: whose collections it has.
-    ///   - faults: what goes wrong.
-    ///   - clock: the server's clock, which is to be that of the replicas; nil for the machine's,
-    ///     as theirs is unless they are given another one.
+    ///   - bucket: the bucket that ``put(_:_:)``, ``delete(_:)`` and ``record(_:)`` use.
+    ///   - model: its collections are created.
+    ///   - faults: which requests fail, and how.
+    ///   - clock: the server's clock, which should also be that of the replicas; nil for the
+    ///     machine's clock, which replicas use by default, too.
     public init(
         bucket: String, model: SyncModel, faults: FaultPlan = FaultPlan(),
         clock: ManualClock? = nil
@@ -61,7 +61,7 @@ public final class InMemoryServer: Transport, Sendable {
     /// Empties ``requestLog``.
     public func clearRequestLog() { core.clearLog() }
 
-    /// Reads or changes the model alone, for example to forget tombstones.
+    /// Reads or changes the model directly, for example to forget tombstones.
     public func withModel<R: Sendable>(_ body: (inout KintoServerModel) -> R) -> R {
         core.withModel(body)
     }
@@ -73,7 +73,7 @@ public final class InMemoryServer: Transport, Sendable {
         try core.send(request, body: body, limits: limits)
     }
 
-    /// Acts as another client: no faults, no log, always let in.
+    /// Acts as another client: without faults, log and authentication.
     ///
     /// - Parameters:
     ///   - method: for example `.put`.

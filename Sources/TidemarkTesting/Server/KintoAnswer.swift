@@ -1,9 +1,9 @@
-// KintoAnswer.swift — answers and errors in the shape the server gives them.
+// KintoAnswer.swift — answers and errors in the server's form.
 
 import HTTPTypes
 import TidemarkSync
 
-/// An error answer on its way out of the model.
+/// An error answer, thrown within the model.
 struct KintoRefusal: Error {
     var answer: TransportResponse
 
@@ -30,13 +30,13 @@ struct KintoRefusal: Error {
             details: "[\(detail)]", isInvalidParameter: true)
     }
 
-    /// 404: the object isn't there; errno 111 when it is one the address goes through.
+    /// 404: the object does not exist; errno 111 when it is a parent in the address.
     static func missing(_ id: String, _ resourceName: String, errno: Int = 110) -> KintoRefusal {
         KintoRefusal(
             404, errno, details: "{\"id\":\"\(id)\",\"resource_name\":\"\(resourceName)\"}")
     }
 
-    /// 412/114: another version is there, or none.
+    /// 412/114: the object has another version, or does not exist.
     static func precondition(_ existing: KintoObject?, listTimestamp: Int64) -> KintoRefusal {
         KintoRefusal(
             412, 114, message: "Resource was modified meanwhile",
@@ -71,7 +71,7 @@ enum KintoAnswer {
             etag: object.lastModified)
     }
 
-    /// What stands beside a status code.
+    /// The reason phrase of a status code.
     static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
@@ -94,7 +94,7 @@ enum KintoAnswer {
         }
     }
 
-    /// The errno that goes with a status code when nothing more is known.
+    /// The default errno of a status code.
     static func errno(_ status: Int) -> Int {
         switch status {
         case 400: 107
@@ -113,7 +113,7 @@ enum KintoAnswer {
 }
 
 extension HTTPFields {
-    /// Sets a field by its name as text, which must be a legal one.
+    /// Sets a field by its name, which must be a legal one.
     mutating func set(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else {
             preconditionFailure("\(name) is no legal header name")

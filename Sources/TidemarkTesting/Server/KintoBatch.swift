@@ -4,11 +4,11 @@ import HTTPTypes
 import TidemarkSync
 
 extension KintoServerModel {
-    /// The most requests in one batch, as the server has it unless it is told otherwise.
+    /// The most requests in one batch, by the server's default.
     private static let requestsMax = 25
 
-    /// Handles the requests of a batch one after another; each is final, whatever the next comes
-    /// to.
+    /// Handles the requests of a batch one after another; each is final, whatever happens to the
+    /// next.
     mutating func batch(
         _ request: HTTPRequest, _ body: [UInt8], _ nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {

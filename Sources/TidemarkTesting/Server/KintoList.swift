@@ -5,12 +5,13 @@
 /// One object as the server keeps it; a tombstone when it has no fields.
 struct KintoObject: Sendable, Hashable {
     var id: String
-    /// Milliseconds since 1970, or what the client claimed; to be compared for equality only.
+    /// Milliseconds since 1970, or the value that the client claimed; only to be compared for
+    /// equality.
     var lastModified: Int64
     /// Everything but `id` and `last_modified`; nil when the object was deleted.
     var fields: ServerJSONObject?
 
-    /// The object as it stands in an answer's body.
+    /// The object as JSON for an answer's body.
     var json: [UInt8] {
         let identity = "\"id\":\"\(id)\",\"last_modified\":\(lastModified)"
         guard let fields else { return Array("{\(identity),\"deleted\":true}".utf8) }
@@ -24,19 +25,19 @@ struct KintoList: Sendable {
     private var objects: [String: KintoObject] = [:]
     private var clock: Int64 = 0
 
-    /// The list's timestamp; the first look at an untouched list sets it to now.
+    /// The list's timestamp; reading that of an untouched list sets it to now.
     mutating func timestamp(nowMilliseconds: Int64) -> Int64 {
         if clock == 0 { clock = nowMilliseconds }
         return clock
     }
 
-    /// An object that was not deleted.
+    /// An object, unless it was deleted.
     subscript(id: String) -> KintoObject? { objects[id].flatMap { $0.fields == nil ? nil : $0 } }
 
     /// Creates or replaces an object.
     ///
-    /// - Parameter claimed: the `last_modified` that the client sent; on creation it is taken as it
-    ///   is, on an update only when it is later than the present one.
+    /// - Parameter claimed: the `last_modified` that the client sent; used as it is on creation,
+    ///   and on an update only when it is later than the current one.
     mutating func write(
         _ id: String, _ fields: ServerJSONObject, claimed: Int64?, nowMilliseconds: Int64
     ) -> KintoObject {
@@ -57,14 +58,14 @@ struct KintoList: Sendable {
         return tombstone
     }
 
-    /// Forgets every tombstone and, as the real one does, says so nowhere.
+    /// Removes every tombstone without leaving a trace, as the real server does.
     mutating func purgeTombstones() { objects = objects.filter { $0.value.fields != nil } }
 
     /// Objects newest first; tombstones only when `since` is given.
     ///
     /// - Parameters:
-    ///   - since: only what is later than this.
-    ///   - before: only what is earlier than this, the last one of the page before.
+    ///   - since: only objects later than this.
+    ///   - before: only objects earlier than this, the last one of the page before.
     func page(since: Int64?, before: Int64?) -> [KintoObject] {
         objects.values
             .filter { object in

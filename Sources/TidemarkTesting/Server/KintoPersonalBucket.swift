@@ -1,13 +1,13 @@
-// KintoPersonalBucket.swift — the bucket `default`: another name for a bucket of the user's own,
-// which is made, as its collections are, when it is first named.
+// KintoPersonalBucket.swift — the bucket `default`, an alias of the user's personal bucket, which
+// is created, like its collections, when it is first named.
 
 import HTTPTypes
 
 extension KintoServerModel {
     private static let name = "/v1/buckets/default"
 
-    /// Where a request names the bucket `default`, makes what it names and has it name the bucket
-    /// that this stands for: that one is in all answers.
+    /// If a request names the bucket `default`, creates what it names and replaces the alias by the
+    /// bucket's real id, which all answers use.
     mutating func enterPersonalBucket(
         _ request: inout HTTPRequest, _ nowMilliseconds: Int64
     ) throws(KintoRefusal) {

@@ -2,7 +2,7 @@
 
 import HTTPTypes
 
-/// The conditions under which a request wants to be carried out.
+/// The preconditions of a request.
 struct KintoPreconditions {
     private enum Condition: Equatable {
         case any
@@ -18,12 +18,12 @@ struct KintoPreconditions {
         ifNoneMatch = try Self.condition(.ifNoneMatch, "If-None-Match", request)
     }
 
-    /// Whether the reader already has this version.
+    /// Whether the client already has this version.
     func isNotModified(since timestamp: Int64) -> Bool { ifNoneMatch == .timestamp(timestamp) }
 
-    /// Refuses a read or write of an object that isn't what the client thinks.
+    /// Refuses a read or write of an object whose version is not the client's.
     ///
-    /// The list's timestamp is looked at for the refusal only, because a look may set it.
+    /// The list's timestamp is only read for the refusal, because reading it may set it.
     func check(
         _ existing: KintoObject?, listTimestamp: @autoclosure () -> Int64
     ) throws(KintoRefusal) {
@@ -39,7 +39,7 @@ struct KintoPreconditions {
         }
     }
 
-    /// Refuses to read a list that has moved.
+    /// Refuses to read a list that has changed.
     func checkList(timestamp: Int64) throws(KintoRefusal) {
         guard case .timestamp(let expected) = ifMatch, expected != timestamp else { return }
         throw KintoRefusal.precondition(nil, listTimestamp: timestamp)

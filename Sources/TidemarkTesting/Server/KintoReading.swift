@@ -1,4 +1,4 @@
-// KintoReading.swift — lists with their pages, and single objects.
+// KintoReading.swift — reads lists with their pages, and single objects.
 
 import HTTPTypes
 import TidemarkSync
@@ -71,14 +71,14 @@ extension KintoServerModel {
         return KintoAnswer.object(200, object)
     }
 
-    /// The list's timestamp, which the first look sets.
+    /// The list's timestamp; the first reading sets it.
     mutating func timestamp(of place: KintoPlace, _ nowMilliseconds: Int64) -> Int64 {
         lists[place, default: KintoList()].timestamp(nowMilliseconds: nowMilliseconds)
     }
 }
 
 extension KintoObject {
-    /// Whether it was deleted, or has a field that says so.
+    /// Whether it was deleted, or has a field `deleted` that is true.
     fileprivate var isMarkedDeleted: Bool {
         fields.map { $0["deleted"] == Array("true".utf8) } ?? true
     }
@@ -92,7 +92,7 @@ extension KintoObject {
 }
 
 extension KintoQuery {
-    /// Whether only ids and versions are asked for.
+    /// Whether only ids and versions are requested.
     fileprivate func isBare() throws(KintoRefusal) -> Bool {
         guard let names = self["_fields"] else { return false }
         guard names == "last_modified" else {
@@ -114,13 +114,13 @@ extension KintoQuery {
         return value
     }
 
-    /// Which objects are asked for: some ids, those whose field `deleted` is true, or all.
+    /// The filter for the requested objects: some ids, those whose field `deleted` is true, or all.
     fileprivate func filter() throws(KintoRefusal) -> (KintoObject) -> Bool {
         var ids: Set<String>?
         if let text = self["in_id"] {
             var names: Set<String> = []
             for item in text.split(separator: ",", omittingEmptySubsequences: false) {
-                // Whatever is JSON counts as what it says, and what is none is a text.
+                // An item that is JSON counts as its value, any other as a string.
                 let bytes = Array(item.utf8)
                 let name = ServerJSON.isValid(bytes) ? ServerJSON.string(bytes) : String(item)
                 guard let name else {
@@ -139,7 +139,7 @@ extension KintoQuery {
         }
     }
 
-    /// The page size asked for; 0 means all.
+    /// The requested page size; nil for all.
     fileprivate func limit() throws(KintoRefusal) -> Int? {
         guard let text = self["_limit"] else { return nil }
         guard let value = Int(text), value >= 0 else {

@@ -1,18 +1,19 @@
-// KintoServerModel.swift — a server shaped like Kinto 26.5, as a value: no sockets and no clock.
+// KintoServerModel.swift — a server that behaves like Kinto 26.5, as a value: no sockets and no
+// clock.
 //
-// Buckets hold collections, collections hold records; all three are lists with one behaviour.
-// Left out: schemas, permissions, deleting whole lists, filters but for ids and for the field
-// `deleted`, JSON patches.
+// Buckets hold collections, collections hold records; all three are lists with the same behaviour.
+// Not modelled: schemas, permissions, deletion of whole lists, JSON patches, and filters except for
+// ids and for the field `deleted`.
 
 public import HTTPTypes
 import TidemarkEvents
 public import TidemarkSync
 
-/// A server shaped like Kinto: give it a request and the time, get its answer.
+/// A server that behaves like Kinto: give it a request and the time, and it returns the answer.
 ///
-/// The answers' statuses, bodies and header fields are those of Kinto 26.5 for everything that a
-/// sync client asks for. Record bytes come back as they were sent. What is not modelled is refused
-/// with 404 or 400, never quietly ignored.
+/// Statuses, bodies and header fields of the answers are those of Kinto 26.5 for everything that a
+/// sync client requests. Records are returned byte for byte. Requests that are not modelled are
+/// refused with 404 or 400, never silently ignored.
 public struct KintoServerModel: Sendable {
     /// Accepted values of `Authorization`, for example `Basic dTpw`; nil accepts every `Basic` one.
     public var acceptedCredentials: Set<String>?
@@ -27,10 +28,10 @@ public struct KintoServerModel: Sendable {
         self.pageRowsMax = pageRowsMax
     }
 
-    /// Handles one request and returns the answer; the state moves on at once.
+    /// Handles one request and returns the answer; the state changes at once.
     ///
     /// - Parameters:
-    ///   - request: its scheme and authority are used for the address of the next page.
+    ///   - request: its scheme and authority are used in the address of the next page.
     ///   - body: the bytes that came with it.
     ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
     public mutating func handle(
@@ -51,9 +52,9 @@ public struct KintoServerModel: Sendable {
         return answer
     }
 
-    /// Forgets every tombstone, as the server's maintenance does after a while.
+    /// Removes every tombstone, as the server's maintenance does after a while.
     ///
-    /// A client that comes back with an old `_since` is told nothing of what was deleted.
+    /// A client that returns with an old `_since` is not told of the deletions.
     public mutating func purgeTombstones() {
         for place in lists.keys { lists[place]?.purgeTombstones() }
     }
@@ -145,7 +146,7 @@ public struct KintoServerModel: Sendable {
         }
     }
 
-    /// A new id for an object that came without one; the same in every run.
+    /// A new id for an object that was sent without one; the same in every run.
     mutating func makeID() -> String {
         idsMade += 1
         let digits = String(idsMade)

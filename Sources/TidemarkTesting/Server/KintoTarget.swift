@@ -1,6 +1,6 @@
-// KintoTarget.swift — what a request's path and query point at.
+// KintoTarget.swift — the target of a request, by its path and query.
 
-/// What a path names below `/v1`.
+/// The target of a path below `/v1`.
 enum KintoTarget: Sendable, Hashable {
     case hello
     case flush
@@ -50,10 +50,10 @@ struct KintoPlace: Sendable, Hashable {
         self.names = names
     }
 
-    /// What the server calls one object of the list.
+    /// The server's word for an object of the list.
     var resourceName: String { ["bucket", "collection", "record"][names.count / 2] }
 
-    /// The list and id of each object that this list is inside of, outermost first.
+    /// The list and id of each parent object of this list, outermost first.
     var parents: [(place: KintoPlace, id: String)] {
         stride(from: 1, to: names.count, by: 2).compactMap { index in
             KintoPlace(Array(names[..<index])).map { ($0, names[index]) }
@@ -71,7 +71,7 @@ struct KintoQuery: Sendable {
     /// Names and values in order, decoded.
     let items: [(name: String, value: String)]
 
-    /// Reads what stands behind the question mark.
+    /// Parses the text after the question mark.
     init(_ text: some StringProtocol) {
         items = text.split(separator: "&").map { item in
             let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

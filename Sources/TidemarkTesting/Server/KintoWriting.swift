@@ -38,7 +38,8 @@ extension KintoServerModel {
         return KintoAnswer.object(200, store(id, fields, sent, in: place, nowMilliseconds))
     }
 
-    /// POST: creates under a new id; an id that exists gives the old object and changes nothing.
+    /// POST: creates under a new id; with an existing id it returns that object and changes
+    /// nothing.
     mutating func create(
         in place: KintoPlace, _ request: HTTPRequest, _ body: [UInt8], _ nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
@@ -52,7 +53,7 @@ extension KintoServerModel {
         return KintoAnswer.object(201, object)
     }
 
-    /// DELETE: leaves a tombstone and takes everything inside along without one.
+    /// DELETE: leaves a tombstone, and removes everything inside without one.
     mutating func delete(
         _ id: String, in place: KintoPlace, _ request: HTTPRequest, _ nowMilliseconds: Int64
     ) throws(KintoRefusal) -> TransportResponse {
@@ -79,7 +80,7 @@ extension KintoServerModel {
     }
 }
 
-/// What came with a write: `{"data": {…}, "permissions": {…}}`, both optional.
+/// The body of a write: `{"data": {…}, "permissions": {…}}`, both optional.
 private struct KintoBody {
     /// The fields of `data` without `id` and `last_modified`.
     var fields: ServerJSONObject?
@@ -87,7 +88,7 @@ private struct KintoBody {
     var claimedLastModified: Int64?
     var hasPermissions = false
 
-    /// Reads a body; 400 when it is not what it should be, 415 when it is not called JSON.
+    /// Parses a body; 400 when it is not valid, 415 when its type is not JSON.
     init(_ bytes: [UInt8], _ request: HTTPRequest) throws(KintoRefusal) {
         guard !bytes.isEmpty else { return }
         try Self.requireJSON(request)
@@ -116,7 +117,7 @@ private struct KintoBody {
         self.fields = fields
     }
 
-    /// Refuses a body that is about another object.
+    /// Refuses a body with the id of another object.
     func requireID(_ expected: String) throws(KintoRefusal) {
         guard let id, id != expected else { return }
         throw KintoRefusal.invalid("body", "id", "Object id does not match existing object")

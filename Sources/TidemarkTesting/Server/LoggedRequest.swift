@@ -1,20 +1,20 @@
-// LoggedRequest.swift — a request as a server saw it, and what became of it.
+// LoggedRequest.swift — a request as a server received it, and its outcome.
 
 public import HTTPTypes
 import TidemarkSync
 
-/// A request as the server saw it.
+/// A request as the server received it.
 public struct LoggedRequest: Sendable, Hashable {
     public var method: HTTPRequest.Method
     /// Its path and query.
     public var path: String
-    /// `If-Match`, `If-None-Match` and `Content-Type`, as far as they were sent; no credentials.
+    /// Those of `If-Match`, `If-None-Match` and `Content-Type` that were sent; no credentials.
     public var fields: HTTPFields
     /// The bytes that came with it.
     public var body: [UInt8]?
-    /// The status that the client was told; nil when the answer was lost.
+    /// The status that the client received; nil when the answer was lost.
     public var status: Int?
-    /// Whether the server handled the request; false when a fault came before.
+    /// Whether the server handled the request; false when a fault prevented that.
     public var isApplied: Bool
 
     init(_ request: HTTPRequest, _ body: [UInt8]?, _ outcome: ServerOutcome, isFault: Bool) {

@@ -1,10 +1,10 @@
-// LoopbackListener.swift — sockets by FlyingFox; only here, as its names clash with HTTPTypes'.
+// LoopbackListener.swift — sockets by FlyingFox; only here, because its names clash with HTTPTypes.
 
 import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// Listens on 127.0.0.1 and gives each request to a handler.
+/// Listens on 127.0.0.1 and passes each request to a handler.
 final class LoopbackListener: Sendable {
     let port: UInt16
     private let server: HTTPServer
@@ -16,7 +16,7 @@ final class LoopbackListener: Sendable {
         self.running = running
     }
 
-    /// Starts to listen; a handler that returns nil has the answer broken off.
+    /// Starts to listen; if a handler returns nil, the answer is broken off.
     static func start(
         _ handle: @escaping @Sendable (LoopbackRequest) -> LoopbackAnswer?
     ) async throws -> LoopbackListener {
@@ -48,7 +48,7 @@ private struct LoopbackHandler: HTTPHandler {
             fields: request.headers.map { ($0.key.rawValue, $0.value) },
             body: Array(try await request.bodyData))
         guard let answer = handle(message) else {
-            // The answer to HEAD is over after its header, so there it may not even begin.
+            // An answer to HEAD is complete after its header, so it must not even begin.
             guard request.method != .HEAD else { return HTTPResponse(webSocket: HangUp()) }
             return HTTPResponse(
                 statusCode: .ok, body: HTTPBodySequence(from: BrokenBody(), count: 1))
@@ -61,10 +61,10 @@ private struct LoopbackHandler: HTTPHandler {
     }
 }
 
-/// A body that breaks off before its first byte, which has the connection closed.
+/// A body that breaks off before its first byte, so that the connection is closed.
 ///
-/// Not closed without an answer: on a connection used before, libcurl (in URLSession on Linux too)
-/// takes that for an idle close and sends the request again by itself.
+/// The connection is not closed without an answer: on a reused connection, libcurl (also within
+/// URLSession on Linux) would take that as an idle close, and send the request again by itself.
 private struct BrokenBody: AsyncBufferedSequence, AsyncBufferedIteratorProtocol {
     func makeAsyncIterator() -> BrokenBody { self }
 
@@ -87,10 +87,11 @@ private struct HangUp: WSHandler {
     }
 }
 
-/// A socket pool that has small packets sent at once (TCP_NODELAY).
+/// A socket pool that sends small packets at once (TCP_NODELAY).
 ///
-/// Header and body are written apart; without it the second one waits 40 ms for an acknowledgement.
-/// The listening socket waits here before it accepts, and what it accepts inherits the option.
+/// Header and body are written separately; without the option, the body waits 40 ms for an
+/// acknowledgement. The listening socket is suspended here before it accepts, and accepted sockets
+/// inherit the option.
 private struct PromptSocketPool<Pool: AsyncSocketPool>: AsyncSocketPool {
     let pool: Pool
 

@@ -5,11 +5,11 @@ import TidemarkSync
 
 /// An ``InMemoryServer`` or a ``TogglServer`` over real sockets, for clients that speak HTTP.
 ///
-/// It listens on 127.0.0.1 with a port that the system picks. A dropped answer is a header that
-/// promises a body, and then the end of the connection: on Linux URLSession fails with −1, curl
-/// exits with 18, whether the request was applied or not. A dropped answer to HEAD has no byte.
+/// It listens on 127.0.0.1, on a port that the system picks. A dropped answer is a header that
+/// promises a body, followed by the end of the connection: URLSession on Linux fails with −1, curl
+/// exits with 18, whether or not the request was applied. A dropped answer to HEAD has no bytes.
 public final class LoopbackServer: Sendable {
-    /// For example `http://127.0.0.1:40123`.
+    /// The server's address, for example `http://127.0.0.1:40123`.
     public let origin: String
     private let listener: LoopbackListener
 
@@ -20,14 +20,14 @@ public final class LoopbackServer: Sendable {
 
     /// Starts to listen and returns when connections are accepted.
     ///
-    /// - Throws: what the socket layer says when it can't listen.
+    /// - Throws: an error of the socket layer when it can't listen.
     public static func start(_ server: InMemoryServer) async throws -> LoopbackServer {
         try await start { server.core.exchange($0, body: $1) }
     }
 
     /// Starts to listen and returns when connections are accepted.
     ///
-    /// - Throws: what the socket layer says when it can't listen.
+    /// - Throws: an error of the socket layer when it can't listen.
     public static func start(_ server: TogglServer) async throws -> LoopbackServer {
         try await start { server.core.exchange($0, body: $1) }
     }
@@ -56,20 +56,20 @@ public final class LoopbackServer: Sendable {
             })
     }
 
-    /// Closes every connection and stops to listen; a request on its way may go unanswered.
+    /// Closes every connection and stops listening; a request in flight may stay unanswered.
     public func stop() async { await listener.stop() }
 }
 
-/// A request as it comes from a socket.
+/// A request as it was received from a socket.
 struct LoopbackRequest: Sendable {
     var method: String
-    /// Path and query as they came.
+    /// Path and query, verbatim.
     var target: String
     var fields: [(name: String, value: String)]
     var body: [UInt8]
 }
 
-/// An answer as it goes to a socket.
+/// An answer as it is sent to a socket.
 struct LoopbackAnswer: Sendable {
     var status: Int
     var reason: String

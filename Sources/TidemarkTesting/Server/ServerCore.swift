@@ -1,23 +1,23 @@
-// ServerCore.swift — a server's model and its faults behind a lock: what all servers in this
-// process have in common.
+// ServerCore.swift — a server's model and its faults behind a lock: the common part of all servers
+// in this process.
 
 import HTTPTypes
 import Synchronization
 import TidemarkEvents
 import TidemarkSync
 
-/// A server as a value: give it a request and the time, get its answer.
+/// A server as a value: give it a request and the time, and it returns the answer.
 protocol ServerModel: Sendable {
-    /// Handles one request; the state moves on at once.
+    /// Handles one request; the state changes at once.
     mutating func handle(
         _ request: HTTPRequest, body: [UInt8]?, nowMilliseconds: Int64
     ) -> TransportResponse
 
-    /// An error as this kind of server words it, without a date.
+    /// An error in the form of this kind of server, without a date.
     static func error(_ status: Int) -> TransportResponse
 }
 
-/// What a client gets: an answer, or nothing because the connection broke.
+/// What a client receives: an answer, or nothing because the connection broke.
 enum ServerOutcome: Sendable {
     case answered(TransportResponse)
     case dropped(isApplied: Bool)
@@ -25,7 +25,7 @@ enum ServerOutcome: Sendable {
     case unsent
 }
 
-/// Handles requests one after the other, each at once, and writes them down.
+/// Handles requests one after the other, each at once, and logs them.
 final class ServerCore<Model: ServerModel>: Sendable {
     private struct State {
         var model: Model
@@ -73,14 +73,14 @@ final class ServerCore<Model: ServerModel>: Sendable {
         }
     }
 
-    /// Handles a client's request with faults and writes it into the log.
+    /// Handles a client's request, with faults, and logs it.
     func exchange(_ request: HTTPRequest, body: [UInt8]?) -> ServerOutcome {
         let now = nowMilliseconds()
         return state.withLock { state in
             let fault = state.faults.action(for: request)
             let outcome: ServerOutcome
             switch fault {
-            // What nobody sent is in no log.
+            // A request that was not sent is not logged.
             case .offline: return .unsent
             case nil:
                 outcome = .answered(

@@ -1,7 +1,7 @@
-// ServerJSON.swift — just enough JSON for a server that gives record bytes back as they came.
+// ServerJSON.swift — just enough JSON for a server that returns records byte for byte.
 //
 // JSONSerialization decides what is valid; a small splitter then cuts an object into its members
-// without touching them, so `1.50` stays `1.50`.
+// without changing their bytes, so `1.50` stays `1.50`.
 
 import Foundation
 
@@ -9,19 +9,19 @@ enum ServerJSON {
     /// Whether the bytes are one whole JSON value.
     static func isValid(_ bytes: [UInt8]) -> Bool { value(bytes) != nil }
 
-    /// The number, when the bytes are an integer that fits.
+    /// The number, when the bytes are an integer that fits into 64 bits.
     static func integer(_ bytes: [UInt8]) -> Int64? {
         Int64(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The elements of a JSON array, each as its bytes; nil when the bytes are none.
+    /// The elements of a JSON array, each as bytes; nil when the bytes are no array.
     static func elements(_ bytes: [UInt8]) -> [[UInt8]]? {
         guard isValid(bytes) else { return nil }
         var splitter = MemberSplitter(bytes: bytes)
         return splitter.elements()
     }
 
-    /// The text, when the bytes are a JSON string.
+    /// The string, when the bytes are a JSON string.
     static func string(_ bytes: [UInt8]) -> String? { value(bytes) as? String }
 
     private static func value(_ bytes: [UInt8]) -> Any? {
@@ -29,11 +29,11 @@ enum ServerJSON {
     }
 }
 
-/// A JSON object: its members in order, every value as the bytes it came in.
+/// A JSON object: its members in order, each value as its original bytes.
 struct ServerJSONObject: Sendable, Hashable {
     struct Member: Sendable, Hashable {
         var name: String
-        /// The name as it came, with quotes and escapes.
+        /// The name as original bytes, with quotes and escapes.
         var quotedName: [UInt8]
         var value: [UInt8]
     }
@@ -56,7 +56,7 @@ struct ServerJSONObject: Sendable, Hashable {
 
     /// Replaces a member in its place, or adds it at the end.
     mutating func set(_ member: Member) {
-        // Names are the same when their bytes are, however they look.
+        // Names are equal when their decoded bytes are.
         let isSame = { (other: Member) in other.name.utf8.elementsEqual(member.name.utf8) }
         if let index = members.firstIndex(where: isSame) {
             members[index] = member
@@ -65,10 +65,10 @@ struct ServerJSONObject: Sendable, Hashable {
         }
     }
 
-    /// Takes members out.
+    /// Removes members.
     mutating func remove(_ names: Set<String>) { members.removeAll { names.contains($0.name) } }
 
-    /// The members as they stand between the braces.
+    /// The text of the members between the braces.
     var inner: [UInt8] {
         Array(
             members.map { $0.quotedName + [UInt8(ascii: ":")] + $0.value }

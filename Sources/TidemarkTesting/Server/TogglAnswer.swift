@@ -1,10 +1,10 @@
-// TogglAnswer.swift — answers and errors in the shape that Toggl gives them.
+// TogglAnswer.swift — answers and errors in Toggl's form.
 
 import HTTPTypes
 import TidemarkEvents
 import TidemarkSync
 
-/// An error answer on its way out of the model.
+/// An error answer, thrown within the model.
 struct TogglRefusal: Error {
     var status: Int
     /// The body: a JSON text.
@@ -45,10 +45,10 @@ enum TogglAnswer {
         return json(200, body + [UInt8(ascii: "]")])
     }
 
-    /// A time as the server writes it, as a JSON text.
+    /// A time in the server's form, as JSON text.
     static func time(_ time: Timestamp) -> [UInt8] { DateFormat.iso8601.encoded(time) }
 
-    /// A time that a JSON text says.
+    /// The time in a JSON text.
     static func time(of raw: ArraySlice<UInt8>?) -> Timestamp? {
         raw.flatMap { DateFormat.iso8601.timestamp($0) }
     }

@@ -4,10 +4,10 @@ import TidemarkEvents
 import TidemarkSync
 
 extension TogglServerModel {
-    /// What the user has of a type: everything, what changed since a time, or what began within a
+    /// The user's rows of a type: all, those changed since a time, or those that began within a
     /// span.
     ///
-    /// Only changes name what was deleted; what is archived is in no list.
+    /// Only a list of changes includes tombstones; archived rows are in no list.
     func list(
         _ type: TogglRowType, _ query: KintoQuery, _ now: Timestamp
     ) throws(TogglRefusal) -> [TogglRow] {
@@ -23,7 +23,7 @@ extension TogglServerModel {
             else { throw TogglRefusal(400, "start_date and end_date must be times in order") }
             return inReach.filter { row in
                 guard !row.isDeleted else { return false }
-                // What has no beginning is in every span: nothing may get lost by that.
+                // A row without a beginning is in every span, so that none is lost.
                 return TogglAnswer.time(of: row.document.rawValue("start"))
                     .map { from <= $0 && $0 <= to } ?? true
             }
@@ -44,7 +44,7 @@ extension TogglServerModel {
         text.flatMap { TogglAnswer.time(of: Array("\"\($0)\"".utf8)[...]) }
     }
 
-    /// The projects of a workspace that are asked for, archived ones too.
+    /// The requested projects of a workspace, including archived ones.
     func search(
         _ workspace: String, _ body: [UInt8]
     ) throws(TogglRefusal) -> TransportResponse {
@@ -61,7 +61,7 @@ extension TogglServerModel {
 
     /// A row that is not deleted.
     ///
-    /// - Throws: 403 when its workspace is out of reach.
+    /// - Throws: 403 when the user has lost access to its workspace.
     func reachable(_ type: TogglRowType, _ id: String) throws(TogglRefusal) -> TogglRow? {
         guard let row = live(type, id) else { return nil }
         guard !isLost(row) else { throw TogglRefusal(403, "No access to the workspace") }

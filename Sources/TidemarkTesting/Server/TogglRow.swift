@@ -2,19 +2,20 @@
 
 import TidemarkEvents
 
-/// A row as the server keeps it.
+/// A row in the server's form.
 struct TogglRow: Sendable, Hashable {
     var id: String
-    /// All of it as it is answered; bytes that came from outside stay as they were.
+    /// The whole document as it is returned; bytes from clients are kept verbatim.
     var document: JSONDocument
-    /// When it was last changed, by what the document says.
+    /// When it was last changed, according to the document.
     var at: Timestamp
-    /// Whether it is only found by the reports' search.
+    /// Whether only the search of the reports API finds it.
     var isArchived = false
 
-    /// A row of an object and what the server sets of it; nil when that is no JSON object.
+    /// A row from an object and the members that the server sets; nil when the object is no JSON
+    /// object.
     ///
-    /// - Parameter members: what is set, over what the object has.
+    /// - Parameter members: the server's members, which replace those of the object.
     init?(
         _ id: String, _ object: [UInt8], set members: [(key: String, value: [UInt8])],
         now: Timestamp
@@ -35,17 +36,17 @@ struct TogglRow: Sendable, Hashable {
 }
 
 extension TogglServerModel {
-    /// The row of that id, a tombstone too.
+    /// The row with that id, even if it is a tombstone.
     func row(_ type: TogglRowType, _ id: String) -> TogglRow? {
         rows[type]?.first { $0.id == id }
     }
 
-    /// The row of that id, unless it was deleted.
+    /// The row with that id, unless it was deleted.
     func live(_ type: TogglRowType, _ id: String) -> TogglRow? {
         row(type, id).flatMap { $0.isDeleted ? nil : $0 }
     }
 
-    /// Puts a row in the place of the one with its id, or at the end.
+    /// Replaces the row with the same id, or appends it.
     mutating func keep(_ row: TogglRow, _ type: TogglRowType) {
         if type.isSingle { rows[type] = [] }
         if let index = rows[type]?.firstIndex(where: { $0.id == row.id }) {
@@ -55,7 +56,7 @@ extension TogglServerModel {
         }
     }
 
-    /// What the server sets of a row: its id, and the time of the change.
+    /// The members that the server sets in a row: its id, and the time of the change.
     func serverMembers(
         _ type: TogglRowType, _ id: String, _ now: Timestamp
     ) -> [(key: String, value: [UInt8])] {
@@ -65,7 +66,7 @@ extension TogglServerModel {
         return members
     }
 
-    // MARK: As another client, or the server's owner, does
+    // MARK: Changes by another client, or by the server's owner
 
     /// Writes a whole row; `at` defaults to now.
     mutating func put(_ type: TogglRowType, _ id: String, _ object: [UInt8], now: Timestamp) -> Bool
@@ -80,23 +81,23 @@ extension TogglServerModel {
         return true
     }
 
-    /// Leaves a tombstone of a row.
+    /// Replaces a row by a tombstone.
     mutating func delete(_ type: TogglRowType, _ id: String, now: Timestamp) {
         change(type, id, set: [("server_deleted_at", TogglAnswer.time(now))], now: now)
     }
 
-    /// Takes a project out of every list.
+    /// Removes a project from every list.
     mutating func archive(_ type: TogglRowType, _ id: String, now: Timestamp) {
         change(type, id, set: [("active", Array("false".utf8))], now: now) { $0.isArchived = true }
     }
 
-    /// Takes a row away without a trace, and with a workspace all that belongs to it out of reach.
+    /// Removes a row without a trace; for a workspace, the user also loses access to its rows.
     mutating func forget(_ type: TogglRowType, _ id: String) {
         rows[type]?.removeAll { $0.id == id }
         if type == .workspaces { lostWorkspaces.insert(id) }
     }
 
-    /// Sets members of a row that is there.
+    /// Sets members of an existing row.
     mutating func change(
         _ type: TogglRowType, _ id: String, set members: [(key: String, value: [UInt8])],
         now: Timestamp, also: (inout TogglRow) -> Void = { _ in }

@@ -1,14 +1,14 @@
-// TogglServer.swift — a server shaped like Toggl, reached without a socket.
+// TogglServer.swift — a server that behaves like Toggl, used without a socket.
 
 public import HTTPTypes
 public import TidemarkEvents
 public import TidemarkSync
 
-/// A server shaped like Toggl in this process: a `Transport` that answers by itself.
+/// A server in this process that behaves like Toggl: a `Transport` that answers itself.
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
-/// Rows are called by collection and id, as in `projects/5`; the user is `user/1` or whatever id it
-/// has, the preferences are `preferences/preferences`.
+/// Rows are named by collection and id, as in `projects/5`; the user is `user/1` or has another id,
+/// the preferences are `preferences/preferences`.
 public final class TogglServer: Transport, Sendable {
     let core: ServerCore<TogglServerModel>
 
@@ -16,7 +16,7 @@ public final class TogglServer: Transport, Sendable {
     ///
     /// - Parameters:
     ///   - model: what it holds at the start.
-    ///   - faults: what goes wrong.
+    ///   - faults: which requests fail, and how.
     ///   - now: the server's clock, in milliseconds since 1970.
     public init(
         _ model: TogglServerModel = TogglServerModel(), faults: FaultPlan = FaultPlan(),
@@ -45,7 +45,7 @@ public final class TogglServer: Transport, Sendable {
     /// Empties ``requestLog``.
     public func clearRequestLog() { core.clearLog() }
 
-    /// Reads or changes the model alone, for example its limit.
+    /// Reads or changes the model directly, for example its limit.
     public func withModel<R: Sendable>(_ body: (inout TogglServerModel) -> R) -> R {
         core.withModel(body)
     }
@@ -57,11 +57,11 @@ public final class TogglServer: Transport, Sendable {
         try core.send(request, body: body, limits: limits)
     }
 
-    // MARK: As another client does, without faults, limit and log
+    // MARK: Changes by another client, without faults, limit and log
 
     /// Writes a whole row.
     ///
-    /// What belongs to a workspace that was forgotten comes into reach again with it.
+    /// A workspace that was forgotten gives access to its rows again.
     ///
     /// - Parameters:
     ///   - key: collection and id: `projects/5`.
@@ -78,14 +78,14 @@ public final class TogglServer: Transport, Sendable {
         core.withModel { $0.delete(type, id, now: now) }
     }
 
-    /// Takes a row away without a trace, as when the user loses access; with a workspace all that
-    /// belongs to it gets out of reach.
+    /// Removes a row without a trace, as when the user loses access; for a workspace, access to all
+    /// of its rows is lost.
     public func forget(_ key: String) {
         let (type, id) = Self.place(key)
         core.withModel { $0.forget(type, id) }
     }
 
-    /// Archives a project: it is in no list, and only the reports' search finds it.
+    /// Archives a project: it is in no list, and only the search of the reports API finds it.
     public func archive(_ key: String) {
         let (type, id) = Self.place(key)
         precondition(type == .projects, "\(key) is no project")
@@ -98,7 +98,7 @@ public final class TogglServer: Transport, Sendable {
         return core.withModel { $0.live(type, id) }.map { Self.text($0) }
     }
 
-    /// Every row of a collection that was not deleted, by its id, each as ``record(_:)`` gives it.
+    /// All rows of a collection that are not deleted, by id, each in the form of ``record(_:)``.
     public func records(in collection: CollectionName) -> [String: String] {
         guard let type = TogglRowType(rawValue: collection.rawValue) else { return [:] }
         let rows = core.withModel { $0.rows[type] ?? [] }.filter { !$0.isDeleted }

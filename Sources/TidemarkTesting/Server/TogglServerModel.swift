@@ -1,31 +1,32 @@
-// TogglServerModel.swift — a server shaped like Toggl's API 9, as a value: no sockets and no clock.
+// TogglServerModel.swift — a server that behaves like Toggl's API 9, as a value: no sockets and no
+// clock.
 //
-// It holds what one user sees. Left out: other users, paging, tasks that are written, reports other
-// than the search for projects, and the rule that only one time entry runs.
+// It holds the data that one user can access. Not modelled: other users, paging, writes of tasks,
+// reports other than the search for projects, and the rule that only one time entry runs at a time.
 
 public import HTTPTypes
 public import TidemarkEvents
 public import TidemarkSync
 
-/// A server shaped like Toggl: give it a request and the time, get its answer.
+/// A server that behaves like Toggl: give it a request and the time, and it returns the answer.
 ///
-/// It begins with a user (1) without a default workspace and with preferences, and nothing else.
-/// Documents come back with the bytes that were sent; `id`, `at` and `server_deleted_at` are the
-/// server's. What is not modelled is refused with 404, 405 or 400, never quietly ignored.
+/// It begins with a user (1) without a default workspace, with preferences, and with nothing else.
+/// Documents are returned byte for byte; `id`, `at` and `server_deleted_at` are the server's.
+/// Requests that are not modelled are refused with 404, 405 or 400, never silently ignored.
 public struct TogglServerModel: Sendable {
-    /// Accepted values of `Authorization`; nil accepts all and none.
+    /// Accepted values of `Authorization`; nil accepts any value, and none.
     public var acceptedCredentials: Set<String>?
     /// The id that the next new row gets.
     public var nextID: Int64
-    /// The most requests within a time, over which 429 is answered; nil for any number.
+    /// The most requests within a time, beyond which the answer is 429; nil for no limit.
     public var limit: SyncSettings.RequestLimit?
-    /// How many calendar months back a list may ask for changes.
+    /// How many calendar months back the since-date of a list may lie.
     public var sinceMonthsMax = 3
 
     var rows: [TogglRowType: [TogglRow]] = [:]
-    /// Workspaces that the user has no access to any more.
+    /// Workspaces to which the user has lost access.
     var lostWorkspaces: Set<String> = []
-    /// When the requests within the limit's time were taken, in milliseconds since 1970.
+    /// When the requests within the limit's time were accepted, in milliseconds since 1970.
     private var taken: [Int64] = []
 
     /// A server with a user and preferences.
@@ -39,10 +40,10 @@ public struct TogglServerModel: Sendable {
         _ = put(.preferences, "preferences", Array(preferences.utf8), now: start)
     }
 
-    /// Handles one request and returns the answer; the state moves on at once.
+    /// Handles one request and returns the answer; the state changes at once.
     ///
     /// - Parameters:
-    ///   - request: its method and path count.
+    ///   - request: its method, path and `Authorization` are used.
     ///   - body: the bytes that came with it.
     ///   - nowMilliseconds: the server's clock, in milliseconds since 1970.
     public mutating func handle(
@@ -109,7 +110,7 @@ public struct TogglServerModel: Sendable {
         }
     }
 
-    /// Counts a request; one that is over the limit is refused and does not count.
+    /// Counts a request; one beyond the limit is refused and not counted.
     private mutating func take(_ now: Int64) throws(TogglRefusal) {
         guard let limit else { return }
         let span = Int64(limit.within.seconds) * 1000

@@ -1,21 +1,21 @@
-// TogglTarget.swift — what a request's path points at.
+// TogglTarget.swift — the target of a request, by its path.
 
-/// What a path of Toggl's API names.
+/// The target of a path of Toggl's API.
 enum TogglTarget: Sendable, Hashable {
-    /// What the user has of a type.
+    /// The user's rows of a type.
     case list(TogglRowType)
     /// The user, or the preferences.
     case single(TogglRowType)
     /// A time entry, below the user.
     case entry(id: String)
-    /// Where workspaces are made.
+    /// The path to create workspaces.
     case workspaces
     case workspace(String)
-    /// Where what belongs to a workspace is made.
+    /// The path to create rows within a workspace.
     case place(TogglRowType, workspace: String)
-    /// One of what belongs to a workspace.
+    /// A row within a workspace.
     case row(TogglRowType, workspace: String, id: String)
-    /// The reports' search for a workspace's projects.
+    /// The reports API's search for a workspace's projects.
     case search(workspace: String)
     case unknown
 
@@ -41,7 +41,7 @@ enum TogglTarget: Sendable, Hashable {
         }
     }
 
-    /// What a path is about, where that is one row.
+    /// The id in a path to a single row.
     var recordID: String? {
         switch self {
         case .entry(let id), .workspace(let id), .row(_, _, let id): id
@@ -83,7 +83,7 @@ enum TogglRowType: String, Sendable, Hashable, CaseIterable {
     case features = "workspace_features"
     case timeEntries = "time_entries"
 
-    /// Whether clients write them below their workspace.
+    /// Whether clients write them under the path of their workspace.
     var isWritten: Bool {
         switch self {
         case .tags, .clients, .projects, .timeEntries: true
@@ -91,10 +91,10 @@ enum TogglRowType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether there is just one.
+    /// Whether there is only one row.
     var isSingle: Bool { self == .user || self == .preferences }
 
-    /// The member that holds the id; nil of what has none.
+    /// The member that holds the id; nil for a type without ids.
     var idField: String? {
         switch self {
         case .preferences: nil
@@ -103,10 +103,10 @@ enum TogglRowType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether a row says when it was last changed.
+    /// Whether a row has the time of its last change.
     var hasTime: Bool { self != .preferences && self != .features }
 
-    /// What must be there for a row to name it: members, and the kinds of rows that they name.
+    /// The reference fields of rows, and the types that they refer to.
     static let references: [(field: String, type: TogglRowType)] = [
         ("workspace_id", .workspaces), ("project_id", .projects), ("task_id", .tasks),
         ("tag_ids", .tags), ("client_id", .clients), ("default_workspace_id", .workspaces),

@@ -1,10 +1,10 @@
-// TogglWriting.swift — what clients make and change.
+// TogglWriting.swift — creations and updates by clients.
 
 import TidemarkEvents
 import TidemarkSync
 
 extension TogglServerModel {
-    /// Makes a row, in a workspace or not, and answers it.
+    /// Creates a row, in a workspace or not, and returns it.
     mutating func create(
         _ type: TogglRowType, in workspace: String?, _ body: [UInt8], _ now: Timestamp
     ) throws(TogglRefusal) -> TransportResponse {
@@ -28,7 +28,7 @@ extension TogglServerModel {
         return TogglAnswer.json(200, row.document.bytes)
     }
 
-    /// Replaces the members that are given, and answers the whole row.
+    /// Replaces the given members, and returns the whole row.
     mutating func update(
         _ type: TogglRowType, _ row: TogglRow, _ body: [UInt8], _ now: Timestamp
     ) throws(TogglRefusal) -> TransportResponse {
@@ -49,7 +49,7 @@ extension TogglServerModel {
         return fields
     }
 
-    /// Refuses a workspace that is not there.
+    /// Refuses a workspace that does not exist.
     func require(_ workspace: String) throws(TogglRefusal) {
         if lostWorkspaces.contains(workspace) {
             throw TogglRefusal(403, "No access to the workspace")
@@ -59,7 +59,8 @@ extension TogglServerModel {
         }
     }
 
-    /// Refuses members that name what is not there; what a row names already may be gone.
+    /// Refuses references to missing rows; a reference that the row already has may be to a deleted
+    /// one.
     private func requireReferences(
         of given: JSONDocument, over old: JSONDocument?
     ) throws(TogglRefusal) {

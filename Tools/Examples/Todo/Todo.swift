@@ -9,7 +9,7 @@ import Foundation
 import Tidemark
 import TidemarkHTTP
 
-// MARK: What there is
+// MARK: The data
 
 /// A list of todos; the coding keys are the field names of the server.
 struct TodoList: Entity {
@@ -29,11 +29,11 @@ struct Todo: Entity {
     var done: Bool?
     var created: Date
 
-    /// What is still to be done, the oldest first; an index answers it.
+    /// The todos that are not done, the oldest first; the query uses an index.
     static let open = Todo.where(\.done != true).order(by: \.created)
 }
 
-/// What is synced, and what becomes of an edit when the server changed the same field meanwhile.
+/// What is synced, and how a conflict is decided when the server changed the same field.
 let model = SyncModel(
     name: "todo",
     collections: [
@@ -43,7 +43,7 @@ let model = SyncModel(
             references: [Reference("list", to: "lists")], indexes: [[.date("created")]]),
     ])
 
-// MARK: What the user says
+// MARK: The commands
 
 @main struct TodoApp {
     static let usage = """
@@ -63,7 +63,7 @@ let model = SyncModel(
     let environment = ProcessInfo.processInfo.environment
     let replica: Replica
 
-    /// Opens the store, or makes it; this process alone has it until it ends.
+    /// Opens the store, or creates it; no other process can use it until this one ends.
     init() throws {
         let folder = ProcessInfo.processInfo.environment["TODO_STORE"] ?? "todo.store"
         replica = try Replica.open(at: folder, model: model)
@@ -156,7 +156,7 @@ let model = SyncModel(
         say("\(outcome)")  // synced: 2 pulled, 1 pushed
     }
 
-    /// Syncs by itself, and shows what is to be done whenever that changes, until Control-C.
+    /// Syncs automatically, and shows the open todos whenever they change, until Control-C.
     func watch() async throws {
         let engine = try makeEngine()
         await engine.start(SyncTriggers(every: .seconds(5)))
@@ -166,7 +166,7 @@ let model = SyncModel(
         }
     }
 
-    /// What only a person can decide: refused edits, lost conflicts.
+    /// Lists or answers the issues that only a person can decide: refused edits, lost conflicts.
     func settle(_ id: String?, _ answer: String?) async throws {
         if let id, let answer = answer.flatMap(IssueAnswer.init(rawValue:)) {
             guard let issue = try replica.issues().first(where: { "\($0.id)" == id }) else {
@@ -181,7 +181,7 @@ let model = SyncModel(
     }
 }
 
-/// What the user is told.
+/// An error message for the user.
 struct Complaint: Error, CustomStringConvertible {
     let description: String
 

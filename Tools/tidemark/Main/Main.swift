@@ -1,4 +1,4 @@
-// Main.swift — the command `tidemark`, with the adapters that the library has.
+// Main.swift — the command `tidemark`, with the library's adapters.
 
 import TidemarkTool
 

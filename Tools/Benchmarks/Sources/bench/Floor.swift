@@ -1,9 +1,9 @@
-// Floor.swift — LMDB called directly: the same bytes in the same trees, and nothing else.
+// Floor.swift — the lower bound: LMDB called directly, with the same bytes in the same trees.
 
 import CFloor
 import Foundation
 
-/// An environment with some trees; what LMDB says is wrong ends the run.
+/// An environment with some trees; an error of LMDB ends the run.
 final class Floor {
     private var environment: OpaquePointer?
     private var trees: [MDB_dbi] = []
@@ -57,7 +57,7 @@ final class Floor {
         guard code == 0 else { fatalError("LMDB: \(String(cString: mdb_strerror(code)))") }
     }
 
-    /// Eight bytes, the greatest first.
+    /// Eight bytes, big-endian.
     static func key(_ number: Int) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }

@@ -1,5 +1,6 @@
-// GRDBPeer.swift — what a Swift developer would build instead: SQLite in WAL mode, synchronous
-// FULL, an entity table with one index, an outbox and a change log, written in one transaction.
+// GRDBPeer.swift — the alternative that a Swift developer would build: SQLite in WAL mode,
+// synchronous FULL, an entity table with one index, an outbox and a change log, written in one
+// transaction.
 
 import Foundation
 import GRDB
@@ -33,7 +34,8 @@ final class GRDBPeer: Sendable {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
         pool = try DatabasePool(path: directory + "/peer.sqlite")
-        // A pool sets NORMAL, which may lose the last commits; what is compared must be durable.
+        // A pool sets NORMAL, which may lose the last commits; the comparison needs durable
+        // commits.
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(db, sql: "PRAGMA synchronous")
@@ -109,7 +111,7 @@ final class GRDBPeer: Sendable {
         try pool.read { db in try TimeEntry.fetchOne(db, key: id) }
     }
 
-    /// All entries, by id.
+    /// All entries, sorted by id.
     func all() throws -> [TimeEntry] {
         try pool.read { db in try TimeEntry.order(Column("id")).fetchAll(db) }
     }
@@ -124,7 +126,7 @@ final class GRDBPeer: Sendable {
         ).insert(db)
     }
 
-    /// Puts server documents into the change log alone, to be refilled from.
+    /// Puts server documents into the change log alone, as the input of ``refill()``.
     func fillChanges(_ items: [Item]) throws {
         try pool.write { db in
             for item in items {

@@ -1,4 +1,4 @@
-// Kept.swift — P27: what it costs a pull that answers are kept as they came.
+// Kept.swift — P27: how much slower a pull is because verbatim answers are kept.
 
 import Foundation
 import HTTPTypes
@@ -7,12 +7,12 @@ import TidemarkHTTP
 @_spi(Measuring) import TidemarkInspect
 import TidemarkSync
 
-/// A server whose answers were made before anything is measured, shaped like Kinto.
+/// A server shaped like Kinto whose answers are made before the measurement.
 private final class CannedServer: Transport {
     static let perPage = 500
     private let pages: [[UInt8]]
 
-    /// - Parameter changed: every so many entities are others than those of version 0.
+    /// - Parameter changed: one in so many entities differs from version 0.
     init(_ count: Int, version: Int = 0, changed: Int = 1) {
         pages = stride(from: 0, to: count, by: Self.perPage).map { start in
             let records = (start..<min(start + Self.perPage, count)).map { number in
@@ -54,7 +54,7 @@ extension Run {
         case again = "all listed again, one in 100 changed, answers kept"
     }
 
-    /// P27: the same pulls with and without answers that are kept, in turn.
+    /// P27: the same pulls with and without kept answers, in turn.
     mutating func kept() async throws {
         let count = options.count(100_000)
         let servers: [Pull: CannedServer] = [

@@ -1,16 +1,16 @@
-// Large.swift — what a long log costs: rebuilding, dumping, verifying and opening it.
+// Large.swift — the cost of a long log: rebuilding, dumping, verifying and opening it.
 
 import Foundation
 @_spi(Measuring) import TidemarkInspect
 
 extension Run {
-    /// P4, P6, P7, P8: 1,000,000 events of 100,000 entities, as a server said them.
+    /// P4, P6, P7, P8: 1,000,000 events of 100,000 entities, as a server sends them.
     mutating func large() throws {
         let events = options.count(1_000_000)
         let entities = options.count(100_000)
         let path = "\(directory)/large"
         let peer = try TidemarkPeer(path)
-        // Every entity once, then changes all over them.
+        // Every entity once, then changes of all entities in random order.
         var order = Array(0..<entities)
         var version = 0
         for start in stride(from: 0, to: events, by: 1000) {
@@ -50,7 +50,7 @@ extension Run {
             try seconds { _ = try Measuring.rebuild(peer.replica) }.0
         }
         let rate = Double(events) / median(times)
-        // The peer refills a tenth of it: its cost grows no slower than the number of changes.
+        // The peer refills a tenth of it: its cost grows at least as fast as the number of changes.
         let some = max(1000, events / 10)
         let grdbPath = "\(directory)/refill"
         let grdb = try GRDBPeer(grdbPath)

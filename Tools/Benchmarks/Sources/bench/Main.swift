@@ -1,11 +1,11 @@
 // Main.swift — `bench [--scale N] [--json FILE] [--only P1,P2] [--directory DIR]`.
 //
-// Every ratio is taken within one run: the peers take turns, and what is printed is the median.
+// Every ratio is taken within one run: the peers take turns, and the median is printed.
 
 import Foundation
 
 struct Options {
-    /// How much of the work is done: 1 is what PERFORMANCE.md says, 0.1 a tenth.
+    /// The fraction of the work that is done: 1 is the work of PERFORMANCE.md, 0.1 a tenth of it.
     var scale = 1.0
     var json: String?
     var only: Set<String> = []

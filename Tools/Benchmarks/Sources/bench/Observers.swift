@@ -1,4 +1,4 @@
-// Observers.swift — P11: what commits cost while a thousand observe other rows.
+// Observers.swift — P11: the cost of commits while a thousand observers watch other rows.
 
 import Foundation
 import Tidemark
@@ -19,13 +19,13 @@ private struct Watched: Entity {
     }
 }
 
-/// What a thousand observe: entities, queries with an equality, queries with a range.
+/// What the thousand observers watch: entities, queries with an equality, or queries with a range.
 private enum Observed: String, CaseIterable {
     case entities = "1,000 observers of other entities"
     case equalities = "1,000 observers of queries with another value"
     case ranges = "1,000 observers of queries with another range"
 
-    /// Observes something that never changes; tells of the first result.
+    /// Observes a result that never changes; reports the first one.
     func follow(_ replica: Replica, _ number: Int, _ seen: () -> Void) async throws {
         func count(_ query: EntityQuery<Watched>) async throws {
             for try await _ in replica.observe(count: query) { seen() }
@@ -74,7 +74,7 @@ extension Run {
         }
     }
 
-    /// Returns when each has seen its first result.
+    /// Returns when each observer has seen its first result.
     private func begin(_ observed: Observed, _ replica: Replica) async throws -> Task<Void, Never> {
         let (seen, sender) = AsyncStream.makeStream(of: Void.self)
         let task = Task {

@@ -11,7 +11,7 @@ func seconds<R>(_ body: () throws -> R) rethrows -> (Double, R) {
     return (Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18, result)
 }
 
-/// The middle one of several runs.
+/// The median of several runs.
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     return sorted.isEmpty ? .nan : sorted[sorted.count / 2]

@@ -1,4 +1,4 @@
-// Typed.swift — what it costs to read entities as values of the app's types.
+// Typed.swift — the cost of reading entities as values of the app's types.
 
 import Foundation
 import Tidemark

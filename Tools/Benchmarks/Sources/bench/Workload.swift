@@ -1,4 +1,4 @@
-// Workload.swift — what is written: time entries of some 300 bytes with 14 fields.
+// Workload.swift — the data written: time entries of about 300 bytes with 14 fields.
 
 import Foundation
 
@@ -20,7 +20,7 @@ struct TimeEntry: Codable, Sendable {
     var server_deleted_at: String?
 }
 
-/// One entity, made before anything is measured, in the form that each peer takes.
+/// One entity, made before the measurement, in the form that each peer takes.
 struct Item: Sendable {
     var id: String
     var document: [UInt8]
@@ -38,7 +38,7 @@ struct Workload {
     /// Keys that sort in the order of their numbers.
     static func id(_ number: Int) -> String { "te-" + padded(number, 9) }
 
-    /// The document of an entity, as JSON of some 300 bytes.
+    /// The document of an entity: JSON of about 300 bytes.
     static func document(_ number: Int, version: Int = 0) -> [UInt8] {
         let day = padded(number % 28 + 1, 2)
         let text =
@@ -65,7 +65,7 @@ struct Workload {
             at: "2026-11-\(day)T09:45:0\(version % 10)Z", server_deleted_at: nil)
     }
 
-    /// The numbers from 0 up to `count` in an order that jumps about, the same in every run.
+    /// The numbers from 0 up to `count` in a pseudo-random order that is the same in every run.
     static func shuffled(_ count: Int) -> [Int] {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         var numbers = Array(0..<count)
