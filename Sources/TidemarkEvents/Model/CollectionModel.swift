@@ -1,5 +1,5 @@
-// CollectionModel.swift — one collection of a model: how its entities look, and by which rules they
-// are listed, pushed, merged and kept.
+// CollectionModel.swift — one collection of a model: the shape of its entities, and the rules by
+// which they are listed, pushed, merged and kept.
 
 /// One collection of a ``SyncModel``.
 public struct CollectionModel: Sendable, Hashable {
@@ -10,58 +10,57 @@ public struct CollectionModel: Sendable, Hashable {
     /// The field that holds the server's last-change time or version, which only the server sets;
     /// nil for the adapter's own, where it has one.
     public var lastChangeField: String?
-    /// What becomes of local changes when the server changed the same entity.
+    /// The conflict policy: what happens to local changes when the server changed the same entity.
     public var conflict: ConflictPolicy
     /// The fields that hold the id of another entity.
     public var references: [Reference]
     /// How many entities one page of a list holds, or nil for the server's own choice.
     public var pageSize: Int?
-    /// How many pages a list has at most, those of all runs that it takes; a longer one fails.
+    /// The most pages of a list, over all runs that it takes; a longer list fails.
     public var pagesMax: Int
     /// How the server writes times.
     public var dates: DateFormat
-    /// How the server names what the app's types call in camel case.
+    /// How the server writes field names, where the app's types use camel case.
     public var keys: KeyStyle
-    /// The fields that become null when they lose their value; others are left out then.
+    /// The fields that become null when they lose their value; other fields are left out then.
     public var nullable: [String]
     /// The indexes that are kept for queries; references have one of their own.
     public var indexes: [IndexModel]
-    /// How documents and edits of older models are read, the oldest step first.
+    /// How documents and edits of older models are read; the oldest step comes first.
     public var migrations: [FieldMigration]
-    /// Who names new entities.
+    /// Who gives new entities their id.
     public var ids: IDSource
-    /// Which local changes are pushed; any other is refused.
+    /// Which local changes are pushed; others are refused.
     public var pushes: [PushOperation]
     /// The fields by which an entity that was sent and never answered is recognised in a list,
     /// where the server names entities.
     public var match: [String]
-    /// What it means that a list of everything does not name an entity.
+    /// What a list of everything says of entities that it does not name.
     public var absence: AbsenceRule
     /// How the user gets and loses access to entities.
     public var access: AccessRule
-    /// When only what changed since a time is listed; nil where the server has cursors of its own.
+    /// When only changes since a date are listed; nil where the server has cursors of its own.
     public var since: SinceRule?
-    /// What is listed when everything is; nil for all.
+    /// The window of a list of everything; nil for no limit.
     public var window: PullWindow?
-    /// The collections whose lists must be here before this one's is asked for, where several are
-    /// asked for at once.
+    /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
-    /// Fields that must name one of the entities of another collection.
+    /// Fields that must refer to one of the entities of another collection.
     public var choices: [ChoiceRule]
-    /// Entities that may not hold a state together.
+    /// Entities of which only one may hold a state.
     public var rivals: RivalRule?
-    /// What stands in for an entity that is referred to and not here.
+    /// The placeholder for a referenced entity that is not here.
     public var placeholder: PlaceholderRule?
-    /// How long entities are kept; for ever without.
+    /// How long entities are kept; nil for ever.
     public var retention: RetentionRule?
 
-    /// The default of the most pages that a list may have.
+    /// The default of ``pagesMax``.
     public static let usualPagesMax = 10_000
 
-    /// The most indexes that a collection has.
+    /// The most indexes of a collection.
     public static let indexesMax = 32
 
-    /// A collection; everything but the name has a usual value.
+    /// A collection; everything but the name has a default.
     public init(
         _ name: CollectionName, idField: String = "id", lastChangeField: String? = nil,
         conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
@@ -107,7 +106,7 @@ public struct CollectionModel: Sendable, Hashable {
         return fields
     }
 
-    /// Whether anything follows from what a list of everything does not name.
+    /// Whether a list of everything concludes anything about entities that it does not name.
     package var isSwept: Bool { access.hidesAbsent || absence == .deletes }
 }
 
@@ -261,7 +260,7 @@ extension ModelCodec where Value == [PushOperation] {
 }
 
 extension OlderSpelling {
-    /// That absent entities are hidden was a word of `absence`.
+    /// Earlier models said under `absence` that absent entities are hidden.
     fileprivate static let absenceHides = OlderSpelling(
         names: ["absence"], schema: ["const": "hides"]
     ) { values in

@@ -1,50 +1,50 @@
-// CollectionRules.swift — what a collection's part of a model says beyond its fields: who names new
-// entities, how much is listed, what may stand beside what, what is kept for how long.
+// CollectionRules.swift — the rules of a collection about ids, pushes, absence, access, since-dates
+// and windows.
 
-/// Who names a new entity of a collection.
+/// Who gives a new entity its id.
 public enum IDSource: String, Sendable, Hashable, CaseIterable {
-    /// The app: the id that an entity is made with is the server's as well.
+    /// The app: the server takes the id that the entity was created with.
     case client
-    /// The server, with a text; until it has answered, the entity goes by an id of its own.
+    /// The server, as a text; until it has answered, the entity has a local id.
     case serverText
-    /// The server, with a number; references to such entities are written as numbers, too.
+    /// The server, as a number; references to such entities are written as numbers, too.
     case serverNumber
 }
 
-/// What may be sent of a collection's local changes.
+/// Which local changes of a collection may be sent.
 public enum PushOperation: String, Sendable, Hashable, CaseIterable {
-    /// Entities made here.
+    /// Creations.
     case create
-    /// Changes of entities that the server has.
+    /// Updates of entities that the server has.
     case update
     /// Deletions of entities that the server has.
     case delete
 }
 
-/// What it means that a list of everything does not name an entity.
+/// What a list of everything says of entities that it does not name.
 public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
-    /// The server has it no more.
+    /// They are deleted on the server.
     case deletes
     /// Nothing.
     case keeps
 }
 
 extension CollectionModel {
-    /// How the user gets and loses access to entities: by the list of the collection, or with the
-    /// entity that owns them.
+    /// How the user gets and loses access to entities: by the collection's list, or together with
+    /// the entity's owner.
     public struct AccessRule: Sendable, Hashable {
         /// Whether an entity that a list of everything does not name is hidden, with everything
         /// that it owns, instead of deleted: not seen, not pushed, and pruned in time.
         public var hidesAbsent: Bool
         /// The reference to the entity that owns this one, which is hidden while its owner is.
         public var owner: String?
-        /// The code of the failure `SyncFailure.missing` with which a run ends where there is no
-        /// entity of the collection after it was pulled; nil where that may be.
+        /// The code of the failure `SyncFailure.missing` that ends a run after which the collection
+        /// has no entity; nil where it may be empty.
         public var missing: String?
         /// Whether everything is listed again when an entity becomes accessible.
         public var relistsOnGain: Bool
 
-        /// Everything is accessible, unless said otherwise.
+        /// Access rules; by default everything is accessible.
         public init(
             hidesAbsent: Bool = false, owner: String? = nil, missing: String? = nil,
             relistsOnGain: Bool = false
@@ -85,16 +85,16 @@ extension AccessRule: ModelObject {
 }
 
 extension CollectionModel {
-    /// When only what changed since a time is listed, by the server's last-change times.
+    /// Lists of changes since a date, by the server's last-change times.
     public struct SinceRule: Sendable, Hashable {
-        /// How far a date may lie back at most, by the server's clock; older ones are not used, and
-        /// everything is listed.
+        /// The largest age of a date, by the server's clock; with an older one everything is
+        /// listed.
         public var ageMax: TimeSpan
-        /// Whether the server's `Date` of an earlier list may be used where the last change that
-        /// was seen lies too far back.
+        /// Whether the server's `Date` of an earlier list may be used where the last change is too
+        /// old.
         public var serverDate: Bool
 
-        /// Dates that lie back less than `ageMax`.
+        /// A since-rule with dates that are less than `ageMax` old.
         public init(ageMax: TimeSpan, serverDate: Bool = false) {
             self.ageMax = ageMax
             self.serverDate = serverDate
@@ -104,7 +104,7 @@ extension CollectionModel {
 
 package typealias SinceRule = CollectionModel.SinceRule
 
-/// The most months and days that a rule of a model may name.
+/// The most months and days in a rule of a model.
 private let monthsMax = 1200
 private let daysMax = 36_500
 
@@ -140,11 +140,11 @@ extension SinceRule: ModelObject {
 }
 
 extension CollectionModel {
-    /// What of a collection is listed when everything is: a span around now.
+    /// The window of a list of everything: a span around now.
     public struct PullWindow: Sendable, Hashable {
-        /// From so long ago.
+        /// How far it reaches back.
         public var back: TimeSpan
-        /// To so long from now.
+        /// How far it reaches ahead.
         public var ahead: TimeSpan
 
         /// A span around the server's time.

@@ -1,17 +1,16 @@
-// ConflictPolicy.swift — what becomes of local changes when the server changed the same entity; and
-// how a model says so.
+// ConflictPolicy.swift — the conflict policies of a model, and how they are written.
 
 /// One of the two sides of a conflict.
 public enum ConflictSide: String, Sendable, Hashable, CaseIterable {
-    /// The server's version stands; what lost to it is reported.
+    /// The server's version stands; the local change that lost is reported.
     case serverWins
     /// The local change is applied on the server's version and sent again.
     case localWins
 }
 
-/// What becomes of local changes when the server changed the same entity.
+/// What happens to local changes when the server changed the same entity.
 ///
-/// Changes of different fields don't meet, but where an entity is kept whole.
+/// Changes of different fields don't conflict, unless the policy keeps entities whole.
 public enum ConflictPolicy: Sendable, Hashable {
     /// The server's version stands; the mutation in conflict is superseded and reported.
     case serverWins
@@ -21,12 +20,12 @@ public enum ConflictPolicy: Sendable, Hashable {
     ///
     /// `field` of the server's document holds the time of its last change: RFC 3339, or seconds
     /// or, from 10^11 on, milliseconds since 1970. The local change wins when the server's is less
-    /// than `margin` newer than it; a tie, a time that is not known, and a deletion by the
-    /// server go to the server. A server's clock is known to the second only, so a margin of 0
-    /// gives what is about as old to the server.
+    /// than `margin` newer. A tie, an unknown time and a deletion by the server go to the server. A
+    /// server's clock is known to the second only, so with a margin of 0 the server wins against a
+    /// local change of about the same age.
     case preferNewer(field: String, margin: TimeSpan)
     /// An entity with changes that the server has not refused stays whole as it is here, and is
-    /// sent whole; one whose changes were refused becomes the server's.
+    /// sent whole. One whose changes were refused becomes the server's.
     ///
     /// A deletion by the server wins.
     case overwriteUnlessDirty
@@ -35,10 +34,10 @@ public enum ConflictPolicy: Sendable, Hashable {
     ///
     /// A deletion by the server wins.
     case overwriteIfSynced
-    /// The server's version stands, and nothing that was pending stays on it.
+    /// The server's version stands, and all pending changes are dropped.
     case overwriteAlways
-    /// Field by field: of one that both sides changed, that side's value; a deletion against a
-    /// change as a whole.
+    /// Field by field: for a field that both sides changed, the given side's value. A deletion
+    /// against a change goes to that side as a whole.
     case mergeFields(ConflictSide)
     /// A ``ConflictRule`` of the app, by its name.
     case custom(String)
@@ -57,7 +56,7 @@ public enum ConflictPolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether it asks when, by the server's clock, a local change was made.
+    /// Whether it needs the time of a local change by the server's clock.
     package var comparesTimes: Bool {
         switch self {
         case .preferNewer, .custom: true

@@ -1,22 +1,22 @@
-// ConflictRule.swift — rules of the app for conflicts: what they are asked, and what they answer.
+// ConflictRule.swift — the app's own rules for conflicts: the question and the answer.
 
 /// A rule of the app that decides conflicts, for collections of ``ConflictPolicy/custom(_:)``.
 ///
-/// It is asked once, when the server's word arrives; its answer is logged with that word, and read
-/// from the log ever after. Folding the log again never asks it.
+/// The rule is asked once, when the server's change arrives. Its answer is logged with that change,
+/// and is read from the log afterwards: folding the log again never asks the rule.
 public struct ConflictRule: Sendable {
-    /// The name by which a model calls it.
+    /// The name that a model refers to.
     public var name: String
-    /// Raised whenever the same case would be decided differently; logged with each answer.
+    /// To be raised when the same case is decided differently; logged with each answer.
     public var version: Int
-    /// Decides, by what the model says of the collection.
+    /// Decides a case, given the collection's model.
     package let answer: @Sendable (ConflictCase, CollectionModel) throws -> ConflictAnswer
 
     /// A rule.
     ///
-    /// - Parameter decide: the answer to a case. Pure: the same case, the same answer; it may be
-    ///   asked more than once, on any thread. While it throws, the server's word is not taken, and
-    ///   the collection is paused.
+    /// - Parameter decide: the answer to a case. Pure: the same case gives the same answer; it may
+    ///   be called more than once, on any thread. While it throws, the server's change is not
+    ///   taken, and the collection is paused.
     public init(
         name: String, version: Int = 1,
         decide: @escaping @Sendable (ConflictCase) throws -> ConflictAnswer
@@ -38,11 +38,11 @@ public struct ConflictRule: Sendable {
 public struct ConflictCase: Sendable, Hashable {
     /// The entity.
     public var key: EntityKey
-    /// What the server had said before: the document, or nil when there was none.
+    /// The server's document before, or nil when there was none.
     public var base: [UInt8]?
-    /// The entity as it is here; nil when it was deleted here.
+    /// The local entity; nil when it was deleted here.
     public var local: [UInt8]?
-    /// What the server says now; nil when it was deleted there.
+    /// The server's document now; nil when it was deleted there.
     public var server: [UInt8]?
     /// The fields that pending changes touch, in the order of the changes.
     public var fields: [String]
@@ -94,7 +94,7 @@ public enum ConflictAnswer: Sendable, Hashable {
     /// The largest document of an answer, in bytes.
     package static let documentBytesMax = 1 << 20
 
-    /// As the log has it: `"server"`, `"local"` or `{"document":{…}}`.
+    /// The form in the log: `"server"`, `"local"` or `{"document":{…}}`.
     package var json: [UInt8] {
         switch self {
         case .server: Array(#""server""#.utf8)

@@ -13,7 +13,7 @@ public enum DateFormat: String, Sendable, Hashable, CaseIterable {
 
 /// How a server names fields, where the app names them in camel case.
 public enum KeyStyle: String, Sendable, Hashable, CaseIterable {
-    /// As the coding keys say.
+    /// The same as the coding keys.
     case verbatim
     /// `startedAt` is `started_at`, and `userID` is `user_id`.
     case snakeCase

@@ -1,20 +1,20 @@
-// FieldMigration.swift — how documents and edits of an older model are read by a newer one. What
-// the log and the server's bytes say is never rewritten.
+// FieldMigration.swift — how documents and edits of an older model are read by a newer one. The log
+// and the server's bytes are never rewritten.
 
 extension CollectionModel {
     /// One step from an older shape of a collection's entities to a newer one.
     ///
-    /// A field that is new and may be missing needs none. Steps are only ever added at the end of a
-    /// collection's list: each is for documents that the steps before it have been applied to.
+    /// A new field that may be missing needs no step. Steps are only ever added at the end of a
+    /// collection's list: each applies to documents after the steps before it.
     public enum FieldMigration: Sendable, Hashable {
-        /// A field has another name: where only the old one is there, it is read as the new one,
-        /// and what is pending on it is sent under the new one.
+        /// A field was renamed: where only the old one is present, it is read as the new one, and
+        /// pending changes of it are sent under the new name.
         case rename(String, to: String)
-        /// A field is gone: what is pending on it is not sent. An edit of nothing else is
+        /// A field was removed: pending changes of it are not sent, and an edit of nothing else is
         /// superseded.
         case remove(String)
-        /// A field must be there: where it is missing or null it has this value, also in what is
-        /// pending and not yet sent.
+        /// A field is required: where it is missing or null it has this value, also in pending
+        /// changes that were not sent yet.
         case require(String, default: JSONValue)
     }
 }
@@ -25,7 +25,7 @@ extension FieldMigration {
     /// The step as a model says it; the names of indexes are made of it.
     package var json: JSONValue { ModelCodec.migration.write(self) }
 
-    /// The fields that no document has any more.
+    /// The fields that were removed.
     package var retired: String? {
         switch self {
         case .rename(let name, _), .remove(let name): name

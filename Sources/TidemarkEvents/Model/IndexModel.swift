@@ -1,15 +1,16 @@
 // IndexModel.swift — which queries of a collection are answered without reading all of it.
 
-/// An index over fields of a collection's entities: what is declared here is looked up, everything
-/// else is found by reading the whole collection.
+/// An index over fields of a collection's entities.
 ///
-/// Its order is that of the first field, then of the second among equals, and so on. Written as a
-/// list: `["list", .date("due")]`.
+/// Queries that no index fits read the whole collection.
+///
+/// Sorted by the first field, then by the second, and so on. Written as a list: `["list",
+/// .date("due")]`.
 public struct IndexModel: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The fields in the order in which they count; 1 to ``fieldsMax``, each once.
     public var fields: [IndexField]
 
-    /// The most fields that an index has.
+    /// The most fields of an index.
     public static let fieldsMax = 4
 
     /// An index over those fields.
@@ -19,7 +20,7 @@ public struct IndexModel: Sendable, Hashable, ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: IndexField...) { fields = elements }
 }
 
-/// One field of an index: a top-level field of the entity, as the server calls it.
+/// One field of an index: a top-level field of the entity, by the server's name.
 public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
     /// How the values of the field are ordered.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -49,8 +50,8 @@ public struct IndexField: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension CollectionModel {
-    /// Every index that is kept: the declared ones, and one for each reference, so that who refers
-    /// to an entity is looked up.
+    /// All indexes that are kept: the declared ones, and one for each reference, which finds the
+    /// entities that refer to an entity.
     public var allIndexes: [IndexModel] {
         let own = references.map { IndexModel([IndexField($0.field)]) }
         return indexes + own.filter { !indexes.contains($0) }

@@ -1,17 +1,16 @@
-// KeepingRules.swift — what stands in for entities that are not here, what a field must name, and
-// how long entities are kept.
+// KeepingRules.swift — the rules of a collection about placeholders, choices and retention.
 
 extension CollectionModel {
-    /// What stands in for an entity that others refer to and that is not here.
+    /// The placeholder for an entity that others refer to and that is not here.
     public struct PlaceholderRule: Sendable, Hashable {
-        /// What its document holds beside the id.
+        /// The members of its document besides the id.
         public var fields: JSONObject
-        /// The fields that it gets from the entity that refers to it.
+        /// The fields that it copies from the entity that refers to it.
         public var copies: [String]
-        /// When the server is asked for it again.
+        /// When the server is asked for the entity again.
         public var refetch: RefetchRule
 
-        /// A stand-in.
+        /// A placeholder rule.
         public init(
             fields: JSONObject = [:], copies: [String] = [], refetch: RefetchRule = RefetchRule()
         ) {
@@ -23,14 +22,14 @@ extension CollectionModel {
 }
 
 extension CollectionModel {
-    /// When the server is asked for what a placeholder stands for, by ``ServerCall`` `refetch`.
+    /// When the server is asked for placeholders' entities, by ``ServerCall`` `refetch`.
     public struct RefetchRule: Sendable, Hashable {
-        /// How long after an answer in vain it is asked again; zero for never.
+        /// How long after an unsuccessful request it is repeated; zero for never.
         public var every: TimeSpan
-        /// The reference by whose target such questions are grouped.
+        /// The reference whose target groups the requests.
         public var together: String?
 
-        /// Never, unless said otherwise.
+        /// A refetch rule; by default never.
         public init(every: TimeSpan = .zero, together: String? = nil) {
             self.every = every
             self.together = together
@@ -74,11 +73,11 @@ extension RefetchRule: ModelObject {
 }
 
 extension CollectionModel {
-    /// When a reference makes a placeholder of what it names and is not here.
+    /// When a reference makes a placeholder for an entity that is not here.
     public enum PlaceholderUse: String, Sendable, Hashable, CaseIterable {
         /// In every pull.
         case always
-        /// In a pull of only some collections, which does not bring what is referred to.
+        /// In a pull of only some collections, which does not bring the referenced entity.
         case partial
     }
 }
@@ -88,15 +87,15 @@ package typealias PlaceholderUse = CollectionModel.PlaceholderUse
 extension CollectionModel {
     /// How long entities are kept; by the server's time.
     ///
-    /// What was not synced, and what it refers to, is kept longer, and so is what holds a state of
-    /// a ``CollectionModel/RivalRule``.
+    /// Entities with unsynced changes are kept longer, and so are those that they refer to, and the
+    /// holder of a ``CollectionModel/RivalRule``'s state.
     public struct RetentionRule: Sendable, Hashable {
-        /// The field with the time by which an entity's age is told.
+        /// The field with the time that counts as the entity's age.
         public var field: String
-        /// How far that time may lie back; entities that are older are pruned.
+        /// The largest age; older entities are pruned.
         public var ageMax: TimeSpan
 
-        /// Entities whose time lies back longer are pruned.
+        /// A retention rule: entities that are older than `ageMax` are pruned.
         public init(field: String, ageMax: TimeSpan) {
             self.field = field
             self.ageMax = ageMax
@@ -122,15 +121,16 @@ extension RetentionRule: ModelObject {
 }
 
 extension CollectionModel {
-    /// A field that must name one of the entities of a collection: where it is null and there is
-    /// just one, it is that one, which is pushed.
+    /// A field that must refer to one of the entities of a collection.
+    ///
+    /// Where it is null and there is exactly one entity, that one is chosen and pushed.
     public struct ChoiceRule: Sendable, Hashable {
         /// The field.
         public var field: String
-        /// The collection of the entities that it may name.
+        /// The collection of the entities to choose from.
         public var collection: CollectionName
-        /// The code of the failure `SyncFailure.missing` with which a run ends where there is none
-        /// or more than one.
+        /// The code of the failure `SyncFailure.missing` that ends a run while the choice is open:
+        /// there is no entity, or more than one.
         public var missing: String
 
         /// A choice among the entities of a collection.

@@ -1,7 +1,7 @@
 // KeyStyle+FieldName.swift — from the names of coding keys to the server's, and back.
 
 extension KeyStyle {
-    /// How the server calls the field of a coding key.
+    /// The server's name for the field of a coding key.
     ///
     /// With ``snakeCase`` a new word begins at a capital letter behind a small letter or a digit,
     /// and at the last of several capitals when a small letter follows: `startedAt` is

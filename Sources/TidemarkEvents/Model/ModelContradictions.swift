@@ -1,13 +1,13 @@
 // ModelContradictions.swift — rules of a model that contradict each other, or that could never take
 // effect. A new model that has such rules is refused; one that a log holds is not.
 
-/// Two members that can't both stand in a collection, or of which one never takes effect.
+/// Two members of a collection that contradict each other, or of which one never takes effect.
 struct Contradiction: Sendable {
-    /// The member that is to be changed.
+    /// The member to change.
     let member: String
     /// The member that it contradicts.
     let other: String
-    /// What to do; nil where the collection does not contradict itself so.
+    /// What to do; nil where a collection has no such contradiction.
     let advice: @Sendable (CollectionModel, SyncModel) -> String?
 
     init(
@@ -216,7 +216,7 @@ extension Contradiction {
         },
     ]
 
-    /// A rule by a field that no document has any more.
+    /// A rule by a removed field.
     private static let retired = [
         retired("match") { $0.match },
         retired("choices") { $0.choices.map(\.field) },
@@ -249,8 +249,8 @@ extension CollectionModel {
     /// Whether its entities may be hidden: by its list, or with their owner.
     fileprivate var canBeHidden: Bool { access.hidesAbsent || access.owner != nil }
 
-    /// Whether what the owners lie in is ever hidden; an owner of the same collection only by its
-    /// list.
+    /// Whether the owners' collection can ever be hidden; an owner of the same collection only by
+    /// its list.
     fileprivate func canBeHidden(with owner: Reference, in model: SyncModel) -> Bool {
         if owner.collection == name { return access.hidesAbsent }
         return model[owner.collection]?.canBeHidden ?? true

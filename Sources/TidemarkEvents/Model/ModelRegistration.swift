@@ -48,10 +48,10 @@ extension ModelRegistration {
         if !isLogged { try model.checkContradictions() }
     }
 
-    /// The registration as it will be read back from the log, with what is usual filled in.
+    /// The registration as it will be read back from the log, with defaults filled in.
     ///
-    /// - Parameter known: the registration that the log holds. What its model says stands, also
-    ///   where it contradicts itself, and with what the remote's adapter gives to it.
+    /// - Parameter known: the registration in the log. What its model says stands, even where it
+    ///   contradicts itself, and with the defaults of the remote's adapter.
     /// - Throws: ``ModelError`` when it could not be read back, or the model is not the known one
     ///   and contradicts itself.
     public func checked(beside known: ModelRegistration? = nil) throws(ModelError)
@@ -67,8 +67,7 @@ extension ModelRegistration {
         return read
     }
 
-    /// Takes what an adapter gave to the collections of a model that was logged before adapters'
-    /// defaults were.
+    /// Takes over the adapter's defaults of a model that was logged before registrations held them.
     private mutating func keepDefaults(of known: ModelRegistration) {
         guard let server = known.remote, server.defaults == AdapterDefaults(),
             remote?.defaults == AdapterDefaults()
@@ -115,7 +114,7 @@ extension ModelRegistration: ModelObject {
 }
 
 extension SyncModel {
-    /// Gives the collections what a server's adapter gives to those that don't say it themselves.
+    /// Gives the collections the server adapter's defaults for members that they leave out.
     fileprivate mutating func fill(from remote: Remote?) {
         for index in collections.indices where collections[index].lastChangeField == nil {
             collections[index].lastChangeField = remote?.defaults.lastChangeField

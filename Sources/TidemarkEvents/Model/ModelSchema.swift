@@ -1,11 +1,11 @@
 // ModelSchema.swift — the JSON Schema of model documents and the tables of the documentation, both
 // made of the members' tables.
 
-/// What a model has to say of a server of some adapter.
+/// The members of `remote` for one kind of adapter.
 package struct AdapterMembers: Sendable {
     /// The name of the adapter.
     package var name: String
-    /// The members of `remote` that it needs, and what each says.
+    /// The members that it needs, each with its description.
     package var parameters: [(name: String, line: String)]
 
     package init(_ name: String, parameters: [(name: String, line: String)] = []) {
@@ -17,7 +17,7 @@ package struct AdapterMembers: Sendable {
 extension ModelObject {
     /// The JSON Schema of such objects.
     ///
-    /// What earlier versions called a member is allowed, and marked as deprecated.
+    /// The names of earlier versions are allowed, and marked as deprecated.
     static func schema(_ description: String) -> JSONObject {
         var schema: JSONObject = ["description": .string(description), "type": "object"]
         var (needed, either): ([JSONValue], [JSONValue]) = ([], [])

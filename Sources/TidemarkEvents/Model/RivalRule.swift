@@ -1,10 +1,11 @@
-// RivalRule.swift — entities that may not hold a state together.
+// RivalRule.swift — the rule of a collection about entities of which only one may hold a state.
 
 extension CollectionModel {
-    /// Entities that may not hold a state together: of those in which a field is null, one keeps
-    /// it, and the others get a value that ends it.
+    /// Entities of which only one may hold a state: the entities whose field is null.
+    ///
+    /// One of them keeps the state, and the others get a value that ends it.
     public struct RivalRule: Sendable, Hashable {
-        /// Which value ends a loser's state.
+        /// The value that ends a loser's state.
         public enum End: String, Sendable, Hashable, CaseIterable {
             /// The whole seconds from its start to its stop.
             case secondsSinceStart
@@ -16,8 +17,8 @@ extension CollectionModel {
 
         /// When a loser stops.
         public enum Stop: String, Sendable, Hashable, CaseIterable {
-            /// At the earliest later start of any entity, or now; one that is overtaken by a start
-            /// made here stops now.
+            /// At the earliest later start of any entity, or now; one that is overtaken by a local
+            /// start stops now.
             case nextStart
             /// The same, of entities that were changed no earlier than the loser.
             case nextStartNotOlder
@@ -25,11 +26,12 @@ extension CollectionModel {
             case now
         }
 
-        /// Who goes on where two were changed at the same time.
+        /// Which of two rivals wins that were changed at the same time.
         public enum Ties: String, Sendable, Hashable, CaseIterable {
-            /// The one that started later, then the one with the greater id: whatever came first.
+            /// The one with the later start, then the one with the greater id: independent of the
+            /// order of arrival.
             case start
-            /// The one that was here first; then the result depends on the order of arrival.
+            /// The one that was here first: dependent on the order of arrival.
             case arrival
         }
 
@@ -39,7 +41,7 @@ extension CollectionModel {
         public var start: String
         /// The value that a loser gets in the field.
         public var end: End
-        /// The fields that are equal among rivals: one group for the whole collection without any.
+        /// The fields by which rivals are grouped; without any the whole collection is one group.
         public var among: [String]
         /// When a loser stops.
         public var stop: Stop

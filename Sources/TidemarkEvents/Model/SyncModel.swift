@@ -1,7 +1,7 @@
-// SyncModel.swift — what is synced and by which rules: a value, and JSON
+// SyncModel.swift — the model: which collections are synced, and by which rules; a value, and JSON
 // (Schemas/model.schema.json).
 
-/// What is synced and by which rules.
+/// The model: which collections are synced, and by which rules.
 public struct SyncModel: Sendable, Hashable {
     /// A name for people.
     public var name: String
@@ -30,9 +30,9 @@ public struct SyncModel: Sendable, Hashable {
 public struct Reference: Sendable, Hashable {
     /// The top-level field.
     public var field: String
-    /// Where the entity lies that the field names.
+    /// The collection of the entity that the field refers to.
     public var collection: CollectionName
-    /// When what is named and not here gets a placeholder; nil for never.
+    /// When a referenced entity that is not here gets a placeholder; nil for never.
     public var placeholder: CollectionModel.PlaceholderUse?
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.

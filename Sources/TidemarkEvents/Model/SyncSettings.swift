@@ -2,31 +2,31 @@
 
 /// How often and how much a server is asked.
 public struct SyncSettings: Sendable, Hashable {
-    /// After how much of the server's time a collection is listed whole, so that what no list of
-    /// changes tells is seen as well; zero for never.
+    /// After how much of the server's time a collection is listed whole again, to see what no list
+    /// of changes tells; zero for never.
     public var fullPullEvery: TimeSpan
-    /// How many writes one request may carry, where the server takes several; 1 for none.
+    /// The most writes in one request, where the server takes several; 1 for none.
     public var batchSize: Int
-    /// The waits after runs that failed and may be mended by waiting.
+    /// The backoff after runs that failed and may succeed later.
     public var backoff: BackoffSpan
-    /// How many requests may be sent in which time; all of them hold.
+    /// The limits of requests per time; all of them hold.
     public var limits: [RequestLimit]
-    /// How many lists may be asked for at the same time.
+    /// The most lists that are requested at the same time.
     public var parallel: Int
-    /// When what need not be kept is pruned.
+    /// When entities are pruned.
     public var cleanUp: CleanUp
-    /// For how long answers of the server are kept as they came.
+    /// How many answers of the server are kept as they came.
     public var answers: KeptAnswers
 
-    /// When what need not be kept is pruned.
+    /// When entities are pruned.
     public enum CleanUp: String, Sendable, Hashable, CaseIterable {
         /// At the end of every pull.
         case inPull
-        /// Only in a run that is asked to.
+        /// Only in a run that is asked for it.
         case apart
     }
 
-    /// Everything has a usual value.
+    /// Settings; every member has a default.
     public init(
         fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
@@ -43,14 +43,14 @@ public struct SyncSettings: Sendable, Hashable {
 }
 
 extension SyncSettings {
-    /// The waits after runs that failed and may be mended by waiting.
+    /// The backoff after runs that failed and may succeed later.
     public struct BackoffSpan: Sendable, Hashable {
         /// The first wait; it doubles with each further one.
         public var min: TimeSpan
         /// The longest wait.
         public var max: TimeSpan
 
-        /// Waits between 5 seconds and an hour, unless said otherwise.
+        /// A backoff; by default between 5 seconds and an hour.
         public init(min: TimeSpan = .seconds(5), max: TimeSpan = .hours(1)) {
             self.min = min
             self.max = max
@@ -61,16 +61,15 @@ extension SyncSettings {
 package typealias BackoffSpan = SyncSettings.BackoffSpan
 
 extension SyncSettings {
-    /// How many requests may be sent within a time: a sliding window.
+    /// A limit of requests per time: a sliding window.
     public struct RequestLimit: Sendable, Hashable {
         /// That many requests at most.
         public var requests: Int
         /// Within any time of that length.
         public var within: TimeSpan
-        /// Whether a pull begins only when all of its lists can be asked for within the limit.
+        /// Whether a pull begins only when the limit allows all of its lists.
         public var wholePulls: Bool
-        /// Where it is given, requests are spread evenly over the time instead, and so many may
-        /// come early.
+        /// With it, requests are spread evenly over the time, and so many may come early.
         public var burst: Int?
 
         /// At most `requests` within any time of that length.
@@ -88,18 +87,18 @@ extension SyncSettings {
 package typealias RequestLimit = SyncSettings.RequestLimit
 
 extension SyncSettings {
-    /// For how long answers of the server are kept as they came, so that a capsule of the last runs
-    /// can be decided again through the adapter.
+    /// How many answers of the server are kept as they came, so that a capsule of the last runs can
+    /// be replayed through the adapter.
     ///
-    /// They lie compressed beside the log, without what events hold already, and leave it when
-    /// either is more than this. Runs that brought nothing new keep none.
+    /// They lie compressed beside the log, without the parts that events hold already, and are
+    /// removed when either limit is exceeded. Runs without news keep none.
     public struct KeptAnswers: Sendable, Hashable {
-        /// Of how many sync runs; 0 for none.
+        /// The most sync runs; 0 for none.
         public var runs: Int
-        /// How many bytes at most, as they lie in the store; a run with more keeps none.
+        /// The most bytes in the store; a run with more keeps none.
         public var bytes: Int
 
-        /// Of the last 20 runs, and 16 MiB of them, unless said otherwise.
+        /// By default those of the last 20 runs, at most 16 MiB.
         public init(runs: Int = 20, bytes: Int = 16 << 20) {
             self.runs = runs
             self.bytes = bytes
@@ -110,7 +109,7 @@ extension SyncSettings {
     }
 }
 
-/// What was a number of seconds, from 1 to a day.
+/// Earlier models gave a number of seconds, from 1 to a day.
 private let seconds: ClosedRange<Int64> = 1...86_400
 
 extension ModelCodec where Value == TimeSpan {

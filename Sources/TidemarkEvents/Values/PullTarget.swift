@@ -1,11 +1,10 @@
 // PullTarget.swift — what one list is of.
 
-/// What one list of a pull is of: a collection, or a part of it that has a list of its own.
+/// The subject of one list of a pull: a collection, or a part of it that has a list of its own.
 ///
-/// Where a list goes on, how far one is that was cut off, and how often it was restarted is known
-/// by target.
+/// Watermarks, unfinished lists and restarts are kept by target.
 package struct PullTarget: Sendable, Hashable {
-    /// One thing that the server is asked with.
+    /// A parameter of the request.
     package struct Parameter: Sendable, Hashable {
         package var name: String
         package var value: String
@@ -19,7 +18,7 @@ package struct PullTarget: Sendable, Hashable {
     package var collection: CollectionName
     /// The part's name; empty for all of the collection.
     package var scope: String
-    /// What the server is asked with for that part, in the order in which it is written.
+    /// The parameters of requests for that part, in the order in which they are written.
     package var parameters: [Parameter]
 
     package init(

@@ -1,9 +1,9 @@
 // WriteEffect.swift — what an answer to a write proves of it; logged with the answer.
 
-/// What an answer proves of the write that it answers.
+/// What an answer proves of its write.
 ///
-/// It decides whether the write is sent again, asked about, or counts as refused. What the answer
-/// says of the entity is told by the events that follow it.
+/// It decides whether the write is sent again, read back, or counts as refused. What the answer
+/// says of the entity stands in the events that follow it.
 public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
     /// The write was done.
     case done
@@ -15,7 +15,7 @@ public enum WriteEffect: String, Sendable, Hashable, CaseIterable {
     /// The server did not take the request, or something in between gave up waiting for it: it may
     /// have been done all the same, and is sent again.
     case turnedAway
-    /// The answer proves nothing: the entity is asked after before anything else is sent.
+    /// The answer proves nothing: the entity is read back before anything else is sent.
     case unknown
 
     /// What an HTTP status usually proves; a server that means something else by it says so in its
