@@ -55,6 +55,7 @@ import Testing
 
     /// The text of each switch, without what is nested deeper than its cases.
     private func switches(in text: String) -> [String] {
+        guard text.contains("switch ") else { return [] }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         func indent(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
         return lines.indices.filter { lines[$0].contains(/\bswitch .*\{$/) }.map { start in

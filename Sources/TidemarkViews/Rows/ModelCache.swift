@@ -23,7 +23,13 @@ final class RegisteredModel: Sendable {
 
 /// Remembers what the last registration's bytes mean.
 package final class ModelCache: Sendable {
-    private let known = Lock<(payload: [UInt8], model: RegisteredModel)?>(nil)
+    private typealias Entry = (payload: [UInt8], model: RegisteredModel)
+
+    private let known = Lock<Entry?>(nil)
+    /// The last registrations of all stores and capsules of this process: they mostly have the same
+    /// model, which is parsed once.
+    private static let latest = Lock<[Entry]>([])
+    private static let latestMax = 4
 
     package init() {}
 
@@ -31,11 +37,18 @@ package final class ModelCache: Sendable {
     func registered(_ fact: StoreFactRow) -> RegisteredModel {
         known.withLock { known in
             if let known, known.payload == fact.payload { return known.model }
-            let parsed = try? ModelRegistration(parsing: fact.payload, isLogged: true)
-            let made = parsed.map { RegisteredModel($0.model) } ?? .none
-            known = (fact.payload, made)
-            return made
+            let model = Self.latest.withLock { Self.model(of: fact.payload, &$0) }
+            known = (fact.payload, model)
+            return model
         }
+    }
+
+    private static func model(of payload: [UInt8], _ latest: inout [Entry]) -> RegisteredModel {
+        if let entry = latest.first(where: { $0.payload == payload }) { return entry.model }
+        let parsed = try? ModelRegistration(parsing: payload, isLogged: true)
+        let model = parsed.map { RegisteredModel($0.model) } ?? .none
+        latest = latest.suffix(latestMax - 1) + [(payload, model)]
+        return model
     }
 
     /// The model of a registration.
