@@ -32,8 +32,10 @@ EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from 
     "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
     "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:enum "
     "schemaVersion:uint32 idempotencyKey:bytes uptime:int64 boot:string").split()]
+TABLES = [b"log", b"bodies", b"answers", b"commits", b"meta"]
 LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
+EDGE = [("size", "uint64"), ("peaks", "bytes"), ("commits", "uint64")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
 for _ in range(8):
@@ -47,18 +49,30 @@ def need(condition, what):
 
 
 def frame(data):
-    """The header in a value of the table `log`, and the payload or else its length and hash."""
-    need(len(data) >= 8, f"{len(data)} bytes are too few for an event")
-    crc = 0xFFFFFFFF
-    for byte in data[:4] + data[8:]:
-        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
-    need(crc ^ 0xFFFFFFFF == int.from_bytes(data[4:8], "little"), "the checksum differs")
+    """The header in the frame of an event, and the payload or else its length and hash."""
+    check_sum(data)
     need(data[0] == 1 and data[1] <= 1, f"format {data[0]}, flags {data[1]} are not known here")
     end = 8 + int.from_bytes(data[2:4], "little")
     need(end <= len(data), f"a header of {end - 8} bytes does not fit")
     need(data[1] == 0 or len(data) == end + 40, f"{len(data) - end} bytes are no reference")
     refers = (int.from_bytes(data[end:end + 8], "little"), data[end + 8:]) if data[1] else None
     return data[8:end], None if refers else data[end:], refers
+
+
+def check_sum(data):
+    """Whether a frame's bytes are what was written."""
+    need(len(data) >= 8, f"{len(data)} bytes are too few for a frame")
+    crc = 0xFFFFFFFF
+    for byte in data[:4] + data[8:]:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
+    need(crc ^ 0xFFFFFFFF == int.from_bytes(data[4:8], "little"), "the checksum differs")
+
+
+def commit(data):
+    """The message in the frame of a commit."""
+    check_sum(data)
+    need(data[:4] == b"\1\2\0\0", f"format {data[0]}, flags {data[1]} are not known here")
+    return message(data[8:], COMMIT)
 
 
 def joined(table, key):
@@ -218,9 +232,15 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, commits, meta, bodies, answers=()):
-    """Yields (position, line, None) for each event, (position, None, what) for what is wrong."""
+def audit(log, stored_edge, bodies, answers, former=()):
+    """Yields (position, line, None) for each event, (position, None, what) for what is wrong.
+
+    `former` are the commits that were made in format 1, in a table of their own."""
     records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
+    commits = [(key[:8], value, commit) for key, value in log if len(key) == 9 and key[8:] == b"C"]
+    count, former = len(commits), [(key, value, lambda data: message(data, COMMIT))
+                                   for key, value in former]
+    log = [(key, value) for key, value in log if len(key) != 9 or key[8:] != b"C"]
     bodies, answers, frames = dict(bodies), dict(answers), dict(log)
 
     def payload_at(position):
@@ -232,10 +252,10 @@ def audit(log, commits, meta, bodies, answers=()):
         except ValueError:
             raise LookupError from None  # it is told of by itself
 
-    for key, value in commits:
+    for key, value, read in former + commits:
         last = int.from_bytes(key, "big")
         try:
-            records[last] = message(value, COMMIT)
+            records[last] = read(value)
         except ValueError as error:
             yield last, None, error
     for key, value in log:
@@ -270,7 +290,7 @@ def audit(log, commits, meta, bodies, answers=()):
     if starts[-1] != expected:
         yield expected - 1, None, f"the commits end before @{starts[-1]}"
     try:
-        edge = message(dict(meta).get(b"edge", b""), [("size", "uint64"), ("peaks", "bytes")])
+        edge = message(stored_edge, EDGE)
         need(len(edge.get("peaks", b"")) == 32 * bin(edge.get("size", 0)).count("1"), "stray peak")
     except ValueError as error:
         yield 0, None, error
@@ -278,6 +298,8 @@ def audit(log, commits, meta, bodies, answers=()):
         yield min(edge.get("size", 0) + 1, expected), None, "the right edge is of another size"
     elif holds and size == expected - 1 and edge.get("peaks", b"") != b"".join(peaks):
         yield expected - 1, None, "the right edge differs"
+    elif edge.get("commits", 0) != count:
+        yield expected - 1, None, f"the right edge counts {edge.get('commits', 0)} commits"
 
 
 def main(arguments):
@@ -290,15 +312,15 @@ def main(arguments):
         with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=5) as env:
             room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
             need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
-            names = [b"log", b"commits", b"meta", b"bodies", b"answers"]
             with env.begin() as moment:
-                if moment.get(names[-1]) is None:
-                    names.pop()  # an older store
-            tables = [env.open_db(name, create=False) for name in names]
+                names = {name: moment.get(name) for name in TABLES}  # older stores have others
+            tables = {name: env.open_db(name, create=False) for name in names if names[name]}
             with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
-                rows = [list(moment.cursor(table)) for table in tables]
-            rows += [[]] * (5 - len(rows))
-        for position, text, what in audit(*rows):
+                rows = {name: list(moment.cursor(table)) for name, table in tables.items()}
+                edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
+            need(b"log" in rows, "there is no table log")
+        log, bodies, answers, former = (rows.get(name, []) for name in TABLES[:4])
+        for position, text, what in audit(log, edge, bodies, answers, former):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)
                 status = 1

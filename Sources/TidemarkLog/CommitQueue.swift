@@ -1,9 +1,11 @@
-// CommitQueue.swift — the records of commits in order, read ahead some at a time.
+// CommitQueue.swift — the records of commits in order, each looked at for whether it joins the one
+// before it: as they come with the events, and those of format 1, in their own table, read ahead
+// some at a time.
 
 import TidemarkEvents
 import TidemarkStore
 
-/// Commits that were read and not looked at yet; holds about a megabyte of them.
+/// Commits that were read and not met yet.
 struct CommitQueue {
     /// How many were read.
     private(set) var count: UInt64 = 0
@@ -12,54 +14,63 @@ struct CommitQueue {
     /// Whether one did not join the one before it.
     private(set) var isBroken = false
     private var records: ArraySlice<CommitRecord> = []
-    private var hasMore = true
+    private var hasMoreFormer = true
 
     var first: CommitRecord? { records.first }
-    var mustBeFilled: Bool { records.isEmpty && hasMore }
 
     mutating func removeFirst() { records.removeFirst() }
 
-    /// Reads further records when none are left.
+    /// Takes the next record.
+    ///
+    /// - Returns: what is wrong with it.
+    mutating func take(_ found: Result<CommitRecord, LogError>, _ end: Position) -> LogError? {
+        guard end >= next else {
+            isBroken = true
+            return LogError(.corruptCommit, at: next, "a commit's key is no later position")
+        }
+        defer { next = end.next }
+        count += 1
+        switch found {
+        case .failure(let error):
+            isBroken = true
+            return error
+        case .success(let record):
+            records.append(record)
+            guard record.first != next || record.last < record.first, !isBroken else { return nil }
+            isBroken = true
+            return LogError(.corruptCommit, at: end, "it begins at \(record.first), not at \(next)")
+        }
+    }
+
+    /// Reads further records of format 1 when none are left, about a megabyte of them.
     ///
     /// - Returns: what is wrong with them.
-    mutating func fill(
+    mutating func fillFormer(
         upTo last: Position, _ log: EventLog,
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [LogError] {
-        guard mustBeFilled else { return [] }
-        hasMore = false
+        guard records.isEmpty, hasMoreFormer else { return [] }
+        hasMoreFormer = false
         var findings: [LogError] = []
         var bytes = 0
-        try transaction.scan(
-            log.commits, from: next.bigEndianBytes, prefix: [], reversed: false
-        ) { key, value in
-            guard let end = Position(key), end >= next else {
+        try log.forEachFormerCommit(from: next, transaction) { end, value in
+            guard let end, end >= next else {
                 findings.append(
                     LogError(.corruptCommit, at: next, "a commit's key is no later position"))
                 isBroken = true
                 return false
             }
             guard end <= last else { return false }
-            if let finding = take(value, end) { findings.append(finding) }
+            let found = Result { () throws(LogError) in
+                do { return try CommitRecord(parsing: value.copied(), last: end) } catch {
+                    throw LogError(.corruptCommit, at: end, "\(error)")
+                }
+            }
+            if let finding = take(found, end) { findings.append(finding) }
             bytes += value.count
-            hasMore = bytes >= 1 << 20
-            return !hasMore
+            hasMoreFormer = bytes >= 1 << 20
+            return !hasMoreFormer
         }
         return findings
-    }
-
-    private mutating func take(_ value: Span<UInt8>, _ end: Position) -> LogError? {
-        defer { next = end.next }
-        count += 1
-        do throws(ProtoError) {
-            let record = try CommitRecord(parsing: value.copied(), last: end)
-            records.append(record)
-            guard record.first != next || record.last < record.first, !isBroken else { return nil }
-            isBroken = true
-            return LogError(.corruptCommit, at: end, "it begins at \(record.first), not at \(next)")
-        } catch {
-            isBroken = true
-            return LogError(.corruptCommit, at: end, "\(error)")
-        }
     }
 }

@@ -1,7 +1,15 @@
-// CommitRecord.swift — what is kept beside the log about each commit: the message
-// tidemark.v1.Commit.
+// CommitRecord.swift — what the log says about each commit, right behind its last event: the
+// message tidemark.v1.Commit in a frame of its own.
+//
+//   offset  width  field   notes
+//        0      1  format  1, as that of an event's frame
+//        1      1  flags   2; an event's frame has others
+//        2      2  –       0
+//        4      4  crc32c  little-endian, over bytes 0–3 and 8 to the end
+//        8      …  record  canonical protobuf, to the end of the value
 
 package import TidemarkEvents
+import TidemarkStore
 
 /// One commit: which events, their root, and what the views made of them.
 package struct CommitRecord: Sendable, Hashable {
@@ -17,7 +25,7 @@ package struct CommitRecord: Sendable, Hashable {
         self.views = views
     }
 
-    /// The record's bytes; the last position is the key they are kept under.
+    /// The message's bytes; the last position is in the key.
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.position(1, first)
@@ -37,6 +45,75 @@ package struct CommitRecord: Sendable, Hashable {
             default: continue
             }
         }
+    }
+}
+
+// MARK: In the log
+
+extension CommitRecord {
+    static let format: UInt8 = 1
+    static let flags: UInt8 = 2
+    static let prefixBytes = 8
+    /// What follows the position in a commit's key; an event's has nothing there.
+    static let mark = UInt8(ascii: "C")
+    static let keyBytes = Position.byteCount + 1
+
+    /// The key of the commit that ends with an event: behind that event's, before the next one's.
+    package static func key(_ last: Position) -> [UInt8] { last.bigEndianBytes + [mark] }
+
+    /// Whether a key of the table "log" is that of a commit.
+    static func isKey(_ key: Span<UInt8>) -> Bool {
+        key.count == keyBytes && key[keyBytes - 1] == mark
+    }
+
+    /// The position in such a key.
+    static func position(_ key: Span<UInt8>) -> Position? {
+        Position(key.extracting(0..<Position.byteCount))
+    }
+
+    /// The frame's bytes.
+    package var framed: [UInt8] {
+        let record = encoded
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.prefixBytes + record.count)
+        bytes += [Self.format, Self.flags, 0, 0]
+        bytes += [0, 0, 0, 0]
+        bytes += record
+        let checksum = Self.checksum(bytes.span)
+        for index in 0..<4 {
+            bytes[4 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index)))
+        }
+        return bytes
+    }
+
+    /// Reads what ``framed`` wrote.
+    ///
+    /// - Throws: ``LogError`` `corruptCommit`, `newerFormat`.
+    package init(framed bytes: Span<UInt8>, last: Position) throws(LogError) {
+        guard bytes.count >= Self.prefixBytes else {
+            throw LogError(.corruptCommit, at: last, "\(bytes.count) bytes are too few for one")
+        }
+        let stored = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[4 + $1]) << (8 * UInt32($1)) }
+        guard Self.checksum(bytes) == stored else {
+            throw LogError(.corruptCommit, at: last, "the checksum of its record differs")
+        }
+        guard bytes[0] == Self.format, bytes[1] == Self.flags, bytes[2] == 0, bytes[3] == 0 else {
+            throw LogError(
+                .newerFormat, at: last,
+                "the commit's record has the format \(bytes[0]) and the flags \(bytes[1]), which "
+                    + "are not known to this version")
+        }
+        let record = bytes.extracting(Self.prefixBytes..<bytes.count).copied()
+        do { try self.init(parsing: record, last: last) } catch {
+            throw LogError(.corruptCommit, at: last, "\(error)")
+        }
+    }
+
+    private static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(bytes.extracting(0..<4))
+        crc.update(bytes.extracting(8..<bytes.count))
+        return crc.value
     }
 }
 

@@ -17,8 +17,6 @@ package struct LogOrigin: Sendable, Hashable {
 }
 
 extension EventLog {
-    private static let identityKey = Array("identity".utf8)
-
     /// What the store itself says about whose it is: the message `tidemark.v1.Identity`.
     struct Mark {
         var storeID = ""
@@ -55,9 +53,9 @@ extension EventLog {
     }
 
     private func mark(_ transaction: borrowing some TableReading & ~Copyable) throws -> Mark? {
-        guard let bytes = try transaction.get(meta, Self.identityKey) else { return nil }
+        guard let bytes = try catalog.value(.identity, transaction) else { return nil }
         do { return try Mark(parsing: bytes) } catch {
-            throw LogError(.corruptMeta, at: .start, "the key \"identity\" of meta: \(error)")
+            throw LogError(.corruptMeta, at: .start, "the value \"identity\": \(error)")
         }
     }
 
@@ -81,7 +79,7 @@ extension EventLog {
     ) throws {
         var mark = try mark(transaction) ?? Mark()
         mark.origin = origin
-        try transaction.put(meta, Self.identityKey, mark.encoded)
+        try catalog.set(.identity, mark.encoded, transaction)
     }
 
     /// Whether the log is only a part of one, made of a capsule.
@@ -93,7 +91,7 @@ extension EventLog {
     func setIsPart(_ transaction: borrowing WriteTransaction) throws {
         var mark = try mark(transaction) ?? Mark()
         mark.isPart = true
-        try transaction.put(meta, Self.identityKey, mark.encoded)
+        try catalog.set(.identity, mark.encoded, transaction)
     }
 
     /// Writes the id and the format of the store into it.
@@ -103,7 +101,7 @@ extension EventLog {
         var mark = (try? self.mark(transaction)) ?? Mark()
         mark.storeID = identity.storeID
         mark.format = UInt32(StoreIdentity.format)
-        try transaction.put(meta, Self.identityKey, mark.encoded)
+        try catalog.set(.identity, mark.encoded, transaction)
     }
 
     /// Refuses a store of a format that this version doesn't know.
@@ -141,15 +139,6 @@ extension EventLog {
                 .rolledBack, during: "open",
                 detail: "the log is another one than was known up to \(identity.position): an "
                     + "older copy was put in its place and went on differently")
-        }
-    }
-
-    private func commit(
-        endingAt last: Position, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> CommitRecord? {
-        guard let bytes = try transaction.get(commits, last.bigEndianBytes) else { return nil }
-        do { return try CommitRecord(parsing: bytes, last: last) } catch {
-            throw LogError(.corruptCommit, at: last, "\(error)")
         }
     }
 
@@ -202,12 +191,17 @@ extension EventLog {
                 .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
                 "the log ends at \(last), and \(edge.size) events were appended")
         }
-        guard try transaction.count(log) == last.rawValue else {
+        if last > .start { try checkLastEvents(last, transaction) }
+        let count = try eventCount(edge, transaction)
+        guard count == last.rawValue else {
             throw LogError(
-                .missingEvent, at: .start,
-                "the log ends at \(last), and holds \(try transaction.count(log)) events")
+                .missingEvent, at: .start, "the log ends at \(last), and holds \(count) events")
         }
-        guard last != .start else { return }
+    }
+
+    private func checkLastEvents(
+        _ last: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
         _ = try checkedEdge(transaction)
         var expected = Position(last.rawValue - min(last.rawValue, Self.tailEvents) + 1)
         try forEach(from: expected, transaction) { position, _ in
@@ -216,6 +210,9 @@ extension EventLog {
             }
             expected = expected.next
             return true
+        }
+        guard expected == last.next else {
+            throw LogError(.missingEvent, at: expected, "none follows, though its commit is there")
         }
     }
 }

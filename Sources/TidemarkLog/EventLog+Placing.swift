@@ -19,7 +19,8 @@ extension EventLog {
             try transaction.append(log, position.bigEndianBytes, frame.encoded)
         }
         let record = CommitRecord(first: first, last: last, root: [], views: views)
-        try transaction.append(commits, last.bigEndianBytes, record.encoded)
+        var edge = try edge(transaction)
+        try append(record, &edge, transaction)
         try setIsPart(transaction)
     }
 
@@ -36,7 +37,9 @@ extension EventLog {
             let nothing = Event(EventKind(rawValue: 0), recordedAt: Timestamp(rawValue: 0))
             try transaction.append(log, last.bigEndianBytes, EventFrame(nothing).encoded)
         }
-        try setEdge(MerkleEdge(unknownOf: last.rawValue), transaction)
+        var edge = MerkleEdge(unknownOf: last.rawValue)
+        edge.commits = try self.edge(transaction).commits
+        try setEdge(edge, transaction)
         try setIsPart(transaction)
     }
 }

@@ -1,50 +1,56 @@
 // EventLog.swift — the log's tables: appending events and reading them back.
 //
-//   table    key                             value
-//   log      position, 8 bytes big-endian    frame (EventFrame.swift)
-//   bodies   SHA-256 and number of a record  a part of a body (EventLog+Bodies.swift)
-//   commits  last position, 8 bytes b. e.    message tidemark.v1.Commit
-//   answers  run, event and number           a part of answers as they came (AnswerTable.swift)
-//   meta     "edge"                          message tidemark.v1.Edge
+//   table    key                                  value
+//   log      position, 8 bytes big-endian         frame of the event (EventFrame.swift)
+//   log      position of a commit's last event,   frame of the message tidemark.v1.Commit
+//            then "C"                             (CommitRecord.swift)
+//   bodies   SHA-256 and number of a record       a part of a body (EventLog+Bodies.swift)
+//   answers  run, event and number                a part of answers as they came
+//                                                 (AnswerTable.swift)
+//
+// Beside them, among LMDB's own list of tables, "edge": the message tidemark.v1.Edge. A store of
+// format 1 has its commits in the table "commits", by their last position; those made in it stay
+// there.
 
 package import TidemarkEvents
 package import TidemarkStore
 
 /// The log of one store.
 package struct EventLog: Sendable {
-    package static let tableNames = ["meta", "log", "commits", "bodies", AnswerTable.name]
+    package static let tableNames = ["log", "bodies", AnswerTable.name]
+    /// The tables that only a store has which was made in format 1.
+    package static let formerTableNames = [Catalog.formerTableName, "commits"]
 
-    package let meta: Table
+    package let catalog: Catalog
     package let log: Table
-    package let commits: Table
     package let bodies: Table
     let answers: Table
+    /// Where a store has the commits that were made in format 1.
+    package let formerCommits: Table?
 
     package init(_ environment: Environment) {
-        meta = environment.table("meta")
+        catalog = Catalog(environment)
         log = environment.table("log")
-        commits = environment.table("commits")
         bodies = environment.table("bodies")
         answers = environment.table(AnswerTable.name)
+        formerCommits = environment.formerTable("commits")
     }
 
     /// Answers as they came, of the last sync runs.
     package var kept: AnswerTable { AnswerTable(self) }
 
-    private static let edgeKey = Array("edge".utf8)
-
     /// The right edge of the Merkle tree; its size is the last position.
     package func edge(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> MerkleEdge {
-        guard let bytes = try transaction.get(meta, Self.edgeKey) else { return MerkleEdge() }
+        guard let bytes = try catalog.value(.edge, transaction) else { return MerkleEdge() }
         do { return try MerkleEdge(parsing: bytes) } catch {
             throw LogError(.corruptEdge, at: .start, "\(error)")
         }
     }
 
     func setEdge(_ edge: MerkleEdge, _ transaction: borrowing WriteTransaction) throws {
-        try transaction.put(meta, Self.edgeKey, edge.encoded)
+        try catalog.set(.edge, edge.encoded, transaction)
     }
 
     /// The position of the last event; `@0` when there is none.
@@ -52,7 +58,7 @@ package struct EventLog: Sendable {
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position {
         guard let last = try transaction.last(log) else { return .start }
-        return Position(bigEndianBytes: last.key) ?? .start
+        return Position(bigEndianBytes: last.key.prefix(Position.byteCount)) ?? .start
     }
 
     /// The position of the first event; nil when there is none.
@@ -72,32 +78,50 @@ package struct EventLog: Sendable {
         _ events: [Event], bodies: [[UInt8]] = [], views: [ViewDigest], edge: inout MerkleEdge,
         _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
-        try append(
-            PreparedEvents(events, after: edge), bodies: bodies, views: views, edge: &edge,
-            transaction)
+        let events = PreparedEvents(events, after: edge)
+        try begin(events, bodies: bodies, after: edge, transaction)
+        return try end(events, views: views, edge: &edge, transaction)
     }
 
-    /// Appends events that were prepared for just this place.
-    package func append(
-        _ events: PreparedEvents, bodies: [[UInt8]], views: [ViewDigest], edge: inout MerkleEdge,
+    /// Appends events that were prepared for just this place; their commit is to be ended.
+    package func begin(
+        _ events: PreparedEvents, bodies: [[UInt8]], after edge: MerkleEdge,
         _ transaction: borrowing WriteTransaction
-    ) throws -> CommitRecord {
+    ) throws {
         precondition(!events.items.isEmpty, "a commit has at least one event")
         for body in bodies { try store(body, as: BodyReference(to: body), transaction) }
-        let first = Position(edge.size + 1)
-        var position = first
+        var position = Position(edge.size + 1)
         for item in events.items {
             if let body = item.body { try store(body.bytes, as: body.reference, transaction) }
             try transaction.append(log, position.bigEndianBytes, item.frame.encoded)
             position = position.next
         }
-        edge = events.edge
-        precondition(edge.size == position.rawValue - 1, "events prepared for another place")
+    }
+
+    /// Ends the commit of events that were appended, and moves the edge; waits for their hashes.
+    package func end(
+        _ events: PreparedEvents, views: [ViewDigest], edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> CommitRecord {
+        var after = events.edge
+        precondition(
+            after.size == edge.size + UInt64(events.items.count), "prepared for another place")
         let record = CommitRecord(
-            first: first, last: Position(edge.size), root: edge.root, views: views)
-        try transaction.append(commits, record.last.bigEndianBytes, record.encoded)
-        try setEdge(edge, transaction)
+            first: Position(edge.size + 1), last: Position(after.size), root: after.root,
+            views: views)
+        try append(record, &after, transaction)
+        edge = after
         return record
+    }
+
+    /// Appends the record of a commit behind its last event, and moves the edge.
+    func append(
+        _ record: CommitRecord, _ edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        try transaction.append(log, CommitRecord.key(record.last), record.framed)
+        edge.commits += 1
+        try setEdge(edge, transaction)
     }
 
     /// The event at a position, or nil when there is none.
@@ -113,6 +137,23 @@ package struct EventLog: Sendable {
             }
             return try event(frame, at: position, transaction)
         }
+    }
+
+    /// Lends the payload of an event where it lies in its frame; nil, without calling `body`, where
+    /// there is no such event, and where the payload is a body of its own.
+    ///
+    /// - Throws: ``LogError`` when the frame is damaged.
+    package func withInlinePayload<R>(
+        at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        try transaction.withValue(log, position.bigEndianBytes) { bytes -> R? in
+            let layout: EventFrame.Layout
+            do { layout = try EventFrame.Layout(of: bytes) } catch {
+                throw LogError(damage: error, at: position)
+            }
+            return layout.isReference ? nil : try body(bytes.extracting(layout.payload))
+        } ?? nil
     }
 
     /// Walks over events in order, or backwards; `body` says whether to go on.
@@ -138,6 +179,7 @@ package struct EventLog: Sendable {
     ) throws {
         try transaction.scan(log, from: first?.bigEndianBytes, prefix: [], reversed: reversed) {
             key, value in
+            if CommitRecord.isKey(key) { return true }
             guard let position = Position(key) else {
                 throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
             }
@@ -148,25 +190,6 @@ package struct EventLog: Sendable {
                 frame = .failure(error)
             }
             return try body(position, frame)
-        }
-    }
-
-    /// Walks over the records of the commits in order.
-    package func forEachCommit(
-        from first: Position? = nil, _ transaction: borrowing some TableReading & ~Copyable,
-        _ body: (CommitRecord) throws -> Bool
-    ) throws {
-        try transaction.scan(
-            commits, from: first?.bigEndianBytes, prefix: [], reversed: false
-        ) { key, value in
-            guard let last = Position(key) else {
-                throw LogError(.corruptCommit, at: .start, "a key of \(key.count) bytes")
-            }
-            let record: CommitRecord
-            do { record = try CommitRecord(parsing: value.copied(), last: last) } catch {
-                throw LogError(.corruptCommit, at: last, "\(error)")
-            }
-            return try body(record)
         }
     }
 

@@ -13,7 +13,7 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case corruptCommit
         /// The recomputed Merkle root is not the stored one.
         case rootMismatch
-        /// The right edge in the table "meta" is damaged or does not fit the log.
+        /// The right edge is damaged or does not fit the log.
         case corruptEdge
         /// A body that an event refers to is not in the store.
         case missingBody

@@ -25,10 +25,20 @@ struct LogRange: Sendable {
         case foreign(EventKind, PayloadProblem)
     }
 
+    /// The record of a commit.
+    struct FoundCommit: Sendable {
+        /// Where the event before it is in ``positions``; -1 for none.
+        var index: Int
+        var last: Position
+        var found: Result<CommitRecord, LogError>
+    }
+
     /// What there is, in the order of the log.
     private(set) var positions: [Position] = []
     /// By index in ``positions``, in their order; few events have any.
     private(set) var remarks: [(index: Int, remark: Remark)] = []
+    /// The records of commits, each with the index of the event before it.
+    private(set) var commits: [FoundCommit] = []
     /// A key that is no later position, which ends the walk.
     private(set) var failure: LogError?
     /// The bytes of the frames.
@@ -39,7 +49,9 @@ struct LogRange: Sendable {
     /// Thirty-two bytes an event; of a damaged one anything.
     private var leaves: [UInt8] = []
     private var input: [UInt8] = []
-    private var last = (page: UInt(0), bytes: 0, isLookedUp: true)
+    private var last = (
+        page: UInt(0), position: Position.start, isCommit: false, bytes: 0, isLookedUp: true
+    )
 
     /// Looks at the events from `first` to `end`, or until there were as many bytes.
     init(
@@ -50,19 +62,23 @@ struct LogRange: Sendable {
             try transaction.scan(
                 log.log, from: first.bigEndianBytes, prefix: [], reversed: false
             ) { key, value in
-                let found = try position(key, first)
-                next = found
-                guard found <= end, bytes < bytesMax else { return false }
-                next = nil
-                bytes += UInt64(value.count)
-                guard depth == .events else {
-                    checkFrame(found, value)
-                    return true
+                let ended = CommitRecord.isKey(key) ? CommitRecord.position(key) : nil
+                let found = try ended ?? position(key, first)
+                // A commit's record goes with its last event.
+                guard found <= end, ended != nil || bytes < bytesMax else {
+                    next = found
+                    return false
                 }
-                let beginsPage = key.page != last.page
+                let beginsPage = depth == .events && key.page != last.page
                 if beginsPage { try lookUpLast(log, transaction) }
-                check(found, value)
-                last = (key.page, value.count, false)
+                if ended == nil {
+                    bytes += UInt64(value.count)
+                    if depth == .frames { checkFrame(found, value) } else { check(found, value) }
+                } else {
+                    take(commit: value, found)
+                }
+                guard depth == .events else { return true }
+                last = (key.page, found, ended != nil, value.count, false)
                 if beginsPage { try lookUpLast(log, transaction) }
                 return true
             }
@@ -91,7 +107,12 @@ struct LogRange: Sendable {
     }
 
     private mutating func remark(_ remark: Remark) {
-        remarks.append((positions.count - 1, remark))
+        remarks.append((max(0, positions.count - 1), remark))
+    }
+
+    private mutating func take(commit value: Span<UInt8>, _ last: Position) {
+        let found = Result { () throws(LogError) in try CommitRecord(framed: value, last: last) }
+        commits.append(FoundCommit(index: positions.count - 1, last: last, found: found))
     }
 
     // MARK: One event
@@ -141,17 +162,19 @@ struct LogRange: Sendable {
         SHA256Digest.append(input.span, to: &leaves)
     }
 
-    /// Looks up the last event so far, unless that was done.
+    /// Looks up the last record so far, unless that was done.
     ///
-    /// It is done for the first and the last event of each page of the table: when a key of a
-    /// branch page is damaged, the events that it leads astray are those that a page begins with,
+    /// It is done for the first and the last record of each page of the table: when a key of a
+    /// branch page is damaged, the records that it leads astray are those that a page begins with,
     /// or those that one ends with.
     private mutating func lookUpLast(
         _ log: EventLog, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
-        guard !last.isLookedUp, let position = positions.last else { return }
+        guard !last.isLookedUp else { return }
         last.isLookedUp = true
-        let found = try transaction.withValue(log.log, position.bigEndianBytes) { $0.count }
+        let key =
+            last.isCommit ? CommitRecord.key(last.position) : last.position.bigEndianBytes
+        let found = try transaction.withValue(log.log, key) { $0.count }
         if found != last.bytes { remark(.notFound) }
     }
 }

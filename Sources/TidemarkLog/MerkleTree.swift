@@ -17,6 +17,8 @@ package typealias Hash = [UInt8]
 package struct MerkleEdge: Sendable, Hashable {
     /// How many events there are.
     package private(set) var size: UInt64 = 0
+    /// How many records of commits lie among the events, which are no leaves.
+    package var commits: UInt64 = 0
     /// The hashes of ``peaks``, one behind the other.
     private var joined: [UInt8] = []
 
@@ -48,6 +50,11 @@ package struct MerkleEdge: Sendable, Hashable {
             trailing >>= 1
         }
         size += 1
+    }
+
+    /// Whether both are edges of the same tree.
+    package func isSameTree(as other: MerkleEdge) -> Bool {
+        size == other.size && joined == other.joined
     }
 
     /// The root; for no events the hash of nothing, as in RFC 6962, section 2.1.
@@ -89,6 +96,7 @@ package struct MerkleEdge: Sendable, Hashable {
         var writer = ProtoWriter(capacity: 16 + joined.count)
         writer.varint(1, size)
         writer.bytes(2, joined)
+        writer.varint(3, commits)
         return writer.bytes
     }
 
@@ -99,6 +107,7 @@ package struct MerkleEdge: Sendable, Hashable {
             switch field.number {
             case 1: size = try field.unsigned()
             case 2: joined = try field.bytes()
+            case 3: commits = try field.unsigned()
             default: continue
             }
         }

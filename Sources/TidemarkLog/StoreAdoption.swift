@@ -38,7 +38,8 @@ package struct StoreAdoption: Sendable, Hashable {
             if let identity = found.identity { throw StoreIdentity.lost(identity, in: directory) }
             throw StoreError(.missing, during: "adopt", detail: "no data.mdb in \(directory)")
         }
-        let options = Environment.Options(tables: tables, create: false)
+        var options = Environment.Options(tables: tables, create: false)
+        options.formerTables = EventLog.formerTableNames
         let (result, isMarked) = try examine(directory, options, found, opening)
         guard !isDryRun else { return result }
         try StoreFiles.makePrivate(directory)

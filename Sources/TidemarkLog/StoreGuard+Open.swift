@@ -11,7 +11,8 @@
 //      another start of the device those of the log, after an opening that died all
 //   8. identity.json counts this attempt
 //   9. the store is mapped read-only: format, id, high-water position and root, tail
-//  10. it is mapped for writing, and identity.json says that the attempt got through
+//  10. it is mapped for writing, a store of format 1 taken over, and identity.json says that the
+//      attempt got through
 //
 // A refusal leaves data.mdb untouched and identity.json as it was. Creation writes identity.json
 // with `initialised` false first and true last: what lies between was never acknowledged.
@@ -148,6 +149,7 @@ private struct Unopened {
         // ended from outside.
         try checkPages(old)
         var identity = opening.naming(old)
+        identity.format = StoreIdentity.format
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
         try write(identity, isDurable: true)
@@ -157,6 +159,10 @@ private struct Unopened {
             environment = try Environment.open(at: directory, options)
         } catch {
             try? old.write(to: directory, isDurable: true)
+            throw error
+        }
+        do { try takeOver(environment, identity) } catch {
+            try? environment.close()
             throw error
         }
         identity.opening?.attempts = 0
@@ -180,6 +186,16 @@ private struct Unopened {
         }
     }
 
+    /// Makes a store of format 1 one of today's, in one transaction.
+    private func takeOver(_ environment: Environment, _ identity: StoreIdentity) throws {
+        let log = EventLog(environment)
+        guard try environment.read({ try log.catalog.isFormer($0) }) else { return }
+        try environment.write { transaction in
+            try log.catalog.takeOver(transaction)
+            try log.setIdentity(identity, transaction)
+        }
+    }
+
     /// Looks at pages, before LMDB believes them: always at the free list, from which the next
     /// write takes what it writes over; after another start of the device, whose power may have
     /// gone, at the log; at all of them where the last opening died.
@@ -188,7 +204,7 @@ private struct Unopened {
         if old.opening?.attempts ?? 0 > 0 {
             extent = .all
         } else if let boot = opening.bootID, boot != old.bootID {
-            extent = .tables(Set(EventLog.tableNames))
+            extent = .tables(Set(EventLog.tableNames + EventLog.formerTableNames))
         } else {
             extent = .tables([])
         }

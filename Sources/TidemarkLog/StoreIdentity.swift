@@ -1,8 +1,8 @@
 // StoreIdentity.swift — what is known about a store beside its data: the file identity.json.
 //
 //   member       holds
-//   format       1; a reader refuses a greater one
-//   storeID      given when the store was made; also in the table "meta", under "identity"
+//   format       2, or 1 before the store is taken over; a reader refuses a greater one
+//   storeID      given when the store was made; also in the store itself, as "identity"
 //   boot         during which start of the device it was last opened for writing, or null
 //   account      whose data it is, or null
 //   device       on which device it was last opened for writing, or null
@@ -30,10 +30,12 @@ package struct StoreIdentity: Sendable, Hashable {
     }
 
     package static let fileName = "identity.json"
-    /// The one format that this version knows, of the file and of the store as a whole.
-    package static let format: Int64 = 1
+    /// The format that this version writes, of the file and of the store as a whole; it reads
+    /// earlier ones.
+    package static let format: Int64 = 2
 
     package var storeID: String
+    package var format = StoreIdentity.format
     package var account: String?
     package var device: String?
     /// During which start of the device it was last opened for writing; nil where not known.
@@ -120,7 +122,7 @@ package struct StoreIdentity: Sendable, Hashable {
         }
         let members: [(String, JSONValue)] = [
             ("account", .init(account)), ("boot", .init(bootID)), ("device", .init(device)),
-            ("format", .init(Self.format)), ("initialised", .bool(isInitialised)), ("open", open),
+            ("format", .init(format)), ("initialised", .bool(isInitialised)), ("open", open),
             ("position", .init(position.rawValue)), ("root", .string(Hexadecimal.encode(root))),
             ("storeID", .string(storeID)),
         ]
@@ -143,6 +145,7 @@ package struct StoreIdentity: Sendable, Hashable {
             storeID: storeID, account: account, device: device, isInitialised: isInitialised,
             position: Position(UInt64(position)), root: root)
         bootID = object["boot"]?.stringValue
+        format = object["format"]?.int64Value ?? Self.format
         guard open != .null else { return }
         guard let process = open.object?["pid"]?.int64Value,
             let attempts = open.object?["attempts"]?.int64Value, attempts >= 0

@@ -78,8 +78,9 @@ package struct LogCheck {
     private let findingsMax: Int
     /// The right edge as it is stored; nil when it is damaged, or not that of `last`.
     private let stored: MerkleEdge?
-    /// How many commits there are up to `last`, as the table says; nil when that is not known.
-    private let commitCount: Int?
+    /// How many records the log's table holds, and how many commits there are, as is counted with
+    /// each; nil when that is not known.
+    private let counts: (records: UInt64, commits: UInt64, formerCommits: UInt64)?
     private var checkpoints: ArraySlice<LogCheckpoint>
     private var result = LogVerification()
     private var edge = MerkleEdge()
@@ -112,12 +113,14 @@ package struct LogCheck {
         self.last = min(end ?? last, last)
         firstKept = depth == .events ? try log.kept.runs(transaction).first : nil
         guard self.last == last else {
-            (stored, commitCount) = (nil, nil)
+            (stored, counts) = (nil, nil)
             return
         }
-        commitCount = try transaction.count(log.commits)
         var findings: [LogError] = []
         stored = try log.storedEdge(last, &findings, transaction)
+        let former = try log.formerCommitCount(transaction)
+        let records = UInt64(try transaction.count(log.log))
+        counts = stored.map { (records, former + $0.commits, former) }
         result.findings = findings
         if let stored { result.root = stored.root }
         meetCheckpoints()
@@ -187,13 +190,21 @@ package struct LogCheck {
             if commits.next != last.next {
                 result.findings.append(
                     LogError(.corruptCommit, at: last, "commits end before \(commits.next)"))
-            } else if let commitCount, commitCount != commits.count {
+            } else if let counts, counts.commits != commits.count {
                 result.findings.append(
                     LogError(
                         .corruptCommit, at: last,
-                        "\(commitCount) commits are counted, not \(commits.count)"))
+                        "\(counts.commits) commits are counted, not \(commits.count)"))
+            } else if let counts,
+                counts.records + counts.formerCommits != result.events + commits.count
+            {
+                result.findings.append(
+                    LogError(
+                        .missingEvent, at: last,
+                        "\(counts.records) records are counted, and a walk finds "
+                            + "\(result.events) events and \(commits.count) commits"))
             }
-            if depth == .events, let stored, stored != edge {
+            if depth == .events, let stored, !stored.isSameTree(as: edge) {
                 result.findings.append(
                     LogError(.corruptEdge, at: last, "the right edge differs"))
             }
@@ -219,7 +230,8 @@ package struct LogCheck {
     ) throws {
         result.bytes += range.bytes
         var remarks = range.remarks[...]
-        result.findings += try commits.fill(upTo: last, log, transaction)
+        var records = range.commits[...]
+        result.findings += try commits.fillFormer(upTo: last, log, transaction)
         for (index, found) in range.positions.enumerated() where !isFull {
             meetPosition(found)
             var leaf = depth == .events
@@ -230,16 +242,26 @@ package struct LogCheck {
             }
             if leaf { range.appendLeaf(index, to: &edge) }
             if depth == .events { meetCheckpoints() }
+            while let next = records.first, next.index <= index {
+                take(records.removeFirst())
+            }
             while let record = commits.first, record.last <= position {
                 meetRoot(record)
                 try commit(record)
                 commits.removeFirst()
-                result.findings += try commits.fill(upTo: last, log, transaction)
+                result.findings += try commits.fillFormer(upTo: last, log, transaction)
             }
         }
+        // A range may have lost its events.
+        for record in records where !isFull { take(record) }
         if let failure = range.failure, !isFull { result.findings.append(failure) }
         let mayGoOn = range.failure == nil && !isFull
         next = mayGoOn ? range.next.flatMap { $0 <= last ? $0 : nil } : nil
+    }
+
+    private mutating func take(_ record: LogRange.FoundCommit) {
+        guard let finding = commits.take(record.found, record.last) else { return }
+        result.findings.append(finding)
     }
 
     private var isFull: Bool { result.findings.count >= findingsMax }
@@ -327,25 +349,28 @@ extension EventLog {
         _ last: Position, _ findings: inout [LogError],
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> MerkleEdge? {
-        let count = try transaction.count(log)
-        if count != last.rawValue {
-            findings.append(
-                LogError(
-                    .missingEvent, at: last, "it is the last one, but the log holds \(count) events"
-                ))
-        }
-        if let bytes = try transaction.last(commits)?.key,
+        if let formerCommits, let bytes = try transaction.last(formerCommits)?.key,
             let end = Position(bigEndianBytes: bytes), end > last
         {
             findings.append(LogError(.missingEvent, at: last.next, "a commit ends at \(end)"))
         }
         do {
             let edge = try edge(transaction)
-            if edge.size == last.rawValue { return edge }
-            findings.append(
-                LogError(
-                    .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
-                    "the log holds \(last.rawValue) events, \(edge.size) were appended"))
+            guard edge.size == last.rawValue else {
+                findings.append(
+                    LogError(
+                        .missingEvent, at: Position(min(edge.size, last.rawValue) + 1),
+                        "the log holds \(last.rawValue) events, \(edge.size) were appended"))
+                return nil
+            }
+            let count = UInt64(try transaction.count(log))
+            if edge.commits == 0, count != last.rawValue {
+                findings.append(
+                    LogError(
+                        .missingEvent, at: last,
+                        "it is the last one, but the log holds \(count) events"))
+            }
+            return edge
         } catch let error as LogError { findings.append(error) }
         return nil
     }

@@ -406,7 +406,7 @@ package nonisolated struct Tidemark_V1_ViewDigest: Sendable {
   package init() {}
 }
 
-/// The right edge of the Merkle tree, kept in the table "meta".
+/// The right edge of the Merkle tree: the value "edge" among the tables.
 package nonisolated struct Tidemark_V1_Edge: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -418,12 +418,15 @@ package nonisolated struct Tidemark_V1_Edge: Sendable {
   /// The roots of the perfect subtrees, largest first, 32 bytes each.
   package var peaks: Data = Data()
 
+  /// How many records of commits lie among the events of the table "log".
+  package var commits: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
 
-/// Whose store it is, kept in the table "meta"; identity.json beside it says the same and more.
+/// Whose store it is: the value "identity" among the tables; identity.json says the same and more.
 package nonisolated struct Tidemark_V1_Identity: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -431,7 +434,7 @@ package nonisolated struct Tidemark_V1_Identity: Sendable {
 
   package var store: String = String()
 
-  /// 1; the format of the store as a whole.
+  /// 2; the format of the store as a whole.
   package var format: UInt32 = 0
 
   /// Of a store that was salvaged from another one of which events were lost: that store's id, and
@@ -652,7 +655,7 @@ nonisolated extension Tidemark_V1_ViewDigest: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Edge"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0\u{1}commits\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -662,6 +665,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.peaks) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.commits) }()
       default: break
       }
     }
@@ -674,12 +678,16 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.peaks.isEmpty {
       try visitor.visitSingularBytesField(value: self.peaks, fieldNumber: 2)
     }
+    if self.commits != 0 {
+      try visitor.visitSingularUInt64Field(value: self.commits, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Tidemark_V1_Edge, rhs: Tidemark_V1_Edge) -> Bool {
     if lhs.size != rhs.size {return false}
     if lhs.peaks != rhs.peaks {return false}
+    if lhs.commits != rhs.commits {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -59,7 +59,7 @@ let modules: [String: Module] = [
     "Tools/Benchmarks": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "GRDB", "CFloor",
-            "HTTPTypes", "Foundation",
+            "HTTPTypes", "Foundation", "Synchronization",
         ]),
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
     "Tools/tidemark": Module(

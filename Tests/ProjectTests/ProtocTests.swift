@@ -74,7 +74,7 @@ private enum ProtocScripts {
         running + #"""
             camel = lambda name: re.sub("_(.)", lambda match: match[1].upper(), name)
             printed = run("dump", store, "-o", "json")[1].splitlines()
-            frames, kinds = rows(store, b"log"), set()
+            frames, kinds = events(store), set()
             assert len(frames) == len(printed) > 40
             for (position, frame), line in zip(frames, printed):
                 header, payload, refers = read_log.frame(frame)
@@ -98,15 +98,17 @@ private enum ProtocScripts {
 
     static let commits =
         running + #"""
-            commits, first = rows(store, b"commits"), 1
-            for last, record in commits:
-                text = decoded("Commit", record)
+            first = 1
+            for last, frame in commits(store):
+                read_log.commit(frame)
+                text = decoded("Commit", frame[8:])
                 fields = scalars(text)
                 assert fields["first"] == str(first) and len(fields["root"]) == 32
                 assert text.count("views {") >= 1
                 first = last + 1
-            edge = dict(scalars(decoded("Edge", rows(store, b"meta")[0][1])))
-            assert edge["size"] == str(commits[-1][0])
+            edge = dict(scalars(decoded("Edge", stored_edge(store))))
+            assert edge["size"] == str(last)
+            assert edge["commits"] == str(len(commits(store)))
             node, peaks = b"", edge["peaks"]
             while peaks:
                 peaks, peak = peaks[:-32], peaks[-32:]

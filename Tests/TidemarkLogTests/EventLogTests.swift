@@ -109,7 +109,8 @@ import TidemarkStore
             }
             let stored = try scratch.log.edge(transaction)
             #expect(records == expected)
-            #expect(stored == edge)
+            #expect(stored.isSameTree(as: edge))
+            #expect(stored.commits == 4)
         }
         let result = try scratch.verify()
         #expect(result.findings == [])

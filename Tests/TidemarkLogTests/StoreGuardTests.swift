@@ -37,7 +37,7 @@ import TidemarkStore
                   "account": "ann",
                   "boot": "boot",
                   "device": "d",
-                  "format": 1,
+                  "format": 2,
                   "initialised": true,
                   "open": {"attempts":0,"pid":\(getpid())},
                   "position": 1,

@@ -108,7 +108,7 @@ import TidemarkStore
         let withCommits = try scratch.findings { transaction in
             for number in UInt64(left + 1)...8 {
                 try transaction.delete(log.log, key(number))
-                try transaction.delete(log.commits, key(number))
+                try transaction.delete(log.log, CommitRecord.key(Position(number)))
             }
         }
         #expect(
@@ -127,15 +127,15 @@ import TidemarkStore
 
     @Test(arguments: [1, 4, 6, 8] as [UInt64])
     func `a commit whose root was changed is found`(_ last: UInt64) throws {
-        let bytes = try scratch.value(log.commits, key(last))
-        var record = try CommitRecord(parsing: bytes, last: Position(last))
+        let bytes = try scratch.value(log.log, CommitRecord.key(Position(last)))
+        var record = try CommitRecord(framed: bytes.span, last: Position(last))
         for index in record.root.indices {
             record.root[index] ^= 0x10
-            let encoded = record.encoded
+            let encoded = record.framed
             record.root[index] ^= 0x10
 
             let findings = try scratch.findings { transaction in
-                try transaction.put(log.commits, key(last), encoded)
+                try transaction.put(log.log, CommitRecord.key(Position(last)), encoded)
             }
 
             #expect(findings.map(\.code) == [.rootMismatch])
@@ -147,19 +147,19 @@ import TidemarkStore
     func `a commit that begins elsewhere, is gone or can't be read is found`(
         _ last: UInt64
     ) throws {
-        let bytes = try scratch.value(log.commits, key(last))
-        var record = try CommitRecord(parsing: bytes, last: Position(last))
+        let bytes = try scratch.value(log.log, CommitRecord.key(Position(last)))
+        var record = try CommitRecord(framed: bytes.span, last: Position(last))
         record.first = Position(record.first.rawValue + 1)
-        let moved = record.encoded
+        let moved = record.framed
 
         let elsewhere = try scratch.findings { transaction in
-            try transaction.put(log.commits, key(last), moved)
+            try transaction.put(log.log, CommitRecord.key(Position(last)), moved)
         }
         let gone = try scratch.findings { transaction in
-            try transaction.delete(log.commits, key(last))
+            try transaction.delete(log.log, CommitRecord.key(Position(last)))
         }
         let cut = try scratch.findings { transaction in
-            try transaction.put(log.commits, key(last), Array(bytes.dropLast()))
+            try transaction.put(log.log, CommitRecord.key(Position(last)), Array(bytes.dropLast()))
         }
 
         #expect(elsewhere.map(\.code) == [.corruptCommit])
@@ -170,20 +170,20 @@ import TidemarkStore
     }
 
     @Test func `a changed byte anywhere in the right edge is found`() throws {
-        let edgeKey = Array("edge".utf8)
-        let edge = try scratch.value(log.meta, edgeKey)
+        let (catalog, edgeKey) = (log.catalog.table, CatalogKey.edge.bytes)
+        let edge = try scratch.value(catalog, edgeKey)
         for index in edge.indices {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var changed = edge
                 changed[index] ^= mask
                 let findings = try scratch.findings { transaction in
-                    try transaction.put(log.meta, edgeKey, changed)
+                    try transaction.put(catalog, edgeKey, changed)
                 }
                 #expect(!findings.isEmpty, "byte \(index), \(mask)")
             }
         }
         let gone = try scratch.findings { transaction in
-            try transaction.delete(log.meta, edgeKey)
+            try transaction.delete(catalog, edgeKey)
         }
         #expect(!gone.isEmpty)
     }

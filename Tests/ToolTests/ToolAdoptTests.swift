@@ -63,7 +63,7 @@ struct `tidemark adopt` {
         // One that was made before stores had an identity.
         try store.remove(OpeningStore.identityName)
         try store.changeTables { transaction, log in
-            try transaction.delete(log.meta, Array("identity".utf8))
+            try transaction.delete(log.catalog.table, CatalogKey.identity.bytes)
         }
         #expect(try await SyncTool.run("adopt", store.path, "--force").code == 0)
         let made = try store.identity.storeID

@@ -207,7 +207,8 @@ struct `the tool's verification` {
         try await withStore { store, _ in
             let file = URL(filePath: store + "/data.mdb")
             let whole = try Data(contentsOf: file)
-            for bytes in [whole.count - 4096, 8192, 100, 0] {
+            // The last pages may be free ones, which nobody misses.
+            for bytes in [whole.count / 8192 * 4096, 8192, 100, 0] {
                 try whole.prefix(bytes).write(to: file)
                 let result = try await SyncTool.run("verify", store)
                 #expect(result.code == 1, "\(bytes): \(result.err)")

@@ -150,12 +150,15 @@ final class MemoryFold {
     }
 
     func mutation(_ number: UInt64) throws -> MutationRow? {
-        try rows[.mutation(Position(number))].map { try MutationRow(parsing: $0) }
+        let row = rows[.open(Position(number))] ?? rows[.settled(Position(number))]
+        return try row.map { try MutationRow(parsing: $0) }
     }
 
     /// The mutation of an entity that followed from an event by a rule.
     func derived(_ number: UInt64, _ key: EntityKey) throws -> MutationRow? {
-        try rows[.derived(Position(number), key)].map { try MutationRow(parsing: $0) }
+        let position = Position(number)
+        let row = rows[.openDerived(position, key)] ?? rows[.settledDerived(position, key)]
+        return try row.map { try MutationRow(parsing: $0) }
     }
 
     /// The decisions by a rule, in order.

@@ -141,13 +141,12 @@ extension Redactor {
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
         switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "p"), UInt8(ascii: "u"):
-            return value
+        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"): return value
         case UInt8(ascii: "h"):
             // The position comes first.
             return try value.prefix(8)
                 + message(Array(value.dropFirst(8)), RowParts.held, key, owner)
-        case UInt8(ascii: "b"), UInt8(ascii: "i"), UInt8(ascii: "o"): return self.key(value[...])
+        case UInt8(ascii: "b"), UInt8(ascii: "i"): return self.key(value[...])
         case UInt8(ascii: "c"):
             let decision = RowKey(.ledger, Ledger.decisions + rest + [0, 0])
             owner = try others(decision).map {
@@ -163,7 +162,8 @@ extension Redactor {
         case UInt8(ascii: "k") where rest.first == 0: parts = RowParts.keyQueue
         case UInt8(ascii: "k"): return rest.first == 1 ? idempotencyKey(value) : value
         case UInt8(ascii: "l"): parts = RowParts.listed
-        case UInt8(ascii: "m"), UInt8(ascii: "n"): parts = RowParts.mutation
+        case UInt8(ascii: "m"), UInt8(ascii: "n"), UInt8(ascii: "o"), UInt8(ascii: "p"):
+            parts = RowParts.mutation
         case UInt8(ascii: "q"): parts = RowParts.unreadable
         case UInt8(ascii: "t"): parts = RowParts.listedPage
         case UInt8(ascii: "r"): parts = RowParts.fact(.ruleAnswered)

@@ -27,6 +27,9 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
         left.rawValue < right.rawValue
     }
 
+    /// How many bytes ``bigEndianBytes`` are.
+    package static let byteCount = 8
+
     /// Eight bytes, big-endian: the order of the bytes is the order of the positions.
     package var bigEndianBytes: [UInt8] {
         var bytes: [UInt8] = []

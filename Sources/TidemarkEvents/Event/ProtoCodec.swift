@@ -43,6 +43,21 @@ package struct ProtoWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
+    /// Writes a field as it was read.
+    package mutating func write(_ field: ProtoField) {
+        if field.isVarint {
+            varint(field.number, field.varint)
+        } else {
+            message(field.number, field.source[field.range])
+        }
+    }
+
+    /// Writes what is no field.
+    package mutating func raw(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Writes a varint that is no field.
+    package mutating func raw(varint value: UInt64) { append(value) }
+
     /// Begins a message of so many bytes, which are written next.
     package mutating func begin(_ field: UInt32, bytes count: Int) {
         append(UInt64(field) << 3 | 2)
@@ -94,9 +109,10 @@ package enum ProtoError: Error, Hashable, Sendable, CustomStringConvertible {
 package struct ProtoField: Sendable {
     package let number: UInt32
     /// The value of wire type 0; 0 for wire type 2, as no written value is.
-    private let varint: UInt64
-    private let source: [UInt8]
-    private let range: Range<Int>
+    fileprivate let varint: UInt64
+    fileprivate let source: [UInt8]
+    fileprivate let range: Range<Int>
+    fileprivate var isVarint: Bool { varint != 0 }
 
     fileprivate init(number: UInt32, varint: UInt64, source: [UInt8], range: Range<Int>) {
         self.number = number
@@ -158,6 +174,15 @@ package struct ProtoReader: Sendable {
     private var last: UInt32 = 0
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// A reader of the fields that begin at an offset.
+    package init(_ bytes: [UInt8], from offset: Int) {
+        self.bytes = bytes
+        self.offset = min(offset, bytes.count)
+    }
+
+    /// The varint at the place of the next field.
+    package mutating func rawVarint() throws(ProtoError) -> UInt64 { try varint() }
 
     /// The next field, or nil at the end.
     ///

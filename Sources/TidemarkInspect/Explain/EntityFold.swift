@@ -211,8 +211,9 @@ private struct EntityFold {
     func agrees(with views: ViewReader, _ decisions: [PlacedDecision]) throws -> Bool {
         for key in keys where try rows[.entity(key)] != views.get(.entity(key)) { return false }
         let own = Set(steps.map(\.position)).sorted()
-        for position in own where try rows[.mutation(position)] != views.get(.mutation(position)) {
-            return false
+        for position in own {
+            for key in [RowKey.open(position), .settled(position)]
+            where try rows[key] != views.get(key) { return false }
         }
         let folded = try rows.read(models, last: views.last, event: { _ in nil }) {
             try $0.decisions(about: keys)

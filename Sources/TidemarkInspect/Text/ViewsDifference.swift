@@ -92,8 +92,7 @@ package struct ViewsDifference: Sendable, Hashable {
         }
         // Mutations are compared together with what they wait for, which is in no row.
         let kind = key.tree == .ledger ? Array(key.bytes.prefix(1)) : []
-        let isMutation = [Ledger.mutations, Ledger.derived, Ledger.open, Ledger.openDerived]
-            .contains(kind)
+        let isMutation = Ledger.outbox.contains(kind)
         if !isMutation { rows.append(Row(key: key, change: .of(before, after))) }
     }
 

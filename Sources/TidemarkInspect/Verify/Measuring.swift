@@ -34,6 +34,21 @@ import TidemarkViews
         return bytes ?? 0
     }
 
+    /// How many commits and events the log has, and the bytes of their frames.
+    public static func log(
+        of replica: Replica
+    ) throws -> (commits: Int, events: Int, bytes: Int) {
+        let stats = try replica.journal.stats()
+        return (stats.commits, stats.events, stats.logBytes)
+    }
+
+    /// Finds what is to be pushed, in its order; returns how many entities.
+    public static func nextToPush(_ replica: Replica) throws -> Int {
+        try replica.journal.read { views in
+            try views.pushCandidates(try views.model()).count
+        }
+    }
+
     /// Appends one commit of entities as a server sent them.
     public static func pull(
         _ entities: [(id: String, document: [UInt8])], of collection: CollectionName,

@@ -68,8 +68,8 @@ final class RowCheck {
                 return false
             }
             before = bytes
-            let found = try transaction.withValue(table, bytes) { $0.count }
-            if found != value.count {
+            let found = try journal.views.row(key, generation, transaction)
+            if found?.count != value.count {
                 findings.append(
                     LogError(.corruptTable, at: .start, "\(key) is not found by its key"))
             }
@@ -189,11 +189,11 @@ extension RowKey {
     fileprivate static func possible(
         for event: Event, at position: Position, keyed: UInt64
     ) -> [RowKey] {
-        var keys = [RowKey.open(position), .mutation(position), .syncRun(position)]
+        var keys = [RowKey.open(position), .settled(position), .syncRun(position)]
         keys += [.decision(position, 0), .lost(position, 0), .sides(position)]
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
-            keys += [.derived(position, key), .openDerived(position, key), .failing(key)]
+            keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {

@@ -27,10 +27,7 @@ struct RowReferences {
             findings.append(LogError(.corruptRow, at: position ?? .start, text()))
         }
         func row(_ key: RowKey) throws -> [UInt8]? {
-            try transaction.get(journal.views.table(key.tree, generation), key.bytes)
-        }
-        func mutation(_ position: Position) throws -> MutationRow? {
-            try row(.mutation(position)).map { try MutationRow(parsing: $0) }
+            try journal.views.row(key, generation, transaction)
         }
         func each(_ tree: Tree, _ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Void) throws
         {
@@ -49,7 +46,7 @@ struct RowReferences {
                 let isOpen =
                     item.isDerived
                     ? try row(.openDerived(item.position, key)) != nil
-                    : try row(.open(item.position)) == bytes
+                    : try row(.open(item.position)).map { try MutationRow(parsing: $0).key } == key
                 expect(isOpen, item.position, "\(key) waits for it, the outbox does not list it")
             }
             if entity.isPlaceholder {
@@ -62,36 +59,32 @@ struct RowReferences {
                 try row(.attempt(key)) == call.bigEndianBytes, call,
                 "\(key) and the outbox differ in whether an attempt is unknown")
         }
-        try each(.ledger, Ledger.mutations) { bytes, value in
+        try each(.ledger, Ledger.settled) { bytes, value in
             guard let position = Position(bigEndianBytes: bytes) else { return }
             let mutation = try MutationRow(parsing: value)
-            let isOpen = mutation.outcome == nil || mutation.outcome == .rejected
-            let listed = try row(.open(position))
-            expect(
-                listed == (isOpen ? mutation.key.bytes : nil), position,
-                isOpen ? "it waits, the outbox does not list it" : "it is settled and still listed")
+            let isListed = try row(.open(position)) != nil
+            expect(!isListed && !mutation.isOpen, position, "it is settled and still listed")
         }
         try each(.ledger, Ledger.open) { bytes, value in
             guard let position = Position(bigEndianBytes: bytes) else { return }
-            let isThere = try mutation(position) != nil
-            expect(isThere, position, "the outbox lists it, and has no mutation")
-            let entity = try row(RowKey(.rows, value)).map { try EntityRow(parsing: $0) }
+            let mutation = try MutationRow(parsing: value)
+            expect(mutation.isOpen, position, "it is settled and still listed")
+            let entity = try row(.entity(mutation.key)).map { try EntityRow(parsing: $0) }
             let isPending =
                 entity?.pending.contains { !$0.isDerived && $0.position == position } ?? false
             expect(isPending, position, "the outbox lists it, its entity does not wait for it")
         }
-        try each(.ledger, Ledger.derived) { bytes, value in
+        try each(.ledger, Ledger.settledDerived) { bytes, value in
             let mutation = try MutationRow(parsing: value)
-            let isOpen = mutation.outcome == nil || mutation.outcome == .rejected
             let isListed = try row(RowKey(.ledger, Ledger.openDerived + bytes)) != nil
             expect(
-                isListed == isOpen, Position(bigEndianBytes: bytes.prefix(8)),
-                isOpen ? "it waits, the outbox does not list it" : "it is settled and still listed")
+                !isListed && !mutation.isOpen, Position(bigEndianBytes: bytes.prefix(8)),
+                "it is settled and still listed")
         }
-        try each(.ledger, Ledger.openDerived) { bytes, _ in
+        try each(.ledger, Ledger.openDerived) { bytes, value in
             let position = Position(bigEndianBytes: bytes.prefix(8))
-            let isThere = try row(RowKey(.ledger, Ledger.derived + bytes)) != nil
-            expect(isThere, position, "the outbox lists it, and has no mutation")
+            expect(
+                try MutationRow(parsing: value).isOpen, position, "it is settled and still listed")
             let place = RowKey(.rows, Array(bytes.dropFirst(8)))
             let entity = try row(place).map { try EntityRow(parsing: $0) }
             let isPending =

@@ -47,25 +47,12 @@ extension Journal {
     /// shorter.
     private func inside(_ position: Position) throws -> InsideCommit? {
         guard position > .start,
-            let last = try environment.read({ try commitEnd(from: position, reversed: false, $0) }),
-            last > position
+            let last = try environment.read({
+                try log.commitEnd(from: position, reversed: false, $0)
+            }), last > position
         else { return nil }
-        let before = try environment.read { try commitEnd(from: position, reversed: true, $0) }
+        let before = try environment.read { try log.commitEnd(from: position, reversed: true, $0) }
         return InsideCommit(position: position, first: (before ?? .start).next, last: last)
-    }
-
-    /// The first end of a commit at or after a position, or at or before it.
-    private func commitEnd(
-        from start: Position, reversed: Bool, _ transaction: borrowing ReadTransaction
-    ) throws -> Position? {
-        var found: Position?
-        try transaction.scan(
-            log.commits, from: start.bigEndianBytes, prefix: [], reversed: reversed
-        ) { key, _ in
-            found = Position(key)
-            return false
-        }
-        return found
     }
 
     /// The name of this log in checkpoints, by the store's id.

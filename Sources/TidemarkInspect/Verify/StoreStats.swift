@@ -40,7 +40,7 @@ extension Journal {
         var stats = StoreStats()
         stats.fileBytes = Int(try environment.info().fileBytes)
         try environment.read { transaction in
-            stats.commits = try transaction.count(log.commits)
+            stats.commits = Int(clamping: try log.commitCount(transaction))
             stats.snapshots = try snapshots.manifests(transaction).map { manifest in
                 StoreStats.Snapshot(
                     position: manifest.position, rows: manifest.rows,

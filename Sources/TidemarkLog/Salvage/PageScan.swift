@@ -83,6 +83,10 @@ package struct PageScan {
                 return true
             }
             return take(position, node, of: page, base)
+        case CommitRecord.keyBytes where key.last == CommitRecord.mark:
+            guard let position = Position(bigEndianBytes: key.dropLast()), isPlausible(position)
+            else { return true }
+            return take(commit: node, position, of: page)
         case 36: take(part: node, of: page, base)
         default: break
         }
@@ -120,6 +124,22 @@ package struct PageScan {
             found.frames.append(frame)
         }
         return false
+    }
+
+    private mutating func take(
+        commit node: PageImage.Node, _ last: Position, of page: PageImage
+    ) -> Bool {
+        let data =
+            node.data.map { Array(page.bytes[$0]) }
+            ?? node.page.flatMap(dataOffset).map { read($0, node.dataBytes) }
+        guard let data, data.count == node.dataBytes,
+            let record = try? CommitRecord(framed: data.span, last: last)
+        else { return false }
+        if record.root.count == SHA256Digest.byteCount, record.first <= record.last {
+            found.commits.append(
+                FoundCommit(first: record.first, last: record.last, root: record.root))
+        }
+        return true
     }
 
     private mutating func take(part node: PageImage.Node, of page: PageImage, _ base: UInt64) {
@@ -182,6 +202,9 @@ package struct PageScan {
             }
             let data = start + Self.nodeBytes + Self.positionBytes
             guard let position = Position(bigEndianBytes: bytes[data - 8..<data]) else { continue }
+            if bytes[data] == CommitRecord.mark, position > .start, isPlausible(position) {
+                note(commitAt: data + 1, position, in: bytes)
+            }
             if bytes[data] == 0x08, position > .start, isPlausible(position),
                 let commit = FoundCommit(
                     beginning: Array(bytes[data..<min(data + 64, bytes.count)]), last: position)
@@ -197,6 +220,17 @@ package struct PageScan {
                 own[start] = frame
             }
         }
+    }
+
+    /// Notes what may be the record of a commit, without its checksum: its root is what proves it.
+    private mutating func note(commitAt start: Int, _ last: Position, in bytes: [UInt8]) {
+        let record = start + CommitRecord.prefixBytes
+        guard record < bytes.count, bytes[start] == CommitRecord.format,
+            bytes[start + 1] == CommitRecord.flags, bytes[start + 2] == 0, bytes[start + 3] == 0,
+            let commit = FoundCommit(
+                beginning: Array(bytes[record..<min(record + 64, bytes.count)]), last: last)
+        else { return }
+        found.commits.append(commit)
     }
 
     /// The frame behind what may be a node; its length is that of the node, or else any that fits

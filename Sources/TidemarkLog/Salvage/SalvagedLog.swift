@@ -189,8 +189,7 @@ extension SalvagedLog {
 
     /// The right edge by the meta page that counts.
     private static func liveEdge(_ file: DataPages) -> MerkleEdge? {
-        let bytes = file.value(of: Array("edge".utf8), in: Array("meta".utf8))
-        return bytes.flatMap { try? MerkleEdge(parsing: $0) }
+        file.value(of: .edge).flatMap { try? MerkleEdge(parsing: $0) }
     }
 
     private static func storeID(_ identity: StoreIdentity?, _ found: FoundRecords) -> String? {

@@ -80,7 +80,7 @@ struct NamedRow {
     /// The mutation that the row is about.
     private var mutation: Position? {
         guard let key, key.tree == .ledger, let sort = key.bytes.first,
-            [Ledger.mutations, Ledger.open, Ledger.derived, Ledger.openDerived].contains([sort])
+            Ledger.outbox.contains([sort])
         else { return nil }
         return Position(bigEndianBytes: key.bytes.dropFirst().prefix(8))
     }
@@ -99,17 +99,17 @@ struct NamedRow {
         }
         for entry in commit.entries {
             var keys: [RowKey] = [
-                .mutation(entry.position), .open(entry.position), .syncRun(entry.position),
+                .settled(entry.position), .open(entry.position), .syncRun(entry.position),
                 .decision(entry.position, 0), .decision(entry.position, 1),
                 .lost(entry.position, 0), .sides(entry.position),
             ]
             if let mutation = entry.event.mutation {
-                keys += [.mutation(mutation), .open(mutation)]
+                keys += [.settled(mutation), .open(mutation)]
             }
             if let key = entry.event.key {
                 keys += [
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
-                    .placeholder(key), .derived(entry.position, key),
+                    .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key),
                 ]
             }
@@ -133,10 +133,11 @@ struct NamedRow {
             return EntityKey(bytes: key.bytes)
         }
         switch [sort] {
-        case Ledger.mutations: return value.flatMap { try? MutationRow(parsing: $0).key }
+        case Ledger.settled, Ledger.open:
+            return value.flatMap { try? MutationRow(parsing: $0).key }
         case Ledger.decisions: return value.flatMap { try? DecisionRow(parsing: $0).key }
-        case Ledger.open: return value.flatMap { EntityKey(bytes: $0) }
-        case Ledger.derived, Ledger.openDerived: return EntityKey(bytes: key.bytes.dropFirst(9))
+        case Ledger.settledDerived, Ledger.openDerived:
+            return EntityKey(bytes: key.bytes.dropFirst(9))
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
             Ledger.ruleAnswers, Ledger.failing:
             return EntityKey(bytes: key.bytes.dropFirst())

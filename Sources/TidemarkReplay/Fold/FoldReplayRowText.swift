@@ -20,7 +20,8 @@ package enum RowText {
             return self.words(try EntityRow(parsing: value))
         }
         switch [sort] {
-        case Ledger.mutations, Ledger.derived: return words(try MutationRow(parsing: value))
+        case Ledger.settled, Ledger.open, Ledger.settledDerived, Ledger.openDerived:
+            return words(try MutationRow(parsing: value))
         case Ledger.decisions: return words(try DecisionRow(parsing: value))
         case Ledger.watermarks:
             let row = try WatermarkRow(parsing: value)
@@ -39,7 +40,7 @@ package enum RowText {
         case Ledger.store:
             let row = try StoreFactRow(parsing: value)
             return "said by \(row.position): " + excerpt(row.payload)
-        case Ledger.bindings, Ledger.open:
+        case Ledger.bindings:
             return EntityKey(bytes: value).map { EventText.printable("\($0)") }
         default: return nil
         }

@@ -106,9 +106,9 @@ private struct BaseRows {
             return EntityKey(bytes: bytes)
         }
         switch [letter] {
-        case Ledger.mutations: return try MutationRow(parsing: row.value).key
-        case Ledger.open, Ledger.bindings: return EntityKey(bytes: row.value)
-        case Ledger.derived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
+        case Ledger.settled, Ledger.open: return try MutationRow(parsing: row.value).key
+        case Ledger.bindings: return EntityKey(bytes: row.value)
+        case Ledger.settledDerived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
         case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
             Ledger.attempts, Ledger.failing:
             return EntityKey(bytes: bytes.dropFirst())

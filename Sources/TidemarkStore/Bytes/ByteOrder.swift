@@ -26,6 +26,16 @@ package enum ByteOrder {
         }
     }
 
+    /// Whether lent bytes are the same as others.
+    package static func areEqual(_ left: Span<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                unsafe Platform.order(left, right, count: left.count) == 0
+            }
+        }
+    }
+
     /// Feeds a byte string to a hasher.
     @inline(__always)
     package static func hash(_ bytes: [UInt8], into hasher: inout Hasher) {

@@ -17,8 +17,10 @@ extension Environment {
         ///
         /// Only what is opened read-only may do without any.
         package var tables: [String]
-        /// Those of them whose records carry a checksum over key and value, which is checked by
-        /// every read; must be the same whenever the store is opened.
+        /// The names of tables that only older stores have; none is made.
+        package var formerTables: [String] = []
+        /// Those of the tables whose records carry a checksum over key and value, which every read
+        /// checks; must be the same whenever the store is opened.
         package var checkedTables: Set<String>
         /// The address space to reserve, in bytes; costs no memory, and grows when full.
         package var mapBytes: Int
@@ -121,12 +123,12 @@ extension Environment {
     ) throws(StoreError) -> Environment {
         guard !options.readOnly else {
             let tables = try handle.openTables(options)
-            return Environment(handle: handle, writer: nil, tables: tables)
+            return Environment(handle: handle, writer: nil, tables)
         }
         let writer = try WriterThread(handle)
         do throws(StoreError) {
             let tables = try writer.openTables(options)
-            return Environment(handle: handle, writer: writer, tables: tables)
+            return Environment(handle: handle, writer: writer, tables)
         } catch {
             // Closed before anybody else may open the file again.
             writer.stop()

@@ -7,13 +7,16 @@
 package final class Environment: Sendable {
     /// Its tables, in the order of the options.
     package let tables: [Table]
+    /// Those of them that only older stores have.
+    private let formerTables: [Table]
     let handle: Handle
     private let writer: WriterThread?
 
-    init(handle: Handle, writer: WriterThread?, tables: [Table]) {
+    init(handle: Handle, writer: WriterThread?, _ opened: OpenTables) {
         self.handle = handle
         self.writer = writer
-        self.tables = tables
+        tables = opened.tables
+        formerTables = opened.former
     }
 
     /// Whether it was opened read-only, so that every write throws `readOnly`.
@@ -25,6 +28,15 @@ package final class Environment: Sendable {
             fatalError("The table \(name) is not among the tables this store was opened with.")
         }
         return table
+    }
+
+    /// LMDB's own list of tables; other keys than their names may stand in it, too.
+    package var catalog: Table { .catalog }
+
+    /// A table that only older stores have, and which reads as empty in all others; nil when the
+    /// store was opened without asking for it.
+    package func formerTable(_ name: String) -> Table? {
+        formerTables.first { $0.name == name }
     }
 
     /// Runs `body` on a snapshot of the last commit.

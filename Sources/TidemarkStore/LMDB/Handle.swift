@@ -32,7 +32,7 @@ import CLMDB
         var isWhole = false
         defer { if !isWhole { unsafe mdb_env_close(raw) } }
 
-        try Self.check(unsafe mdb_env_set_maxdbs(raw, UInt32(max(options.tables.count, 1))))
+        try Self.check(unsafe mdb_env_set_maxdbs(raw, Self.tablesMax(options)))
         try Self.check(unsafe mdb_env_set_maxreaders(raw, UInt32(options.readersMax)))
         try Self.check(unsafe mdb_env_set_mapsize(raw, Self.roundedUp(options.mapBytes)))
         var flags = UInt32(MDB_NOTLS)
@@ -72,6 +72,10 @@ import CLMDB
         guard wasOpen else { return }
         for snapshot in gate.close() { unsafe mdb_txn_abort(snapshot.raw) }
         Registry.remove(identity) { unsafe mdb_env_close(raw) }
+    }
+
+    private static func tablesMax(_ options: Environment.Options) -> UInt32 {
+        UInt32(max(options.tables.count + options.formerTables.count, 1))
     }
 
     // MARK: The map

@@ -2,10 +2,17 @@
 
 import CLMDB
 
+/// The tables of an environment.
+struct OpenTables: Sendable {
+    var tables: [Table] = []
+    /// Those that are only opened where they exist.
+    var former: [Table] = []
+}
+
 extension WriterThread {
     /// Opens the tables, and makes those that don't exist, in one committed transaction.
-    func openTables(_ options: Environment.Options) throws(StoreError) -> [Table] {
-        let opened = Monitor<Result<[Table], StoreError>?>(nil)
+    func openTables(_ options: Environment.Options) throws(StoreError) -> OpenTables {
+        let opened = Monitor<Result<OpenTables, StoreError>?>(nil)
         try submit { writer in
             let result = Result { () throws(StoreError) in try writer.openTables(options) }
             opened.withLock { $0 = result }
@@ -18,13 +25,19 @@ extension WriterThread {
 extension Writer {
     fileprivate borrowing func openTables(
         _ options: Environment.Options
-    ) throws(StoreError) -> [Table] {
+    ) throws(StoreError) -> OpenTables {
         do {
             return try transaction { transaction in
-                try options.tables.indices.map { index in
-                    let name = options.tables[index]
-                    return options.table(index, try transaction.openTable(name))
+                var opened = OpenTables()
+                for name in options.tables {
+                    let handle = try transaction.openTable(name)
+                    opened.tables.append(options.table(name, handle ?? 0))
                 }
+                for name in options.formerTables {
+                    let handle = try transaction.openTable(name, mayCreate: false)
+                    opened.former.append(options.table(name, handle ?? 0))
+                }
+                return opened
             }
         } catch let error as StoreError {
             throw error
@@ -37,33 +50,37 @@ extension Writer {
 extension Handle {
     /// Opens the tables that exist, in one reading transaction that is committed: handles opened
     /// in an aborted one are gone.
-    func openTables(_ options: Environment.Options) throws(StoreError) -> [Table] {
+    func openTables(_ options: Environment.Options) throws(StoreError) -> OpenTables {
         var begun: OpaquePointer?
         var code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &begun)
         guard code == 0, let transaction = unsafe begun else {
             throw .lmdb(code, during: "open")
         }
-        var tables: [Table] = []
-        for (index, name) in options.tables.enumerated() {
+        var opened = OpenTables()
+        for (index, name) in (options.tables + options.formerTables).enumerated() {
             var table: MDB_dbi = 0
             code = unsafe mdb_dbi_open(transaction, name, 0, &table)
             guard code == 0 || code == MDB_NOTFOUND else {
                 unsafe mdb_txn_abort(transaction)
                 throw .lmdb(code, during: "open")
             }
-            tables.append(options.table(index, code == 0 ? table : 0))
+            let found = options.table(name, code == 0 ? table : 0)
+            if index < options.tables.count {
+                opened.tables.append(found)
+            } else {
+                opened.former.append(found)
+            }
         }
         code = unsafe mdb_txn_commit(transaction)
         guard code == 0 else { throw .lmdb(code, during: "open") }
-        return tables
+        return opened
     }
 }
 
 extension Environment.Options {
-    fileprivate func table(_ index: Int, _ handle: UInt32) -> Table {
-        let name = tables[index]
-        return Table(
-            name: name, index: index, isChecked: checkedTables.contains(name),
+    fileprivate func table(_ name: String, _ handle: UInt32) -> Table {
+        Table(
+            name: name, isChecked: checkedTables.contains(name),
             checksumMask: CRC32C.checksum(of: Array(name.utf8)), handle: handle)
     }
 }

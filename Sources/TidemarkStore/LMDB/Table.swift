@@ -6,14 +6,15 @@
 package struct Table: Hashable, Sendable {
     /// Its name on disk.
     package let name: String
-    /// Its place in the options the environment was opened with.
-    package let index: Int
     /// Whether each record carries a checksum over its key and value (CheckedRecord.swift).
     package let isChecked: Bool
     /// What tells this table's checksums from another one's.
     let checksumMask: UInt32
-    /// LMDB's handle; 0 for a table that a read-only store doesn't have, which reads as empty.
+    /// LMDB's handle; 0 for a table that a store doesn't have, which reads as empty.
     let handle: UInt32
+
+    /// LMDB's own list of tables, which has the same handle everywhere.
+    static let catalog = Table(name: "catalog", isChecked: false, checksumMask: 0, handle: 1)
 }
 
 /// What a reading and a writing transaction have in common.

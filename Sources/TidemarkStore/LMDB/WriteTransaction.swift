@@ -105,10 +105,15 @@ import CLMDB
         guard code == 0 else { throw reader.failure(code, during: during) }
     }
 
-    /// LMDB's handle of the table of that name, made when it doesn't exist yet.
-    borrowing func openTable(_ name: String) throws(StoreError) -> UInt32 {
+    /// LMDB's handle of the table of that name, which is made when it doesn't exist yet; nil where
+    /// it may not be.
+    borrowing func openTable(
+        _ name: String, mayCreate: Bool = true
+    ) throws(StoreError) -> UInt32? {
         var handle: MDB_dbi = 0
-        let code = unsafe mdb_dbi_open(reader.raw, name, UInt32(MDB_CREATE), &handle)
+        let flags = mayCreate ? UInt32(MDB_CREATE) : 0
+        let code = unsafe mdb_dbi_open(reader.raw, name, flags, &handle)
+        if code == MDB_NOTFOUND, !mayCreate { return nil }
         guard code == 0 else { throw reader.failure(code, during: "open") }
         return handle
     }

@@ -64,6 +64,17 @@ package final class DataPages: Sendable {
         return PageImage(bytes + [UInt8](repeating: 0, count: count * pageBytes - bytes.count))
     }
 
+    /// A single value of the store, by the meta page that counts; see ``Catalog``.
+    ///
+    /// Nil where there is none, or a page on the way or a meta page is damaged.
+    package func value(of key: CatalogKey) -> [UInt8]? {
+        guard let meta else { return nil }
+        let found = find(key.bytes, root: meta.main.root).flatMap {
+            $0.node.isTable ? nil : $0.value
+        }
+        return found ?? value(of: key.bytes, in: Array(Catalog.formerTableName.utf8))
+    }
+
     /// The value of a key of a table, by the meta page that counts.
     ///
     /// Nil where there is none, where it lies on pages of its own, and where a page on the way, or

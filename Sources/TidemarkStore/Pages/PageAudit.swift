@@ -121,10 +121,11 @@ package struct PageAudit {
     private mutating func walkMain() throws {
         var tables: [(name: String, tree: DataFile.Tree)] = []
         try walk(meta.main, "the list of tables", .records) { audit, page, node in
+            let name = String(decoding: page.bytes[node.key], as: UTF8.self)
+            if !node.isTable, CatalogKey(rawValue: name) != nil { return }
             guard node.isTable, let data = node.data, data.count == DataFile.Tree.bytes else {
                 return audit.note(page.number, "has a record that is no table among the tables")
             }
-            let name = String(decoding: page.bytes[node.key], as: UTF8.self)
             tables.append((name, DataFile.Tree(Array(page.bytes[data]), at: 0)))
         }
         for (name, tree) in tables {

@@ -74,9 +74,8 @@ extension Journal {
             }
             return news
         }
-        let rows = views.table(.rows, generation)
         for change in found {
-            let old = try transaction.get(rows, change.row.bytes)
+            let old = try views.row(change.row, generation, transaction)
             guard old != change.new else { continue }
             news.changes.append(EntityChange(key: change.key, old: old, new: change.new))
         }
@@ -90,7 +89,7 @@ extension Journal {
         _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws -> SyncModel? {
         let key = RowKey.store("model")
-        return try transaction.get(views.table(key.tree, generation), key.bytes).map {
+        return try views.row(key, generation, transaction).map {
             models.model(try StoreFactRow(parsing: $0))
         }
     }

@@ -167,12 +167,13 @@ private struct GroupCommit {
         let model = try newPlan(draft)
         if let model { plan = model }
         let indexChanges = try indexChanges(changes, transaction)
+        // First, as rows name events instead of what these say.
+        try journal.log.begin(prepared, bodies: draft.bodies, after: edge, transaction)
         try journal.views.write(changes, generation, transaction)
         try journal.views.writeIndexes(indexChanges, generation, transaction)
         if let model { state = try journal.views.settleIndexes(model, state, transaction) }
-        let record = try journal.log.append(
-            prepared, bodies: draft.bodies, views: digests?.value ?? ViewDigest.of(changes),
-            edge: &edge, transaction)
+        let record = try journal.log.end(
+            prepared, views: digests?.value ?? ViewDigest.of(changes), edge: &edge, transaction)
         // What can't be made is not kept.
         let made = try? (stored?.value ?? kept.stored(beside: draft.events)).get()
         for (kept, stored) in zip(kept, made ?? []) {

@@ -116,11 +116,12 @@ extension Journal {
                     state.hasBindings = fold.hasBindings
                     return fold.sortedChanges
                 }
-                try views.write(changes, generation, transaction)
                 let frames = PreparedEvents(frames: commit.map(\.frame), after: state.edge)
-                _ = try log.append(
-                    frames, bodies: commit.flatMap(\.bodies), views: ViewDigest.of(changes),
-                    edge: &state.edge, transaction)
+                try log.begin(
+                    frames, bodies: commit.flatMap(\.bodies), after: state.edge, transaction)
+                try views.write(changes, generation, transaction)
+                _ = try log.end(
+                    frames, views: ViewDigest.of(changes), edge: &state.edge, transaction)
                 for taken in commit {
                     state.recordedAt = taken.event.recordedAt
                     let opened = taken.event.read(StoreOpened.self)

@@ -35,9 +35,11 @@ package final class Journal: Sendable {
     package static func options(
         mapBytes: Int = 64 << 30, readOnly: Bool = false, create: Bool = true
     ) -> Environment.Options {
-        Environment.Options(
+        var options = Environment.Options(
             tables: tableNames, checkedTables: ViewTables.checkedTables, mapBytes: mapBytes,
             readOnly: readOnly, create: create)
+        options.formerTables = EventLog.formerTableNames
+        return options
     }
 
     /// A journal over an open environment; see ``open(at:readOnly:create:opening:progress:)``.
@@ -45,7 +47,7 @@ package final class Journal: Sendable {
         self.environment = environment
         self.guardian = guardian
         log = EventLog(environment)
-        views = ViewTables(environment)
+        views = ViewTables(environment, beside: log)
         snapshots = Snapshots(environment)
         shared = SharedStore.of(environment)
     }

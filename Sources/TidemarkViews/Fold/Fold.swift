@@ -120,12 +120,12 @@ package final class Fold {
     package func forEachChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
         try entities.forEachWritten(body)
         let ledger = changes.sorted { $0.key < $1.key }
-        let mutationsStart = RowKey(.ledger, Ledger.mutations)
-        let middle = ledger.firstIndex { mutationsStart < $0.key } ?? ledger.count
+        let settledStart = RowKey(.ledger, Ledger.settled)
+        let middle = ledger.firstIndex { settledStart < $0.key } ?? ledger.count
         let openStart = RowKey(.ledger, Ledger.open)
         let last = ledger.firstIndex { openStart < $0.key } ?? ledger.count
         for (key, value) in ledger[..<middle] { try body(key, value) }
-        try mutations.forEachWritten(body)
+        try mutations.forEachSettled(body)
         for (key, value) in ledger[middle..<last] { try body(key, value) }
         try mutations.forEachOpen(body)
         for (key, value) in ledger[last...] { try body(key, value) }
@@ -140,8 +140,8 @@ package final class Fold {
         }
         if let index = written.lastIndex(where: { $0.key == key }) { return written[index].value }
         if let change = changes[key] { return change }
-        if let (position, isOpenRow) = key.mutation, let row = writtenMutation(position) {
-            return isOpenRow ? row.openRow : row.encoded
+        if let (position, isOpen) = key.mutation, let row = writtenMutation(position) {
+            return row.isOpen == isOpen ? row.encoded : nil
         }
         return try rows.get(key)
     }
@@ -216,8 +216,7 @@ package final class Fold {
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
-        try writtenMutation(position)
-            ?? rows.get(.mutation(position)).map { try MutationRow(parsing: $0) }
+        try writtenMutation(position) ?? storedMutation(position) { try rows.get($0) }
     }
 
     private func writtenMutation(_ position: Position) -> MutationRow? {
@@ -374,21 +373,19 @@ extension Fold: RowReading {
             rows.append((key.bytes, value))
         }
         for (key, value) in changes { take(key, value) }
-        if prefix.isEmpty || prefix.starts(with: Ledger.mutations) {
-            mutations.forEachWritten(take)
-        }
+        if prefix.isEmpty || prefix.starts(with: Ledger.settled) { mutations.forEachSettled(take) }
         if prefix.isEmpty || prefix.starts(with: Ledger.open) { mutations.forEachOpen(take) }
         return rows.sorted { ByteOrder.precedes($0.key, $1.key) }
     }
 }
 
 extension RowKey {
-    /// The mutation that a row is about which says what one is, or that one is open.
-    fileprivate var mutation: (position: Position, isOpenRow: Bool)? {
-        let isOpenRow = bytes.first == Ledger.open[0]
-        guard isOpenRow || bytes.first == Ledger.mutations[0],
+    /// The mutation that stands there where it is open, or where it is settled.
+    fileprivate var mutation: (position: Position, isOpen: Bool)? {
+        let isOpen = bytes.first == Ledger.open[0]
+        guard isOpen || bytes.first == Ledger.settled[0],
             let position = Position(bigEndianBytes: bytes.dropFirst())
         else { return nil }
-        return (position, isOpenRow)
+        return (position, isOpen)
     }
 }

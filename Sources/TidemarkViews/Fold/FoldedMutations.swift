@@ -1,7 +1,7 @@
 // FoldedMutations.swift — the outbox rows of a fold, taken apart while events are folded.
 //
-// A mutation has two rows: what it is and became, and, as long as it is open, its entity's key.
-// Both follow from one value, so that is what is kept, and both are made in the end.
+// A mutation has one row: as long as it is open among the open ones, and then, for ever, among the
+// settled ones.
 
 import TidemarkEvents
 
@@ -15,7 +15,7 @@ struct FoldedMutations {
     private var earlier: [Position: MutationRow] = [:]
 
     /// How many rows they are.
-    var rowCount: Int { 2 * (made.count + earlier.count) }
+    var rowCount: Int { made.count + earlier.count }
 
     subscript(position: Position) -> MutationRow? {
         index(position).map { made[$0].row } ?? earlier[position]
@@ -45,27 +45,31 @@ struct FoldedMutations {
         return low < made.count && made[low].position == position ? low : nil
     }
 
-    /// Walks over the first row of each, in the order of their keys; makes one at a time.
-    func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        let before = earlier.sorted { $0.key < $1.key }
-        for (position, row) in before { try body(.mutation(position), row.encoded) }
-        for (position, row) in made { try body(.mutation(position), row.encoded) }
+    /// Walks over the rows of the settled ones, in the order of their keys; makes one at a time.
+    func forEachSettled(_ body: (RowKey, [UInt8]) throws -> Void) rethrows {
+        for (position, row) in sortedEarlier where !row.isOpen {
+            try body(.settled(position), row.encoded)
+        }
+        for (position, row) in made where !row.isOpen { try body(.settled(position), row.encoded) }
     }
 
-    /// The same with the other row of each.
+    /// Walks over the rows of the open ones, and those that were open before, in the order of their
+    /// keys; makes one at a time.
     func forEachOpen(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        let before = earlier.sorted { $0.key < $1.key }
-        for (position, row) in before { try body(.open(position), row.openRow) }
-        for (position, row) in made { try body(.open(position), row.openRow) }
+        for (position, row) in sortedEarlier {
+            try body(.open(position), row.isOpen ? row.encoded : nil)
+        }
+        for (position, row) in made where row.isOpen { try body(.open(position), row.encoded) }
+    }
+
+    private var sortedEarlier: [Item] {
+        earlier.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 
 extension MutationRow {
-    /// The row that says it is open; nil when it is not.
+    /// Whether it waits for the server or for the user.
     ///
     /// What the server refused still waits: for an edit, a retry, or to be given up.
-    var openRow: [UInt8]? { isOpen ? key.bytes : nil }
-
-    /// Whether it waits for the server or for the user.
-    var isOpen: Bool { outcome == nil || outcome == .rejected }
+    package var isOpen: Bool { outcome == nil || outcome == .rejected }
 }

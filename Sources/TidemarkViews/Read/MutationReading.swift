@@ -11,7 +11,16 @@ extension RowReading {
 
     /// A mutation that follows from a rule, by the event that made it follow and its entity.
     func derivedMutation(_ position: Position, _ key: EntityKey) throws -> MutationRow? {
-        try get(.derived(position, key)).map { try MutationRow(parsing: $0) }
+        let row = try get(.openDerived(position, key)) ?? get(.settledDerived(position, key))
+        return try row.map { try MutationRow(parsing: $0) }
+    }
+
+    /// The mutation of an event among rows, wherever it stands.
+    func storedMutation(
+        _ position: Position, _ get: (RowKey) throws -> [UInt8]?
+    ) throws -> MutationRow? {
+        let row = try get(.open(position)) ?? get(.settled(position))
+        return try row.map { try MutationRow(parsing: $0) }
     }
 
     /// The events whose mutations wait for the server or, refused by it, for the user, in order.
@@ -33,49 +42,47 @@ extension RowReading {
     package func forEachMutation(
         openOnly: Bool = false, _ body: (Position, MutationRow) throws -> Bool
     ) throws {
-        var derived = try derivedMutations(openOnly: openOnly)[...]
+        // Of what is open there is little, and of what follows from rules.
+        var others = try openMutations(andSettled: !openOnly)[...]
         var goesOn = true
-        func visit(_ position: Position, _ row: MutationRow) throws -> Bool {
-            while let next = derived.first, next.position < position {
-                derived = derived.dropFirst()
-                goesOn = try body(next.position, next.row)
-                if !goesOn { return false }
-            }
-            goesOn = try body(position, row)
-            return goesOn
-        }
-        if openOnly {
-            try walk(.ledger, Ledger.open) { key, _ in
-                guard let position = Position(bigEndianBytes: key.dropFirst()),
-                    let row = try mutation(position)
-                else { return true }
-                return try visit(position, row)
-            }
-        } else {
-            try walk(.ledger, Ledger.mutations) { key, value in
+        if !openOnly {
+            try walk(.ledger, Ledger.settled) { key, value in
                 guard let position = Position(bigEndianBytes: key.dropFirst()) else { return true }
-                return try visit(position, try MutationRow(parsing: value))
+                while let next = others.first, next.position < position {
+                    others = others.dropFirst()
+                    goesOn = try body(next.position, next.row)
+                    if !goesOn { return false }
+                }
+                goesOn = try body(position, try MutationRow(parsing: value))
+                return goesOn
             }
         }
         guard goesOn else { return }
-        for next in derived where try !body(next.position, next.row) { return }
+        for next in others where try !body(next.position, next.row) { return }
     }
 
-    /// The mutations that follow from rules, by position and then by entity.
-    private func derivedMutations(
-        openOnly: Bool
+    /// The open mutations and those that follow from rules, by position, an event's own first, then
+    /// by entity.
+    private func openMutations(
+        andSettled: Bool
     ) throws -> [(position: Position, row: MutationRow)] {
         var found: [(position: Position, row: MutationRow)] = []
-        let prefix = openOnly ? Ledger.openDerived : Ledger.derived
-        try walk(.ledger, prefix) { bytes, value in
-            guard let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)),
-                let key = EntityKey(bytes: bytes.dropFirst(9)),
-                let row = openOnly ? try get(.derived(position, key)) : value
-            else { return true }
-            found.append((position, try MutationRow(parsing: row)))
+        func note(_ bytes: [UInt8], _ value: [UInt8]) throws -> Bool {
+            if let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
+                found.append((position, try MutationRow(parsing: value)))
+            }
             return true
         }
-        return found
+        try walk(.ledger, Ledger.open, note)
+        let own = found.count
+        if andSettled { try walk(.ledger, Ledger.settledDerived, note) }
+        try walk(.ledger, Ledger.openDerived, note)
+        guard found.count > own else { return found }
+        return found.sorted { left, right in
+            if left.position != right.position { return left.position < right.position }
+            if left.row.isDerived != right.row.isDerived { return right.row.isDerived }
+            return left.row.key < right.row.key
+        }
     }
 
     /// The entities whose last push has no known outcome, by key.

@@ -184,7 +184,7 @@ extension ViewReader: RowReading {
     }
 
     package func mutation(_ position: Position) throws -> MutationRow? {
-        try get(.mutation(position)).map { try MutationRow(parsing: $0) }
+        try storedMutation(position) { try get($0) }
     }
 
     package func failing(_ key: EntityKey) throws -> FailingRow? {

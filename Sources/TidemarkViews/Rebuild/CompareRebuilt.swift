@@ -63,12 +63,12 @@ extension RowKey: CustomStringConvertible {
     package var description: String {
         guard tree == .ledger, let sort = bytes.first else { return Self.words(bytes[...]) }
         let prefix = Self.words([sort]) + "/"
-        let isNumbered = [Ledger.decisions, Ledger.mutations, Ledger.open, Ledger.syncRuns]
+        let isNumbered = [Ledger.decisions, Ledger.settled, Ledger.open, Ledger.syncRuns]
             .contains([sort])
         if isNumbered, let position = Position(bigEndianBytes: bytes.dropFirst().prefix(8)) {
             return prefix + "\(position)"
         }
-        if [Ledger.derived, Ledger.openDerived].contains([sort]), bytes.count > 9,
+        if [Ledger.settledDerived, Ledger.openDerived].contains([sort]), bytes.count > 9,
             let position = Position(bigEndianBytes: bytes[1..<9])
         {
             return prefix + "\(position)/" + Self.words(bytes.dropFirst(9))
@@ -151,7 +151,7 @@ private final class Refold {
         scratch = try Environment.open(
             at: directory,
             Environment.Options(
-                tables: ["meta"] + ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
+                tables: ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
         views = ViewTables(scratch)
     }
 
@@ -202,7 +202,7 @@ private final class Refold {
             try scratch.read { target in
                 var before: RowKey?
                 try journal.snapshots.forEachRow(of: manifest, transaction) { key, value in
-                    let made = try target.get(views.table(key.tree, generation), key.bytes)
+                    let made = try views.row(key, generation, target)
                     guard made == value, before.map({ $0 < key }) ?? true else {
                         throw manifest.damaged("the row \(key) is not what the log makes")
                     }

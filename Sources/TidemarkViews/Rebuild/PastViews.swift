@@ -31,7 +31,7 @@ package final class PastViews {
         scratch = try Environment.open(
             at: directory,
             Environment.Options(
-                tables: ["meta"] + ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
+                tables: ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
         views = ViewTables(scratch)
         self.position = .start
         hasBindings = false

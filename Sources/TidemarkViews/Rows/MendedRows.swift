@@ -222,7 +222,7 @@ extension ViewTables.State {
         StoreError(
             .damagedTable, during: "read",
             detail: isDamaged
-                ? "the key \"views\" of the table meta is not what was written"
+                ? "the value \"views\" is not what was written"
                 : "other rules made the store's tables")
     }
 }

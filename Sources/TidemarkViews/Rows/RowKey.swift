@@ -15,9 +15,9 @@
 //   ledger  'j' collection 0 id                      placeholders (those that there are)
 //   ledger  'k' 0 | 'k' 1 number | 'k' 2 key         idempotency keys (FoldKeys.swift)
 //   ledger  'l' collection 0 scope                   watermarks (of a list in the making)
-//   ledger  'm' position | 'o' position              outbox (every mutation | the open ones)
-//   ledger  'n' position, collection 0 id            outbox (every derived mutation)
-//   ledger  'p' position, collection 0 id            outbox (the open derived ones)
+//   ledger  'm' position | 'o' position              outbox (a mutation: settled | open)
+//   ledger  'n' position, collection 0 id            outbox (a settled derived mutation)
+//   ledger  'p' position, collection 0 id            outbox (an open derived mutation)
 //   ledger  'q' collection 0 name                    issues (what could not be read)
 //   ledger  'r' collection 0 id                      decisions (a rule's answer, until it is used)
 //   ledger  's' position                             sync runs
@@ -57,7 +57,8 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .entities, .outbox: 8
+        case .outbox: 9
+        case .entities: 8
         case .decisions, .schedule: 6
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
@@ -121,15 +122,18 @@ package struct RowKey: Hashable, Comparable, Sendable {
     }
     /// What the server's clock is believed to show.
     package static let clock = gate("clock")
-    package static func mutation(_ position: Position) -> RowKey {
-        RowKey(.ledger, position, after: Ledger.mutations)
-    }
+    /// A mutation that waits for the server or, refused by it, for the user.
     package static func open(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.open)
     }
-    /// A mutation that follows from a rule, by the event that made it follow and its entity.
-    package static func derived(_ position: Position, _ key: EntityKey) -> RowKey {
-        RowKey(.ledger, key.bytes(after: Ledger.derived + position.bigEndianBytes))
+    /// A mutation that waits for nothing any more.
+    package static func settled(_ position: Position) -> RowKey {
+        RowKey(.ledger, position, after: Ledger.settled)
+    }
+    /// A settled mutation that follows from a rule, by the event that made it follow and its
+    /// entity.
+    package static func settledDerived(_ position: Position, _ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.settledDerived + position.bigEndianBytes))
     }
     package static func openDerived(_ position: Position, _ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.openDerived + position.bigEndianBytes))
@@ -217,11 +221,13 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
 /// The first byte of a ledger key, by what the row is about.
 package enum Ledger {
+    /// Mutations, open and settled, and those that follow from rules.
+    package static let outbox = [open, settled, openDerived, settledDerived]
     package static let aliases = Array("y".utf8)
     package static let attempts = Array("u".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
-    package static let derived = Array("n".utf8)
+    package static let settledDerived = Array("n".utf8)
     package static let openDerived = Array("p".utf8)
     package static let placeholders = Array("j".utf8)
     package static let rivals = Array("v".utf8)
@@ -234,7 +240,7 @@ package enum Ledger {
     package static let listedPages = Array("t".utf8)
     package static let owed = Array("f".utf8)
     package static let lost = Array("i".utf8)
-    package static let mutations = Array("m".utf8)
+    package static let settled = Array("m".utf8)
     package static let open = Array("o".utf8)
     package static let unanswered = Array("e".utf8)
     package static let unreadable = Array("q".utf8)

@@ -23,7 +23,6 @@ extension ViewTables {
         _ transaction: borrowing WriteTransaction
     ) throws -> [(key: [UInt8], value: [UInt8]?)] {
         var result: [(key: [UInt8], value: [UInt8]?)] = []
-        let rows = table(.rows, generation)
         var known: IndexedCollection?
         for (key, value) in changes {
             // The rows of entities come first, one collection after another.
@@ -33,7 +32,7 @@ extension ViewTables {
             }
             guard let collection = known else { continue }
             let id = key.bytes[collection.rowPrefix.count...]
-            let before = try collection.values(of: try transaction.get(rows, key.bytes))
+            let before = try collection.values(of: try row(key, generation, transaction))
             let after = try collection.values(of: value)
             if before == after { continue }
             let old = collection.entries(before, id: id)

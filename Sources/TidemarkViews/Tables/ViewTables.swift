@@ -4,11 +4,11 @@
 //   rows.a rows.b     the tree of entities, by generation
 //   ledger.a ledger.b the ledger, by generation
 //   index.a index.b   the indexes, by generation (IndexPlan.swift)
-//   meta "views"      which generation is live, the fingerprints it was made with, its indexes and
-//                     how far they are
+//   "views"           which generation is live, the fingerprints it was made with, its indexes and
+//                     how far they are; a single value of the store
 
 package import TidemarkEvents
-import TidemarkLog
+package import TidemarkLog
 package import TidemarkStore
 
 /// One of the two sets of view tables.
@@ -78,11 +78,15 @@ package struct ViewTables: Sendable {
     /// never used.
     package static let checkedTables = Set(tableNames)
 
-    private let meta: Table
+    private let catalog: Catalog
     private let tables: [Table]
+    /// The log whose events rows may name instead of holding what they say; nil for tables that are
+    /// beside none.
+    private let log: EventLog?
 
-    package init(_ environment: Environment) {
-        meta = environment.table("meta")
+    package init(_ environment: Environment, beside log: EventLog? = nil) {
+        self.log = log
+        catalog = Catalog(environment)
         tables = Self.tableNames.map { environment.table($0) }
     }
 
@@ -121,9 +125,10 @@ package struct ViewTables: Sendable {
             return state
         }
 
-        /// Those of the views, and behind them how records are stored: 2, with a checksum.
+        /// Those of the views, and behind them how records are stored: 3, with a checksum, and with
+        /// documents named by their events.
         private static let todaysFingerprints =
-            View.allFingerprints + SHA256Digest.of(Array("records/2".utf8)).prefix(4)
+            View.allFingerprints + SHA256Digest.of(Array("records/3".utf8)).prefix(4)
 
         /// Whether today's rules would make the same rows.
         package var isCurrent: Bool { !isDamaged && fingerprints == Self.todaysFingerprints }
@@ -134,11 +139,9 @@ package struct ViewTables: Sendable {
         }
     }
 
-    private static let stateKey = Array("views".utf8)
-
     /// The state; nil in a store that nothing was written to yet.
     package func state(_ transaction: borrowing some TableReading & ~Copyable) throws -> State? {
-        guard let bytes = try transaction.get(meta, Self.stateKey) else { return nil }
+        guard let bytes = try catalog.value(.views, transaction) else { return nil }
         return (try? State(parsing: bytes)) ?? State.damaged
     }
 
@@ -150,7 +153,7 @@ package struct ViewTables: Sendable {
     }
 
     package func setState(_ state: State, _ transaction: borrowing WriteTransaction) throws {
-        try transaction.put(meta, Self.stateKey, state.encoded)
+        try catalog.set(.views, state.encoded, transaction)
     }
 
     /// Whether any id is another one's alias.
@@ -186,7 +189,7 @@ package struct ViewTables: Sendable {
             }
         }
         return try run(
-            { key in try transaction.get(table(key.tree, generation), key.bytes) },
+            { key in try row(key, generation, transaction) },
             { tree, prefix, reversed, visit in
                 try scan(tree, generation, prefix: prefix, reversed: reversed, transaction, visit)
             },
@@ -227,7 +230,7 @@ package struct ViewTables: Sendable {
             try transaction.withSorted(table(.ledger, generation)) { ledger in
                 try rows { key, value in
                     if key.tree == .rows {
-                        try entities.write(key.bytes, value)
+                        try entities.write(key.bytes, value.map { try stored($0, transaction) })
                     } else {
                         try ledger.write(key.bytes, value)
                     }
@@ -244,7 +247,43 @@ package struct ViewTables: Sendable {
     ) throws {
         let table = table(tree, generation)
         try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) { key, value in
-            try body(key.copied(), value.copied())
+            try body(key.copied(), tree == .rows ? whole(value, transaction) : value.copied())
+        }
+    }
+
+    /// The row under a key; nil when there is none.
+    package func row(
+        _ key: RowKey, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8]? {
+        let table = table(key.tree, generation)
+        guard key.tree == .rows else { return try transaction.get(table, key.bytes) }
+        return try transaction.withValue(table, key.bytes) { try whole($0, transaction) }
+    }
+
+    /// What to store of an entity's row.
+    private func stored(
+        _ row: [UInt8], _ transaction: borrowing WriteTransaction
+    ) throws -> [UInt8] {
+        guard let log else { return row }
+        return try StoredRow.encode(row) { position, document in
+            try log.withInlinePayload(at: position, transaction) {
+                ByteOrder.areEqual($0, document)
+            } ?? false
+        }
+    }
+
+    /// An entity's row of what is stored of it.
+    private func whole(
+        _ stored: Span<UInt8>, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8] {
+        try StoredRow.decode(stored) { position in
+            let payload = try log?.withInlinePayload(at: position, transaction) { $0.copied() }
+            guard let payload else {
+                throw LogError(
+                    .missingEvent, at: position, "a row of the tables names it, the log lacks it")
+            }
+            return payload
         }
     }
 }

@@ -23,11 +23,24 @@ enum ReaderScripts {
         def positions(text):
             return [int(number) for number in re.findall(r"^(?:tidemark: )?@(\d+)", text, re.M)]
 
-        def rows(store, table):
+        def records(store):
             with lmdb.open(store, readonly=True, lock=False, max_dbs=3) as env:
-                with env.begin(env.open_db(table, create=False)) as transaction:
-                    return [(int.from_bytes(key, "big"), value)
-                            for key, value in transaction.cursor()]
+                with env.begin(env.open_db(b"log", create=False)) as transaction:
+                    return list(transaction.cursor())
+
+        def events(store):
+            return [(int.from_bytes(key, "big"), value)
+                    for key, value in records(store) if len(key) == 8]
+
+        def commits(store):
+            """The frame of each commit, by its last position."""
+            return [(int.from_bytes(key[:8], "big"), value)
+                    for key, value in records(store) if len(key) == 9]
+
+        def stored_edge(store):
+            with lmdb.open(store, readonly=True, lock=False, max_dbs=3) as env:
+                with env.begin() as transaction:
+                    return transaction.get(b"edge")
 
         def field(number, value):
             def varint(value):
@@ -50,12 +63,13 @@ enum ReaderScripts {
             return start + (crc ^ 0xFFFFFFFF).to_bytes(4, "little") + header + payload
 
         def change(store, *changes):
-            """Writes (table, key, value) into a copy of a store."""
+            """Writes (table, key, value) into a copy of a store; None is the list of tables."""
             shutil.rmtree("copy", ignore_errors=True)
             shutil.copytree(store, "copy")
             with lmdb.open("copy", map_size=1 << 30, max_dbs=3) as env:
                 for table, key, value in changes:
-                    with env.begin(env.open_db(table), write=True) as transaction:
+                    place = env.open_db(table) if table else None
+                    with env.begin(place, write=True) as transaction:
                         transaction.put(key, value)
             return "copy"
 
@@ -67,7 +81,7 @@ enum ReaderScripts {
             shutil.copytree(store, "copy")
             whole = open("copy/data.mdb", "rb").read()
             before = read(store)[1].splitlines()
-            log = rows(store, b"log")
+            log = events(store)
             assert len(log) > 40 and len(before) == len(log)
             choose = random.Random(0x5EED01)
             for count in range(200):
@@ -104,7 +118,7 @@ enum ReaderScripts {
     static let strangers =
         running + #"""
             store, start = sys.argv[3], field(1, 10) + field(2, 5)
-            end = len(rows(store, b"log"))
+            end = len(events(store))
             good = [framed(header, payload) for header, payload in [
                 (b"", b""), (field(1, 99), b"{}"), (field(1, 2**31 - 1), b""), (start, b"false"),
                 (field(1, 10) + field(2, -5), b"[]"), (start + field(10, -(2**63)), b"null"),

@@ -60,6 +60,7 @@ import TidemarkViews
             let (plain, checked, early) = try store.undoing { transaction in
                 let log = store.journal.log
                 var edge = MerkleEdge()
+                var left = try log.edge(transaction).commits
                 for number in 1...frames.count {
                     let position = Position(UInt64(number))
                     if position <= commit.last {
@@ -71,10 +72,13 @@ import TidemarkViews
                                 payloadHash: frame.payload.hash))
                     } else {
                         try transaction.delete(log.log, position.bigEndianBytes)
-                        try transaction.delete(log.commits, position.bigEndianBytes)
+                        if try transaction.delete(log.log, CommitRecord.key(position)) {
+                            left -= 1
+                        }
                     }
                 }
-                try transaction.put(log.meta, Array("edge".utf8), edge.encoded)
+                edge.commits = left
+                try log.catalog.set(.edge, edge.encoded, transaction)
                 return (
                     try verify([], transaction), try verify([whole], transaction),
                     try verify([older], transaction)
@@ -198,7 +202,7 @@ private struct Tampering: CustomStringConvertible {
         case .truncate:
             for number in first.rawValue...last {
                 try transaction.delete(log.log, Position(number).bigEndianBytes)
-                try transaction.delete(log.commits, Position(number).bigEndianBytes)
+                try transaction.delete(log.log, CommitRecord.key(Position(number)))
             }
         }
     }

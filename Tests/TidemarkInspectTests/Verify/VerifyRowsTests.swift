@@ -207,9 +207,9 @@ import TidemarkViews
 
 extension ScratchStore {
     fileprivate func replace(_ record: CommitRecord) throws {
-        let commits = journal.log.commits
+        let log = journal.log.log
         try journal.environment.write { transaction in
-            try transaction.put(commits, record.last.bigEndianBytes, record.encoded)
+            try transaction.put(log, CommitRecord.key(record.last), record.framed)
         }
     }
 }

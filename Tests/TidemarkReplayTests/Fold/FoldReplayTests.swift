@@ -80,7 +80,7 @@ import TidemarkViews
         capsule.commits[4].views = digests
         let missing = try #require(try FoldReplay(capsule).report.divergence)
         #expect(missing.position == Position(5))
-        #expect(missing.field == "tasks/t1 in view entities; 2 other rows")
+        #expect(missing.field == "tasks/t1 in view entities; 1 other row")
         #expect(
             missing.replayed
                 == "not written; it stays uploading, unknown to the server, pending @2, "

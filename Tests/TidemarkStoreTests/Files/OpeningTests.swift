@@ -34,7 +34,7 @@ import TidemarkStore
         let environment = try scratch.open(options)
 
         #expect(environment.tables.map(\.name) == ["c", "a", "b"])
-        #expect(environment.table("a").index == 1)
+        #expect(environment.table("a").name == "a")
         try environment.store(environment.table("a"), [1], [1])
         try environment.close()
 

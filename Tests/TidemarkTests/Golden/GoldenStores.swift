@@ -138,8 +138,9 @@ enum GoldenStores {
                     position: position, header: frame.header, payloadHash: frame.payload.hash))
             let record = CommitRecord(first: position, last: position, root: edge.root, views: [])
             try transaction.append(journal.log.log, position.bigEndianBytes, frame.encoded)
-            try transaction.append(journal.log.commits, position.bigEndianBytes, record.encoded)
-            try transaction.put(journal.log.meta, Array("edge".utf8), edge.encoded)
+            try transaction.append(journal.log.log, CommitRecord.key(position), record.framed)
+            edge.commits += 1
+            try journal.log.catalog.set(.edge, edge.encoded, transaction)
         }
     }
 
@@ -166,11 +167,16 @@ enum GoldenStores {
         _ directory: String, to folder: URL,
         _ damage: (EventLog, borrowing WriteTransaction) throws -> Void = { _, _ in }
     ) throws {
-        let names = Journal.tableNames
+        var options = Journal.options(readOnly: true, create: false)
+        options.checkedTables = []
         var rows: [(table: String, key: [UInt8], value: [UInt8])] = []
-        let source = try Environment.open(
-            at: directory, Environment.Options(tables: names, readOnly: true, create: false))
+        var values: [(key: CatalogKey, value: [UInt8])] = []
+        let source = try Environment.open(at: directory, options)
         try source.read { transaction in
+            for key in CatalogKey.allCases {
+                guard let value = try Catalog(source).value(key, transaction) else { continue }
+                values.append((key, value))
+            }
             for table in source.tables {
                 try transaction.scan(table, from: nil, prefix: [], reversed: false) {
                     rows.append((table.name, $0.copied(), $1.copied()))
@@ -180,8 +186,10 @@ enum GoldenStores {
         }
         try source.close()
         let target = try Environment.open(
-            at: folder.path, Environment.Options(tables: names, mapBytes: 16 << 20))
+            at: folder.path,
+            Environment.Options(tables: Journal.tableNames, mapBytes: 16 << 20))
         try target.write { transaction in
+            for (key, value) in values { try Catalog(target).set(key, value, transaction) }
             for row in rows { try transaction.append(target.table(row.table), row.key, row.value) }
             try damage(EventLog(target), transaction)
         }

@@ -63,18 +63,25 @@ enum GoldenTwins {
         (
             "root-wrong",
             { log, transaction in
-                var bytes = try transaction.get(log.commits, key(5)) ?? []
-                bytes[10] ^= 1
-                try transaction.put(log.commits, key(5), bytes)
+                let name = CommitRecord.key(Position(5))
+                let bytes = try transaction.get(log.log, name) ?? []
+                var record = try CommitRecord(framed: bytes.span, last: Position(5))
+                record.root[8] ^= 1
+                try transaction.put(log.log, name, record.framed)
             }
         ),
-        ("commit-missing", { log, transaction in try transaction.delete(log.commits, key(5)) }),
+        (
+            "commit-missing",
+            { log, transaction in
+                try transaction.delete(log.log, CommitRecord.key(Position(5)))
+            }
+        ),
         (
             "edge-wrong",
             { log, transaction in
-                var bytes = try transaction.get(log.meta, Array("edge".utf8)) ?? []
+                var bytes = try log.catalog.value(.edge, transaction) ?? []
                 bytes[10] ^= 1
-                try transaction.put(log.meta, Array("edge".utf8), bytes)
+                try log.catalog.set(.edge, bytes, transaction)
             }
         ),
         ("body-missing", { log, transaction in try transaction.clear(log.bodies) }),

@@ -140,7 +140,7 @@ import TidemarkViews
 
     @Test func `of a newer format is refused, and nothing is touched`() async throws {
         let text = String(decoding: try store.bytes(OpeningStore.identityName), as: UTF8.self)
-        let newer = text.replacing("\"format\": 1", with: "\"format\": 2")
+        let newer = text.replacing("\"format\": 2", with: "\"format\": 3")
         try store.write(OpeningStore.identityName, Array(newer.utf8))
         try await expectNewer()
     }
@@ -149,9 +149,8 @@ import TidemarkViews
         async throws
     {
         try store.changeTables { transaction, log in
-            let key = Array("identity".utf8)
-            let bytes = try #require(try transaction.get(log.meta, key))
-            try transaction.put(log.meta, key, bytes.dropLast() + [2])
+            let bytes = try #require(try log.catalog.value(.identity, transaction))
+            try log.catalog.set(.identity, bytes.dropLast() + [3], transaction)
         }
         try await expectNewer()
     }
@@ -162,7 +161,7 @@ import TidemarkViews
         let anywhere = text.replacing(#""device": "device""#, with: #""device": null"#)
         try store.write(OpeningStore.identityName, Array(anywhere.utf8))
         let before = try store.contents()
-        expectRefusal(.newerFormat, "format 2", "format 1") { try store.open() }
+        expectRefusal(.newerFormat, "format 3", "format 2") { try store.open() }
         #expect { try Journal.open(at: store.path, readOnly: true) } throws: { error in
             (error as? StoreError)?.code == .newerFormat
         }

@@ -55,7 +55,7 @@ import TidemarkViews
             $0.position = .start; $0.root = []
         }
         try expectDamage("@7: corruptCommit") { transaction, log in
-            try transaction.delete(log.commits, Position(7).bigEndianBytes)
+            try transaction.delete(log.log, CommitRecord.key(Position(7)))
         }
     }
 
@@ -64,11 +64,11 @@ import TidemarkViews
             $0.position = .start; $0.root = []
         }
         try expectDamage("@7: rootMismatch") { transaction, log in
-            let key = Position(7).bigEndianBytes
-            let bytes = try #require(try transaction.get(log.commits, key))
-            var commit = try CommitRecord(parsing: bytes, last: Position(7))
+            let key = CommitRecord.key(Position(7))
+            let bytes = try #require(try transaction.get(log.log, key))
+            var commit = try CommitRecord(framed: bytes.span, last: Position(7))
             commit.root[0] ^= 1
-            try transaction.put(log.commits, key, commit.encoded)
+            try transaction.put(log.log, key, commit.framed)
         }
     }
 

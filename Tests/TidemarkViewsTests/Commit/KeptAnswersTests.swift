@@ -52,13 +52,18 @@ import TidemarkViews
         }
     }
 
-    /// The pages of the data file on which some bytes lie.
+    /// The pages of the table with the answers on which some bytes lie, free ones included.
     private func pages(of bytes: [UInt8]) throws -> Set<Int> {
         let data = try Data(contentsOf: URL(filePath: store.path + "/data.mdb"))
         var pages: Set<Int> = []
         var rest = data.startIndex..<data.endIndex
         while let found = data.range(of: Data(bytes), in: rest) {
-            pages.insert(found.lowerBound / 4096)
+            let page = found.lowerBound / 4096
+            let image = PageImage([UInt8](data[page * 4096..<(page + 1) * 4096]))
+            let isOfAnswers = (0..<(image.nodeCount ?? 0)).contains {
+                image.node($0, of: .leaf)?.key.count == 20
+            }
+            if isOfAnswers { pages.insert(page) }
             rest = found.upperBound..<data.endIndex
         }
         return pages

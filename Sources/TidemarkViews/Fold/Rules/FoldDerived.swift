@@ -18,8 +18,8 @@ extension Fold {
     }
 
     private func putDerived(_ row: MutationRow, at position: Position) {
-        put(.derived(position, row.key), row.encoded)
-        put(.openDerived(position, row.key), row.isOpen ? Array(row.rule.utf8) : nil)
+        put(.openDerived(position, row.key), row.isOpen ? row.encoded : nil)
+        if !row.isOpen { put(.settledDerived(position, row.key), row.encoded) }
     }
 
     /// Adds a derived change to an entity's pending mutations.

@@ -1,0 +1,89 @@
+// TakeOverTests.swift — stores of format 1 become ones of today's format when they are opened for
+// writing, whenever the process dies.
+
+import Foundation
+import TestSupport
+import Testing
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+@testable import SyncSupport
+
+@Suite struct `a store of format 1` {
+    /// How many children are killed.
+    private static let rounds = TestRun.isWhole ? 200 : 4
+
+    private func former(_ path: String) throws -> (values: Int, commits: Int, format: Int64) {
+        let identity = try #require(try StoreIdentity.find(in: path).identity)
+        let environment = try Environment.open(
+            at: path, Journal.options(readOnly: true, create: false))
+        defer { try? environment.close() }
+        return try environment.read { transaction in
+            let tables = try EventLog.formerTableNames.map {
+                try transaction.count(try #require(environment.formerTable($0)))
+            }
+            return (tables[0], tables[1], identity.format)
+        }
+    }
+
+    @Test(arguments: Golden.sound)
+    func `is read as it is, and taken over when it is opened for writing`(
+        _ golden: Golden
+    ) throws {
+        try golden.withCopy { path in
+            let before = try former(path)
+            #expect(before.values == 3 && before.format == 1)
+            let reader = try Journal.open(at: path, readOnly: true)
+            #expect(try reader.goldenDump() == golden.text("dump.jsonl"))
+            #expect(try reader.verify().findings == [])
+            try reader.close()
+            #expect(try former(path) == before)
+
+            try Journal.open(at: path).close()
+            let after = try former(path)
+            #expect(after == (0, before.commits, 2))
+
+            // Its commits go on behind those that it had.
+            let journal = try Journal.open(at: path)
+            try journal.write(at: Timestamp(microseconds: 5)) { draft in
+                _ = try draft.append(Event(.localRetried, recordedAt: draft.now))
+            }
+            let verified = try journal.verify()
+            #expect(verified.findings == [])
+            #expect(verified.commits == UInt64(before.commits) + 1)
+            #expect(try former(path) == after)
+            try journal.close()
+        }
+    }
+
+    @Test(.enabled(if: BuiltProgram.crashChild.isThere))
+    func `is the one or the other when the process dies meanwhile`() throws {
+        let golden = Golden(name: "whole")
+        let seed: UInt64 = 0x5EED_1800
+        var random = SplitMix64(seed: seed)
+        var killed = 0
+        for round in 0..<Self.rounds {
+            let place: Comment = "seed \(seed), round \(round)"
+            try golden.withCopy { path in
+                let delay = 1 + random.below(60_000)
+                let child = try BuiltProgram.crashChild.run(
+                    ["rebuild", path, "0", "1", "\(delay)"],
+                    environment: ["SWIFT_BACKTRACE": "enable=no"])
+                if child.signal == 9 { killed += 1 }
+                try #require(child.signal == 9 || child.code == 0, "\(child.text) \(place)")
+
+                let found = try former(path)
+                #expect([0, 3].contains(found.values), place)
+                let journal = try Journal.open(at: path)
+                #expect(try journal.goldenDump() == golden.text("dump.jsonl"), place)
+                #expect(try journal.goldenState() == golden.text("state.txt"), place)
+                try journal.close()
+                #expect(try former(path).values == 0, place)
+            }
+        }
+        #expect(killed > Self.rounds / 4, "the children were killed too late")
+    }
+}
