@@ -1,52 +1,10 @@
 // Kept.swift — P27: how much slower a pull is because verbatim answers are kept.
 
 import Foundation
-import HTTPTypes
 import Tidemark
 import TidemarkHTTP
 @_spi(Measuring) import TidemarkInspect
 import TidemarkSync
-
-/// A server shaped like Kinto whose answers are made before the measurement.
-private final class CannedServer: Transport {
-    static let perPage = 500
-    private let pages: [[UInt8]]
-
-    /// - Parameter changed: one in so many entities differs from version 0.
-    init(_ count: Int, version: Int = 0, changed: Int = 1) {
-        pages = stride(from: 0, to: count, by: Self.perPage).map { start in
-            let records = (start..<min(start + Self.perPage, count)).map { number in
-                let own = number % changed == 0 ? version : 0
-                let document = String(
-                    decoding: Workload.document(number, version: own).dropLast(), as: UTF8.self)
-                return document + #","last_modified":\#(1_000_000 + own * 1_000_000 + number)}"#
-            }
-            return Array((#"{"data":["# + records.joined(separator: ",") + "]}").utf8)
-        }
-    }
-
-    var bytes: Int { pages.reduce(0) { $0 + $1.count } }
-
-    func send(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
-    ) async throws(TransportError) -> TransportResponse {
-        let path = request.path ?? ""
-        var head = HTTPResponse(status: .ok)
-        head.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
-        head.headerFields[.eTag] = "\"9000000\""
-        guard path.contains("/records") else {
-            let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
-            return TransportResponse(response: head, body: Array(collections.utf8))
-        }
-        let number = path.split(separator: "_token=").dropFirst().first.flatMap { Int($0) } ?? 0
-        if number + 1 < pages.count, let name = HTTPField.Name("Next-Page") {
-            head.headerFields[name] =
-                "http://bench.test/v1/buckets/b/collections/time_entries/records?_token="
-                + "\(number + 1)"
-        }
-        return TransportResponse(response: head, body: pages[number])
-    }
-}
 
 extension Run {
     private enum Pull: String, CaseIterable {
@@ -58,7 +16,8 @@ extension Run {
     mutating func kept() async throws {
         let count = options.count(100_000)
         let servers: [Pull: CannedServer] = [
-            .first: CannedServer(count), .again: CannedServer(count, version: 1, changed: 100),
+            .first: CannedServer(Array(0..<count)),
+            .again: CannedServer(Array(0..<count)) { $0 % 100 == 0 ? 1 : 0 },
         ]
         var times: [Pull: (without: [Double], with: [Double])] = [:]
         var bytes: [Pull: Int] = [:]
@@ -76,17 +35,13 @@ extension Run {
                         .bearer("a-token-of-the-bench")
                     }
                     let before = Measuring.keptBytes(of: replica)
-                    let clock = ContinuousClock()
-                    let began = clock.now
-                    let outcome = try await engine.sync(full: pull == .again)
-                    let took = clock.now - began
+                    let (time, outcome) = try await seconds {
+                        try await engine.sync(full: pull == .again)
+                    }
                     await engine.stop()
                     guard outcome.failure == nil, outcome.counts.pulled > 0 else {
                         fatalError("\(outcome)")
                     }
-                    let time =
-                        Double(took.components.seconds)
-                        + Double(took.components.attoseconds) / 1e18
                     if isKept {
                         times[pull, default: ([], [])].with.append(time)
                         bytes[pull] = Measuring.keptBytes(of: replica) - before

@@ -1,10 +1,10 @@
-// Large.swift — the cost of a long log: rebuilding, dumping, verifying and opening it.
+// Large.swift — the cost of a long log: rebuilding, dumping and verifying it.
 
 import Foundation
 @_spi(Measuring) import TidemarkInspect
 
 extension Run {
-    /// P4, P6, P7, P8: 1,000,000 events of 100,000 entities, as a server sends them.
+    /// P4, P6, P7: 1,000,000 events of 100,000 entities, as a server sends them.
     mutating func large() throws {
         let events = options.count(1_000_000)
         let entities = options.count(100_000)
@@ -42,7 +42,7 @@ extension Run {
                 isMet: rate >= 400)
         }
         try peer.close()
-        if options.wants("P8") { try open(path, events) }
+        try FileManager.default.removeItem(atPath: path)
     }
 
     private mutating func rebuild(_ peer: TidemarkPeer, _ events: Int, _ entities: Int) throws {
@@ -66,16 +66,5 @@ extension Run {
             "P4", "rebuild from \(events) events", rate.rate, "GRDB " + peerRate.rate,
             (rate / peerRate).times, must: "≥ 500 k/s, ≥ 10 ×",
             isMet: rate >= 500_000 && rate >= 10 * peerRate)
-    }
-
-    private mutating func open(_ path: String, _ events: Int) throws {
-        let times = try (0..<9).map { _ in
-            let (took, peer) = try seconds { try TidemarkPeer(path) }
-            try peer.close()
-            return took
-        }
-        report.add(
-            "P8", "open a store of \(events) events", median(times).millis, "", "",
-            must: "≤ 10 ms", isMet: median(times) <= 0.010)
     }
 }

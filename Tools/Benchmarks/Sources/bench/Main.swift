@@ -1,4 +1,4 @@
-// Main.swift — `bench [--scale N] [--json FILE] [--only P1,P2] [--directory DIR]`.
+// Main.swift — `bench [--scale N] [--rounds N] [--json FILE] [--only P1,P2] [--directory DIR]`.
 //
 // Every ratio is taken within one run: the peers take turns, and the median is printed.
 
@@ -10,7 +10,9 @@ struct Options {
     var json: String?
     var only: Set<String> = []
     var directory = NSTemporaryDirectory()
-    var rounds = 3
+    var rounds = 5
+    /// What this process does while its memory is measured; nil for all that is to be printed.
+    var memory: MemoryWork?
 
     init(_ arguments: [String]) {
         var rest = arguments.dropFirst()
@@ -26,6 +28,9 @@ struct Options {
             case "--json": json = value
             case "--only": only = Set(value.split(separator: ",").map(String.init))
             case "--directory": directory = value
+            case "--memory":
+                guard let work = MemoryWork(rawValue: value) else { Self.usage() }
+                memory = work
             default: Self.usage()
             }
         }
@@ -35,7 +40,7 @@ struct Options {
         FileHandle.standardError.write(
             Data(
                 """
-                usage: bench [--scale 0.1] [--rounds 3] [--only P1,P2]
+                usage: bench [--scale 0.1] [--rounds 5] [--only P1,P2]
                              [--directory DIR] [--json FILE]
 
                 """.utf8))
@@ -50,6 +55,7 @@ struct Options {
 struct Bench {
     static func main() async throws {
         let options = Options(CommandLine.arguments)
+        if let work = options.memory { return try await work.run(options) }
         let directory =
             options.directory + "/tidemark-bench-\(ProcessInfo.processInfo.processIdentifier)"
         try FileManager.default.createDirectory(
@@ -61,12 +67,14 @@ struct Bench {
         if options.wants("P2") { try run.batches() }
         if options.wants("P3") { try run.latency() }
         if options.wants("P3b") { try await run.concurrency() }
-        if options.wants("P4") || options.wants("P6") || options.wants("P7") || options.wants("P8")
-        {
-            try run.large()
-        }
+        if ["P4", "P6", "P7"].contains(where: options.wants) { try run.large() }
+        if options.wants("P5") { try await run.pulls() }
+        if options.wants("P8") || options.wants("P14") { try run.age() }
         if options.wants("P9") { try run.typed() }
         if options.wants("P11") { try await run.observers() }
+        if options.wants("P12") { try run.outbox() }
+        if options.wants("P13") { try run.memory() }
+        if options.wants("P15") { try await run.idleCycle() }
         if options.wants("P27") { try await run.kept() }
         if let path = options.json { try run.report.writeJSON(path) }
     }

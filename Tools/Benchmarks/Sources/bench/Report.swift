@@ -7,8 +7,19 @@ func seconds<R>(_ body: () throws -> R) rethrows -> (Double, R) {
     let clock = ContinuousClock()
     let began = clock.now
     let result = try body()
-    let took = clock.now - began
-    return (Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18, result)
+    return ((clock.now - began).seconds, result)
+}
+
+/// The same of what is awaited.
+func seconds<R>(_ body: () async throws -> R) async rethrows -> (Double, R) {
+    let clock = ContinuousClock()
+    let began = clock.now
+    let result = try await body()
+    return ((clock.now - began).seconds, result)
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
 /// The median of several runs.

@@ -1,0 +1,84 @@
+// CannedServer.swift — a server shaped like Kinto whose answers are made before the measurement.
+
+import HTTPTypes
+import Tidemark
+import TidemarkHTTP
+import TidemarkSync
+
+final class CannedServer: Transport {
+    private static let perPage = 500
+    private let pages: [[UInt8]]
+    /// Makes a page where none were made before.
+    private let make: @Sendable (Int) -> [UInt8]
+    private let count: Int
+
+    /// - Parameters:
+    ///   - numbers: the entities, in the order in which they are listed.
+    ///   - madeBefore: whether pages are made now; else each when it is asked for, and forgotten.
+    ///   - version: the version of an entity.
+    init(
+        _ numbers: [Int], madeBefore: Bool = true,
+        version: @escaping @Sendable (Int) -> Int = { _ in 0 }
+    ) {
+        make = { page in
+            let start = page * Self.perPage
+            let records = numbers[start..<min(start + Self.perPage, numbers.count)].map { number in
+                let own = version(number)
+                let document = String(
+                    decoding: Workload.document(number, version: own).dropLast(), as: UTF8.self)
+                return document + #","last_modified":\#(1_000_000 + own * 1_000_000 + number)}"#
+            }
+            return Array((#"{"data":["# + records.joined(separator: ",") + "]}").utf8)
+        }
+        count = (numbers.count + Self.perPage - 1) / Self.perPage
+        pages = madeBefore ? (0..<count).map(make) : []
+    }
+
+    /// The pages that were made before.
+    var bodies: [[UInt8]] { pages }
+    var bytes: Int { pages.reduce(0) { $0 + $1.count } }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let path = request.path ?? ""
+        var head = HTTPResponse(status: .ok)
+        head.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
+        head.headerFields[.eTag] = "\"9000000\""
+        guard path.contains("/records") else {
+            let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
+            return TransportResponse(response: head, body: Array(collections.utf8))
+        }
+        let number = path.split(separator: "_token=").dropFirst().first.flatMap { Int($0) } ?? 0
+        if number + 1 < count, let name = HTTPField.Name("Next-Page") {
+            let (list, separator) =
+                path.split(separator: "_token=").first.map { list in
+                    list.last == "?" || list.last == "&" ? (String(list), "") : (String(list), "&")
+                } ?? (path, "?")
+            head.headerFields[name] = "http://bench.test\(list)\(separator)_token=\(number + 1)"
+        }
+        return TransportResponse(
+            response: head, body: pages.isEmpty ? make(number) : pages[number])
+    }
+}
+
+/// A server shaped like Kinto on which nothing changes.
+final class IdleServer: Transport {
+    private let collections: [String]
+
+    init(_ collections: [String]) { self.collections = collections }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let path = request.path ?? ""
+        let isUnchanged = request.headerFields[.ifNoneMatch] != nil
+        var head = HTTPResponse(status: isUnchanged ? .notModified : .ok)
+        head.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
+        head.headerFields[.eTag] = "\"9000000\""
+        let names = collections.map { #"{"id":"\#($0)","last_modified":1}"# }
+        let text = path.contains("/records") ? "" : names.joined(separator: ",")
+        return TransportResponse(
+            response: head, body: isUnchanged ? [] : Array(#"{"data":[\#(text)]}"#.utf8))
+    }
+}
