@@ -32,10 +32,10 @@ EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from 
     "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "
     "mutation:uint64 call:uint64 asOf:uint64 serverTime:int64 revision:bytes payloadType:enum "
     "schemaVersion:uint32 idempotencyKey:bytes uptime:int64 boot:string").split()]
-TABLES = [b"log", b"bodies", b"answers", b"commits", b"meta"]
+TABLES = [b"log", b"bodies", b"answers", b"commits", b"sealed", b"meta"]
 LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
-EDGE = [("size", "uint64"), ("peaks", "bytes"), ("commits", "uint64")]
+EDGE = [("size", "uint64"), ("peaks", "bytes"), ("commits", "uint64"), ("sealed", "uint64")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
 for _ in range(8):
@@ -89,6 +89,17 @@ def unpacked(data, most, what):
         return reader.decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise ValueError(f"{what}: {error}") from None
+
+
+def unsealed(last, data):
+    """The records of the log, with their keys, that a block of the table `sealed` holds."""
+    need(data[:1] == b"\1", "the sealed events are of a newer format")
+    content = unpacked(data[1:], 1 << 26, f"the sealed events up to @{last}")
+    records = [value for number, value, _ in fields(content) if number == 1]
+    position = last - sum(record[1:2] != b"\2" for record in records)
+    for record in records:
+        position += record[1:2] != b"\2"
+        yield position.to_bytes(8, "big") + (b"C" if record[1:2] == b"\2" else b""), record
 
 
 def stored(bodies, count, hashed):
@@ -232,15 +243,24 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, stored_edge, bodies, answers, former=()):
+def audit(log, stored_edge, bodies, answers, former=(), sealed=()):
     """Yields (position, line, None) for each event, (position, None, what) for what is wrong.
 
     `former` are the commits that were made in format 1, in a table of their own."""
     records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
-    commits = [(key[:8], value, commit) for key, value in log if len(key) == 9 and key[8:] == b"C"]
-    count, former = len(commits), [(key, value, lambda data: message(data, COMMIT))
-                                   for key, value in former]
-    log = [(key, value) for key, value in log if len(key) != 9 or key[8:] != b"C"]
+    before, blocks = [], {}
+    for key, value in sealed:
+        blocks.setdefault(int.from_bytes(key[:8], "big"), []).append(value)
+    for start, last in zip([0, *blocks], blocks):
+        try:
+            before += unsealed(last, b"".join(blocks[last]))
+        except ValueError as error:
+            yield start + 1, None, error
+    ends = [[(key[:8], value, commit) for key, value in part if key[8:] == b"C"]
+            for part in (before, log)]
+    counts = [len(part) for part in ends]
+    former = [(key, value, lambda data: message(data, COMMIT)) for key, value in former]
+    log = [(key, value) for key, value in before + log if key[8:] != b"C"]
     bodies, answers, frames = dict(bodies), dict(answers), dict(log)
 
     def payload_at(position):
@@ -252,7 +272,7 @@ def audit(log, stored_edge, bodies, answers, former=()):
         except ValueError:
             raise LookupError from None  # it is told of by itself
 
-    for key, value, read in former + commits:
+    for key, value, read in ends[0] + former + ends[1]:
         last = int.from_bytes(key, "big")
         try:
             records[last] = read(value)
@@ -298,8 +318,8 @@ def audit(log, stored_edge, bodies, answers, former=()):
         yield min(edge.get("size", 0) + 1, expected), None, "the right edge is of another size"
     elif holds and size == expected - 1 and edge.get("peaks", b"") != b"".join(peaks):
         yield expected - 1, None, "the right edge differs"
-    elif edge.get("commits", 0) != count:
-        yield expected - 1, None, f"the right edge counts {edge.get('commits', 0)} commits"
+    elif [edge.get("sealed", 0), edge.get("commits", 0)] != counts:
+        yield expected - 1, None, f"the right edge counts other commits than these {sum(counts)}"
 
 
 def main(arguments):
@@ -309,7 +329,7 @@ def main(arguments):
     store, status = arguments[0], 0
     try:
         lock = os.access(os.path.join(store, "lock.mdb"), os.W_OK)  # never makes one
-        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=5) as env:
+        with lmdb.open(store, readonly=True, create=False, lock=lock, map_size=0, max_dbs=6) as env:
             room = (env.info()["last_pgno"] + 1) * env.stat()["psize"]  # LMDB may touch
             need(os.path.getsize(os.path.join(store, "data.mdb")) >= room, "data.mdb is cut off")
             with env.begin() as moment:
@@ -319,8 +339,8 @@ def main(arguments):
                 rows = {name: list(moment.cursor(table)) for name, table in tables.items()}
                 edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
             need(b"log" in rows, "there is no table log")
-        log, bodies, answers, former = (rows.get(name, []) for name in TABLES[:4])
-        for position, text, what in audit(log, edge, bodies, answers, former):
+        log, *others = (rows.get(name, []) for name in TABLES[:5])
+        for position, text, what in audit(log, edge, *others):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)
                 status = 1

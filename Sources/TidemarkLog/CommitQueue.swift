@@ -20,6 +20,9 @@ struct CommitQueue {
 
     mutating func removeFirst() { records.removeFirst() }
 
+    /// Goes on where records can't be read: whether those behind them join is not to be told.
+    mutating func loseSome() { isBroken = true }
+
     /// Takes the next record.
     ///
     /// - Returns: what is wrong with it.

@@ -64,6 +64,8 @@ package struct EventFrame: Sendable, Hashable {
         case headerOutOfBounds(Int)
         case referenceLength(Int)
         case checksum(stored: UInt32, computed: UInt32)
+        /// The events that it was sealed with can't be read.
+        case sealed(SealedBlock.Damage, through: Position)
 
         package var description: String {
             switch self {
@@ -74,6 +76,8 @@ package struct EventFrame: Sendable, Hashable {
             case .referenceLength(let count): "\(count) bytes are no reference to a payload"
             case .checksum(let stored, let computed):
                 "checksum \(hex(stored)) is stored, \(hex(computed)) is computed"
+            case .sealed(let damage, let last):
+                "the sealed events up to \(last) can't be read: \(damage)"
             }
         }
     }

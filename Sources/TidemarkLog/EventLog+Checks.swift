@@ -83,7 +83,7 @@ extension EventLog {
     }
 
     /// Whether the log is only a part of one, made of a capsule.
-    func isPart(_ transaction: borrowing some TableReading & ~Copyable) throws -> Bool {
+    package func isPart(_ transaction: borrowing some TableReading & ~Copyable) throws -> Bool {
         try mark(transaction)?.isPart == true
     }
 

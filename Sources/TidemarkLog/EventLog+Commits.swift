@@ -11,7 +11,13 @@ extension EventLog {
         from first: Position? = nil, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (CommitRecord) throws -> Bool
     ) throws {
-        var goesOn = true
+        var goesOn = try sealed.forEachRecord(
+            from: first, transaction, damaged: { throw LogError(damage: $1, at: $0) }
+        ) { last, isCommit, value in
+            guard isCommit else { return true }
+            return try body(try CommitRecord(framed: value, last: last))
+        }
+        guard goesOn else { return }
         try forEachFormerCommit(from: first, transaction) { last, value in
             guard let last else {
                 throw LogError(
@@ -55,6 +61,15 @@ extension EventLog {
             try CommitRecord(framed: $0, last: last)
         }
         if let found { return found }
+        let block = try sealed.block(holding: last, transaction)
+        return try block?.commit(endingAt: last) ?? formerCommit(endingAt: last, transaction)
+    }
+
+    /// The record of the commit that was made in format 1, is not sealed and ends at a position;
+    /// nil when none does.
+    func formerCommit(
+        endingAt last: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> CommitRecord? {
         guard let formerCommits,
             let bytes = try transaction.get(formerCommits, last.bigEndianBytes)
         else { return nil }
@@ -76,14 +91,29 @@ extension EventLog {
                 return false
             }
         }
-        let former = formerCommits
-        if !reversed, let former {
-            try look(former, from: start.bigEndianBytes, isFormer: true)
+        func lookSealed() throws {
+            guard found == nil else { return }
+            _ = try sealed.forEachRecord(
+                from: start, reversed: reversed, transaction,
+                damaged: { throw LogError(damage: $1, at: $0) }
+            ) { last, isCommit, _ in
+                if isCommit { found = last }
+                return !isCommit
+            }
+        }
+        if !reversed {
+            try lookSealed()
+            if let formerCommits {
+                try look(formerCommits, from: start.bigEndianBytes, isFormer: true)
+            }
         }
         try look(
             log, from: reversed ? CommitRecord.key(start) : start.bigEndianBytes, isFormer: false)
-        if reversed, let former {
-            try look(former, from: start.bigEndianBytes, isFormer: true)
+        if reversed {
+            if let formerCommits {
+                try look(formerCommits, from: start.bigEndianBytes, isFormer: true)
+            }
+            try lookSealed()
         }
         return found
     }
@@ -94,7 +124,8 @@ extension EventLog {
     package func commitCount(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> UInt64 {
-        try formerCommitCount(transaction) + edge(transaction).commits
+        let edge = try edge(transaction)
+        return try edge.sealedCommits + formerCommitCount(transaction) + edge.commits
     }
 
     /// How many commits were made in format 1.
@@ -104,11 +135,11 @@ extension EventLog {
         try formerCommits.map { UInt64(try transaction.count($0)) } ?? 0
     }
 
-    /// How many events the table holds, where the edge counts its commits right.
+    /// How many events there are, sealed or not, where the edge counts the commits right.
     func eventCount(
         _ edge: MerkleEdge, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> UInt64 {
         let records = UInt64(try transaction.count(log))
-        return records - min(records, edge.commits)
+        return try records - min(records, edge.commits) + sealed.last(transaction).rawValue
     }
 }

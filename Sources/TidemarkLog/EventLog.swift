@@ -4,6 +4,8 @@
 //   log      position, 8 bytes big-endian         frame of the event (EventFrame.swift)
 //   log      position of a commit's last event,   frame of the message tidemark.v1.Commit
 //            then "C"                             (CommitRecord.swift)
+//   sealed   last position and number of a record a part of a block of the events before those in
+//                                                 "log" (SealedTable.swift)
 //   bodies   SHA-256 and number of a record       a part of a body (EventLog+Bodies.swift)
 //   answers  run, event and number                a part of answers as they came
 //                                                 (AnswerTable.swift)
@@ -17,12 +19,13 @@ package import TidemarkStore
 
 /// The log of one store.
 package struct EventLog: Sendable {
-    package static let tableNames = ["log", "bodies", AnswerTable.name]
+    package static let tableNames = ["log", SealedTable.name, "bodies", AnswerTable.name]
     /// The tables that only a store has which was made in format 1.
     package static let formerTableNames = [Catalog.formerTableName, "commits"]
 
     package let catalog: Catalog
     package let log: Table
+    package let sealed: SealedTable
     package let bodies: Table
     let answers: Table
     /// Where a store has the commits that were made in format 1.
@@ -31,6 +34,7 @@ package struct EventLog: Sendable {
     package init(_ environment: Environment) {
         catalog = Catalog(environment)
         log = environment.table("log")
+        sealed = SealedTable(environment)
         bodies = environment.table("bodies")
         answers = environment.table(AnswerTable.name)
         formerCommits = environment.formerTable("commits")
@@ -57,7 +61,7 @@ package struct EventLog: Sendable {
     package func lastPosition(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position {
-        guard let last = try transaction.last(log) else { return .start }
+        guard let last = try transaction.last(log) else { return try sealed.last(transaction) }
         return Position(bigEndianBytes: last.key.prefix(Position.byteCount)) ?? .start
     }
 
@@ -65,7 +69,8 @@ package struct EventLog: Sendable {
     package func firstPosition(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position? {
-        try transaction.first(log).flatMap { Position(bigEndianBytes: $0.key) }
+        try sealed.first(transaction)
+            ?? transaction.first(log).flatMap { Position(bigEndianBytes: $0.key) }
     }
 
     /// Appends events as one commit and moves the edge.
@@ -130,13 +135,16 @@ package struct EventLog: Sendable {
     package func event(
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Event? {
-        try transaction.withValue(log, position.bigEndianBytes) { bytes in
+        func read(_ bytes: Span<UInt8>) throws -> Event {
             let frame: EventFrame
             do { frame = try EventFrame(parsing: bytes) } catch {
                 throw LogError(damage: error, at: position)
             }
             return try event(frame, at: position, transaction)
         }
+        let key = position.bigEndianBytes
+        if let found = try transaction.withValue(log, key, read) { return found }
+        return try sealed.block(holding: position, transaction)?.withFrame(at: position, read)
     }
 
     /// Lends the payload of an event where it lies in its frame; nil, without calling `body`, where
@@ -147,13 +155,31 @@ package struct EventLog: Sendable {
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (Span<UInt8>) throws -> R
     ) throws -> R? {
-        try transaction.withValue(log, position.bigEndianBytes) { bytes -> R? in
-            let layout: EventFrame.Layout
-            do { layout = try EventFrame.Layout(of: bytes) } catch {
-                throw LogError(damage: error, at: position)
-            }
-            return layout.isReference ? nil : try body(bytes.extracting(layout.payload))
+        let found = try withUnsealedPayload(at: position, transaction, body)
+        if let found { return found }
+        return try sealed.block(holding: position, transaction)?.withFrame(at: position) {
+            try inlinePayload(of: $0, at: position, body)
         } ?? nil
+    }
+
+    /// The same of an event that is not sealed; nil for others.
+    package func withUnsealedPayload<R>(
+        at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
+        _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        try transaction.withValue(log, position.bigEndianBytes) {
+            try inlinePayload(of: $0, at: position, body)
+        } ?? nil
+    }
+
+    private func inlinePayload<R>(
+        of frame: Span<UInt8>, at position: Position, _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        let layout: EventFrame.Layout
+        do { layout = try EventFrame.Layout(of: frame) } catch {
+            throw LogError(damage: error, at: position)
+        }
+        return layout.isReference ? nil : try body(frame.extracting(layout.payload))
     }
 
     /// Walks over events in order, or backwards; `body` says whether to go on.
@@ -177,12 +203,7 @@ package struct EventLog: Sendable {
         _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (Position, Result<EventFrame, EventFrame.Damage>) throws -> Bool
     ) throws {
-        try transaction.scan(log, from: first?.bigEndianBytes, prefix: [], reversed: reversed) {
-            key, value in
-            if CommitRecord.isKey(key) { return true }
-            guard let position = Position(key) else {
-                throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
-            }
+        func read(_ position: Position, _ value: Span<UInt8>) throws -> Bool {
             let frame: Result<EventFrame, EventFrame.Damage>
             do throws(EventFrame.Damage) {
                 frame = .success(try EventFrame(parsing: value))
@@ -191,6 +212,29 @@ package struct EventLog: Sendable {
             }
             return try body(position, frame)
         }
+        func readSealed() throws -> Bool {
+            try sealed.forEachRecord(
+                from: first, reversed: reversed, transaction,
+                damaged: { try body($0, .failure($1)) }
+            ) { position, isCommit, value in try isCommit || read(position, value) }
+        }
+        let lastSealed = try sealed.last(transaction)
+        let beginsSealed = first.map { $0 <= lastSealed } ?? (lastSealed > .start)
+        if beginsSealed, !reversed { guard try readSealed() else { return } }
+        if !(beginsSealed && reversed && first != nil) {
+            let from = beginsSealed ? nil : first?.bigEndianBytes
+            var goesOn = true
+            try transaction.scan(log, from: from, prefix: [], reversed: reversed) { key, value in
+                if CommitRecord.isKey(key) { return true }
+                guard let position = Position(key) else {
+                    throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
+                }
+                goesOn = try read(position, value)
+                return goesOn
+            }
+            guard goesOn else { return }
+        }
+        if reversed { _ = try readSealed() }
     }
 
     /// What a frame says, its payload read from the bodies where it is there.

@@ -56,7 +56,7 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What an event's damaged bytes mean for the log.
     package init(damage: any Error, at position: Position) {
         switch damage as? EventFrame.Damage {
-        case .newerFormat, .unknownFlags:
+        case .newerFormat, .unknownFlags, .sealed(.newerFormat, _):
             self.init(.newerFormat, at: position, "\(damage); use a newer tidemark")
         default: self.init(.corruptEvent, at: position, "\(damage)")
         }

@@ -39,6 +39,8 @@ struct LogRange: Sendable {
     private(set) var remarks: [(index: Int, remark: Remark)] = []
     /// The records of commits, each with the index of the event before it.
     private(set) var commits: [FoundCommit] = []
+    /// Whether records of commits are lost with a block that can't be read.
+    private(set) var hasLostCommits = false
     /// A key that is no later position, which ends the walk.
     private(set) var failure: LogError?
     /// The bytes of the frames.
@@ -59,8 +61,12 @@ struct LogRange: Sendable {
         bytesMax: UInt64 = .max, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         do {
+            guard
+                try takeSealed(log, depth, from: first, through: end, bytesMax, transaction)
+            else { return }
+            let start = positions.last?.next ?? first
             try transaction.scan(
-                log.log, from: first.bigEndianBytes, prefix: [], reversed: false
+                log.log, from: start.bigEndianBytes, prefix: [], reversed: false
             ) { key, value in
                 let ended = CommitRecord.isKey(key) ? CommitRecord.position(key) : nil
                 let found = try ended ?? position(key, first)
@@ -113,6 +119,58 @@ struct LogRange: Sendable {
     private mutating func take(commit value: Span<UInt8>, _ last: Position) {
         let found = Result { () throws(LogError) in try CommitRecord(framed: value, last: last) }
         commits.append(FoundCommit(index: positions.count - 1, last: last, found: found))
+    }
+
+    /// Looks at the events that are sealed; false where the range ends with one.
+    private mutating func takeSealed(
+        _ log: EventLog, _ depth: LogCheck.Depth, from first: Position, through end: Position,
+        _ bytesMax: UInt64, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Bool {
+        guard try first <= log.sealed.last(transaction) else { return true }
+        return try log.sealed.forEachBlock(from: first, transaction) { found in
+            let start = max(first, found.first)
+            if let before = positions.last, start != before.next {
+                throw LogError(.missingEvent, at: before.next, "the next block begins at \(start)")
+            }
+            guard case .success(let block) = found.block else {
+                guard case .failure(let damage) = found.block else { return true }
+                guard start <= end else {
+                    next = start
+                    return false
+                }
+                skip(start, through: min(end, found.last), damage)
+                return true
+            }
+            return block.forEachRecord(from: start) { position, isCommit, value in
+                guard position <= end, isCommit || bytes < bytesMax else {
+                    next = position
+                    return false
+                }
+                if isCommit {
+                    take(commit: value, position)
+                } else {
+                    bytes += UInt64(value.count)
+                    if depth == .frames {
+                        checkFrame(position, value)
+                    } else {
+                        check(position, value)
+                    }
+                }
+                return true
+            }
+        }
+    }
+
+    /// Takes events whose block can't be read.
+    private mutating func skip(
+        _ first: Position, through last: Position, _ damage: EventFrame.Damage
+    ) {
+        remarks.append((positions.count, .damaged(LogError(damage: damage, at: first))))
+        hasLostCommits = true
+        for number in first.rawValue...last.rawValue {
+            positions.append(Position(number))
+            leaves.append(contentsOf: repeatElement(0, count: SHA256Digest.byteCount))
+        }
     }
 
     // MARK: One event

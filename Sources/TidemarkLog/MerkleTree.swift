@@ -19,6 +19,8 @@ package struct MerkleEdge: Sendable, Hashable {
     package private(set) var size: UInt64 = 0
     /// How many records of commits lie among the events, which are no leaves.
     package var commits: UInt64 = 0
+    /// How many records of commits were sealed with their events.
+    package var sealedCommits: UInt64 = 0
     /// The hashes of ``peaks``, one behind the other.
     private var joined: [UInt8] = []
 
@@ -97,6 +99,7 @@ package struct MerkleEdge: Sendable, Hashable {
         writer.varint(1, size)
         writer.bytes(2, joined)
         writer.varint(3, commits)
+        writer.varint(4, sealedCommits)
         return writer.bytes
     }
 
@@ -108,6 +111,7 @@ package struct MerkleEdge: Sendable, Hashable {
             case 1: size = try field.unsigned()
             case 2: joined = try field.bytes()
             case 3: commits = try field.unsigned()
+            case 4: sealedCommits = try field.unsigned()
             default: continue
             }
         }

@@ -78,9 +78,9 @@ package struct LogCheck {
     private let findingsMax: Int
     /// The right edge as it is stored; nil when it is damaged, or not that of `last`.
     private let stored: MerkleEdge?
-    /// How many records the log's table holds, and how many commits there are, as is counted with
-    /// each; nil when that is not known.
-    private let counts: (records: UInt64, commits: UInt64, formerCommits: UInt64)?
+    /// How many records of events and commits the tables hold, and how many commits there are, as
+    /// is counted with each; nil when that is not known.
+    private let counts: (records: UInt64, commits: UInt64)?
     private var checkpoints: ArraySlice<LogCheckpoint>
     private var result = LogVerification()
     private var edge = MerkleEdge()
@@ -119,8 +119,11 @@ package struct LogCheck {
         var findings: [LogError] = []
         stored = try log.storedEdge(last, &findings, transaction)
         let former = try log.formerCommitCount(transaction)
-        let records = UInt64(try transaction.count(log.log))
-        counts = stored.map { (records, former + $0.commits, former) }
+        let records = try UInt64(transaction.count(log.log)) + log.sealed.last(transaction).rawValue
+        counts = stored.map { edge in
+            let others = former + edge.sealedCommits
+            return (records + others, others + edge.commits)
+        }
         result.findings = findings
         if let stored { result.root = stored.root }
         meetCheckpoints()
@@ -196,7 +199,7 @@ package struct LogCheck {
                         .corruptCommit, at: last,
                         "\(counts.commits) commits are counted, not \(commits.count)"))
             } else if let counts,
-                counts.records + counts.formerCommits != result.events + commits.count
+                counts.records != result.events + commits.count
             {
                 result.findings.append(
                     LogError(
@@ -232,6 +235,7 @@ package struct LogCheck {
         var remarks = range.remarks[...]
         var records = range.commits[...]
         result.findings += try commits.fillFormer(upTo: last, log, transaction)
+        if range.hasLostCommits { commits.loseSome() }
         for (index, found) in range.positions.enumerated() where !isFull {
             meetPosition(found)
             var leaf = depth == .events
@@ -363,7 +367,7 @@ extension EventLog {
                         "the log holds \(last.rawValue) events, \(edge.size) were appended"))
                 return nil
             }
-            let count = UInt64(try transaction.count(log))
+            let count = try eventCount(edge, transaction)
             if edge.commits == 0, count != last.rawValue {
                 findings.append(
                     LogError(

@@ -51,7 +51,8 @@ enum AppendChild {
         }
     }
 
-    private static func write(
+    /// Writes batches of known events, and says a line for each that was acknowledged.
+    static func write(
         to journal: Journal, seed: Int, atOnceMax: Int = 12, acknowledged: () -> Void,
         until isEnough: () -> Bool = { false }
     ) {

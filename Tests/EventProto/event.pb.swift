@@ -421,6 +421,24 @@ package nonisolated struct Tidemark_V1_Edge: Sendable {
   /// How many records of commits lie among the events of the table "log".
   package var commits: UInt64 = 0
 
+  /// How many were sealed with their events.
+  package var sealedCommits: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A block of the table "sealed": records as they lay in the table "log", in their order. These are
+/// frames of events, one position after another, and behind the last event of a commit the frame of
+/// its record, which is known by its flags.
+package nonisolated struct Tidemark_V1_SealedRecords: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var records: [Data] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -655,7 +673,7 @@ nonisolated extension Tidemark_V1_ViewDigest: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Edge"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0\u{1}commits\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0\u{1}commits\0\u{3}sealed_commits\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -666,6 +684,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.peaks) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.commits) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.sealedCommits) }()
       default: break
       }
     }
@@ -681,6 +700,9 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.commits != 0 {
       try visitor.visitSingularUInt64Field(value: self.commits, fieldNumber: 3)
     }
+    if self.sealedCommits != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sealedCommits, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -688,6 +710,37 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.size != rhs.size {return false}
     if lhs.peaks != rhs.peaks {return false}
     if lhs.commits != rhs.commits {return false}
+    if lhs.sealedCommits != rhs.sealedCommits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Tidemark_V1_SealedRecords: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SealedRecords"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.records) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.records.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.records, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Tidemark_V1_SealedRecords, rhs: Tidemark_V1_SealedRecords) -> Bool {
+    if lhs.records != rhs.records {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -122,6 +122,12 @@ struct Stats: ParsableCommand {
         let stats = try store.read { journal in try journal.stats() }
         Terminal.write("events     \(stats.events) in \(stats.commits) commits")
         Terminal.write("log        \(stats.logBytes) bytes")
+        if stats.sealed.events > 0 {
+            let blocks = stats.sealed.blocks == 1 ? "1 block" : "\(stats.sealed.blocks) blocks"
+            Terminal.write(
+                "sealed     \(stats.sealed.events) events in \(blocks) of "
+                    + "\(stats.sealed.bytes) bytes")
+        }
         Terminal.write("data.mdb   \(stats.fileBytes) bytes")
         Terminal.write("entities   \(stats.entities)")
         Terminal.write("mutations  \(stats.mutations)")

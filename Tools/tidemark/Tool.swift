@@ -27,7 +27,8 @@ struct Tool: AsyncParsableCommand {
             Sync.self, Status.self, Outbox.self, Why.self, History.self, Issues.self, Answer.self,
             Dump.self, Show.self, AsOf.self, Diff.self,
             Verify.self,
-            CheckpointCommand.self, Stats.self, Rebuild.self, Adopt.self, Salvage.self,
+            CheckpointCommand.self, Stats.self, Rebuild.self, Compact.self, Adopt.self,
+            Salvage.self,
             CapsuleCommand.self,
             ReplayCommand.self, BisectCommand.self, ShrinkCommand.self, ScenarioCommand.self,
         ])

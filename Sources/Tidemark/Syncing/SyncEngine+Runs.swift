@@ -111,7 +111,7 @@ extension SyncEngine {
         do {
             let outcome = try await run(runs[index], time)
             ended(outcome)
-            await replica.journal.keepSnapshots()
+            await replica.journal.keepTidy()
             return outcome
         } catch {
             ended(nil)

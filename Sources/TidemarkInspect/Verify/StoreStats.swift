@@ -29,9 +29,20 @@ package struct StoreStats: Sendable {
     package var commits = 0
     package var entities = 0
     package var mutations = 0
+    package var sealed = Sealed()
     package var snapshots: [Snapshot] = []
     package var firstAt: Timestamp?
     package var lastAt: Timestamp?
+}
+
+extension StoreStats {
+    /// The events that are sealed.
+    package struct Sealed: Sendable, Hashable {
+        package var events = 0
+        package var blocks = 0
+        /// How many bytes the blocks take.
+        package var bytes = 0
+    }
 }
 
 extension Journal {
@@ -41,6 +52,8 @@ extension Journal {
         stats.fileBytes = Int(try environment.info().fileBytes)
         try environment.read { transaction in
             stats.commits = Int(clamping: try log.commitCount(transaction))
+            stats.sealed.events = Int(clamping: try log.sealed.last(transaction).rawValue)
+            (stats.sealed.blocks, stats.sealed.bytes) = try log.sealed.size(transaction)
             stats.snapshots = try snapshots.manifests(transaction).map { manifest in
                 StoreStats.Snapshot(
                     position: manifest.position, rows: manifest.rows,

@@ -79,6 +79,10 @@ package struct FoundRecords: Sendable {
     package var commits: [FoundCommit] = []
     /// By the SHA-256 of the body.
     package var parts: [Hash: [FoundPart]] = [:]
+    /// Records of sealed blocks, by the last position of their block, with some that are others'.
+    package var sealedParts: [Position: [FoundPart]] = [:]
+    /// The blocks that these make.
+    package var blocks = FoundBlocks()
     /// Pages that begin a body of any table: their data's offset, by the length that they say.
     package var bodyHeads: [UInt64: [UInt64]] = [:]
     /// How many events the right edges speak of that were found, at most.
@@ -96,6 +100,16 @@ package struct FoundRecords: Sendable {
         guard edge.size > 0, edge.size < Self.positionsMax else { return }
         commits.append(
             FoundCommit(first: .start, last: Position(edge.size), root: edge.root))
+    }
+
+    /// Takes in what sealed blocks hold.
+    mutating func openBlocks(read: (FoundPart) -> [UInt8]) {
+        var (frames, commits): ([FoundFrame], [FoundCommit]) = ([], [])
+        blocks.open(
+            sealedParts, read: read, frame: { frames.append($0) }, commit: { commits.append($0) })
+        sealedParts = [:]
+        self.frames += frames
+        self.commits += commits
     }
 
     /// Brings what was found into order, and leaves out copies.

@@ -87,6 +87,7 @@ package struct PageScan {
             guard let position = Position(bigEndianBytes: key.dropLast()), isPlausible(position)
             else { return true }
             return take(commit: node, position, of: page)
+        case 12: take(sealed: node, of: page, base)
         case 36: take(part: node, of: page, base)
         default: break
         }
@@ -143,17 +144,27 @@ package struct PageScan {
     }
 
     private mutating func take(part node: PageImage.Node, of page: PageImage, _ base: UInt64) {
-        guard (1...EventLog.bodyRecordBytesMax).contains(node.dataBytes) else { return }
-        let key = page.bytes[node.key]
+        guard let part = part(node, of: page, base) else { return }
+        let hash = Array(page.bytes[node.key].prefix(32))
+        if found.parts[hash]?.contains(part) != true { found.parts[hash, default: []].append(part) }
+    }
+
+    private mutating func take(sealed node: PageImage.Node, of page: PageImage, _ base: UInt64) {
+        guard let last = Position(bigEndianBytes: page.bytes[node.key].prefix(8)),
+            last > .start, isPlausible(last), let part = part(node, of: page, base),
+            found.sealedParts[last]?.contains(part) != true
+        else { return }
+        found.sealedParts[last, default: []].append(part)
+    }
+
+    /// What a node holds as a record of something that was cut into records.
+    private func part(_ node: PageImage.Node, of page: PageImage, _ base: UInt64) -> FoundPart? {
+        guard (1...EventLog.bodyRecordBytesMax).contains(node.dataBytes) else { return nil }
         var start = node.data.map { base + UInt64($0.lowerBound) }
         if let first = node.page { start = dataOffset(first).map(UInt64.init) }
-        guard let start else { return }
-        let number = key.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        let part = FoundPart(number: number, offset: start, bytes: UInt32(node.dataBytes))
-        var known = found.parts[Array(key.prefix(32))] ?? []
-        guard !known.contains(part) else { return }
-        known.append(part)
-        found.parts[Array(key.prefix(32))] = known
+        guard let start else { return nil }
+        let number = page.bytes[node.key].suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return FoundPart(number: number, offset: start, bytes: UInt32(node.dataBytes))
     }
 
     private func isPlausible(_ position: Position) -> Bool {
@@ -194,11 +205,16 @@ package struct PageScan {
         let end = bytes.count - Self.nodeBytes - Self.positionBytes
         guard end > 0 else { return }
         for start in stride(from: 0, to: end, by: 2) {
-            // A node with a key of 36 bytes, and flags that ours have.
-            if bytes[start + 6] == 36, bytes[start + 7] == 0, bytes[start + 5] == 0,
+            // A node with a key of 12 or 36 bytes, and flags that ours have.
+            let keyBytes = bytes[start + 6]
+            if keyBytes == 12 || keyBytes == 36, bytes[start + 7] == 0, bytes[start + 5] == 0,
                 bytes[start + 4] <= 1, let node = page.node(at: start, of: .leaf)
             {
-                take(part: node, of: page, base)
+                if keyBytes == 36 {
+                    take(part: node, of: page, base)
+                } else {
+                    take(sealed: node, of: page, base)
+                }
             }
             let data = start + Self.nodeBytes + Self.positionBytes
             guard let position = Position(bigEndianBytes: bytes[data - 8..<data]) else { continue }

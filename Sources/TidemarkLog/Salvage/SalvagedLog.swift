@@ -129,7 +129,7 @@ package final class SalvagedLog {
     package func event(at position: Position) throws -> Taken {
         let name = position <= proven ? way.choice(at: position) : nil
         let frame =
-            if let name { Self.frame(found.frames[name], file) } else {
+            if let name { Self.frame(name, of: found, file) } else {
                 Self.usable(at: position, found, file, &bodies).first?.frame
             }
         guard let frame, let found = bodies.bodies(of: frame) else {
@@ -183,6 +183,7 @@ extension SalvagedLog {
             try progress(.pages(done: first + count, of: file.pageCount))
         }
         var found = scan.found
+        found.openBlocks { file.bytes(at: Int($0.offset), count: Int($0.bytes)) }
         found.settle()
         return found
     }
@@ -198,9 +199,15 @@ extension SalvagedLog {
         return found.storeIDs.isEmpty || found.storeIDs.contains(known) ? known : nil
     }
 
-    private static func frame(_ found: FoundFrame, _ file: DataPages) -> EventFrame? {
-        var bytes = file.bytes(at: Int(found.offset), count: Int(found.bytes))
-        if let bit = found.mendedBit, Int(bit) < 8 * bytes.count { bytes.turn(bit: Int(bit)) }
+    private static func frame(
+        _ name: Int, of found: FoundRecords, _ file: DataPages
+    ) -> EventFrame? {
+        let frame = found.frames[name]
+        if FoundBlocks.holds(frame) {
+            return found.blocks.bytes(frame).flatMap { try? EventFrame(parsing: $0.span) }
+        }
+        var bytes = file.bytes(at: Int(frame.offset), count: Int(frame.bytes))
+        if let bit = frame.mendedBit, Int(bit) < 8 * bytes.count { bytes.turn(bit: Int(bit)) }
         return try? EventFrame(parsing: bytes.span)
     }
 
@@ -213,7 +220,7 @@ extension SalvagedLog {
         for name in found.frameIndex(position)..<found.frames.count {
             guard found.frames[name].position == position else { break }
             guard withMended || found.frames[name].isAsFound,
-                let frame = frame(found.frames[name], file),
+                let frame = frame(name, of: found, file),
                 (try? Event(header: frame.header, payload: [])) != nil,
                 bodies.missing(of: frame) == nil
             else { continue }
@@ -302,7 +309,7 @@ extension SalvagedLog {
             var reason = Gap.Reason.missing
             while index < found.frames.count, found.frames[index].position == position {
                 if found.frames[index].isAsFound, reason != .unproven,
-                    let frame = frame(found.frames[index], file)
+                    let frame = frame(index, of: found, file)
                 {
                     reason = bodies.missing(of: frame).map { .body($0) } ?? .unproven
                 }

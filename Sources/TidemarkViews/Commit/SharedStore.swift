@@ -15,6 +15,7 @@ package final class SharedStore: Sendable {
     /// What the log makes, as far as it was needed; while tables are in doubt.
     private let lastFolded = Lock<FoldedRows?>(nil)
     private let isTakingSnapshot = Lock(false)
+    private let isSealing = Lock(false)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }
@@ -61,6 +62,16 @@ package final class SharedStore: Sendable {
     }
 
     func endSnapshot() { isTakingSnapshot.withLock { $0 = false } }
+
+    /// Lets one at a time seal events; false while it is another one's turn.
+    func beginSealing() -> Bool {
+        isSealing.withLock { isSealing in
+            defer { isSealing = true }
+            return !isSealing
+        }
+    }
+
+    func endSealing() { isSealing.withLock { $0 = false } }
 
     /// Ends what one ``beginSyncing(_:)`` began.
     package func endSyncing() {

@@ -29,18 +29,7 @@ extension Journal {
         }
     }
 
-    /// The same without blocking the caller's thread, unless no thread can be had.
-    package func keepSnapshots() async {
-        guard (try? isSnapshotDue()) == true else { return }
-        await withCheckedContinuation { continuation in
-            _ = Background<Void> {
-                self.keepSnapshots()
-                continuation.resume()
-            }
-        }
-    }
-
-    private func isSnapshotDue() throws -> Bool {
+    func isSnapshotDue() throws -> Bool {
         guard guardian != nil else { return false }
         return try environment.read { transaction in
             let last = try log.lastPosition(transaction)

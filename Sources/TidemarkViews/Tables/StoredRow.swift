@@ -98,6 +98,26 @@ enum StoredRow {
         return stored.bytes
     }
 
+    /// Whether what is stored of a row names an event up to one.
+    static func names(_ stored: Span<UInt8>, through last: Position) throws -> Bool {
+        guard stored.count > 1, stored[0] == mark else { return false }
+        var reader = ProtoReader(stored.copied(), from: 1)
+        let named = try reader.rawVarint()
+        var count: UInt64 = 0
+        while let field = try reader.next() {
+            switch field.number {
+            case Field.basePosition where named & 1 == 1:
+                if try field.position() <= last { return true }
+            case Field.pending:
+                count += 1
+                guard count <= pendingMax, named >> count & 1 == 1 else { continue }
+                if try pending(field.bytes()).position <= last { return true }
+            default: continue
+            }
+        }
+        return false
+    }
+
     /// The row of what is stored.
     ///
     /// - Parameter payload: returns the payload of the event at a position.

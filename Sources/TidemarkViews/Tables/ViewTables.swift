@@ -261,13 +261,41 @@ package struct ViewTables: Sendable {
         return try transaction.withValue(table, key.bytes) { try whole($0, transaction) }
     }
 
+    /// Has the rows of entities hold what events up to one say, which they may name otherwise.
+    ///
+    /// The events are sealed by now.
+    func inline(
+        _ entities: Set<EntityKey>, ofEventsThrough last: Position, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        let table = table(.rows, generation)
+        let hasBindings = try hasBindings(generation, transaction)
+        var changed: [[UInt8]: [UInt8]] = [:]
+        for entity in entities {
+            var key = entity.bytes
+            if hasBindings, let own = try row(.binding(entity), generation, transaction) {
+                key = own
+            }
+            guard changed[key] == nil else { continue }
+            changed[key] =
+                try transaction.withValue(table, key) { bytes in
+                    try StoredRow.names(bytes, through: last) ? whole(bytes, transaction) : nil
+                } ?? nil
+        }
+        try write(generation, transaction) { write in
+            for key in changed.keys.sorted(by: ByteOrder.precedes) {
+                try write(RowKey(.rows, key), changed[key])
+            }
+        }
+    }
+
     /// What to store of an entity's row.
     private func stored(
         _ row: [UInt8], _ transaction: borrowing WriteTransaction
     ) throws -> [UInt8] {
         guard let log else { return row }
         return try StoredRow.encode(row) { position, document in
-            try log.withInlinePayload(at: position, transaction) {
+            try log.withUnsealedPayload(at: position, transaction) {
                 ByteOrder.areEqual($0, document)
             } ?? false
         }

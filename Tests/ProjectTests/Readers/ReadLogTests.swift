@@ -45,6 +45,28 @@ struct `the independent reader` {
         #expect(ended.lines.last == "200 flips read, 24 of them by the tool")
     }
 
+    @Test func `sealed events are read by both, and what is damaged of them is a finding of both`()
+        throws
+    {
+        try workshop.makeSyncedStores()
+        try workshop.makeNastyStore()
+        for store in ["first", "second", "nasty"] {
+            let before = try workshop.tool("dump", store, "-o", "json")
+            #expect(try workshop.tool("compact", store, "--keep-events", "3").status == 0)
+
+            let dump = try workshop.tool("dump", store, "-o", "json")
+            let read = try workshop.readLog(store)
+
+            #expect(dump.status == 0 && read.status == 0, "\(dump.errors)\(read.errors)")
+            #expect(dump.output == before.output && read.output == before.output)
+        }
+
+        let ended = try workshop.python(ReaderScripts.sealed, "first")
+
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.lines.last == "5 kinds of damage")
+    }
+
     @Test func `events that nobody wrote are shown or refused by both alike`() throws {
         try workshop.makeNastyStore()
 
@@ -122,7 +144,7 @@ struct `the independent reader` {
             "base64", "hashlib", "itertools", "json", "os", "re", "signal", "sys",
         ]
 
-        #expect(lines.count - 1 <= 340)
+        #expect(lines.count - 1 <= 370)
         #expect(lines.allSatisfy { $0.count <= 100 })
         #expect(Set(imported).subtracting(standard) == ["lmdb", "zstandard"])
     }

@@ -23,8 +23,10 @@ final class DamagedLog {
     ///   - commits: how many commits there are, of one to five events each.
     ///   - bodyEvery: how often an event has a payload that is a body.
     ///   - bodyBytesMax: how long such a payload is at most.
+    ///   - unsealed: how many events at the end are not sealed; nil where none is.
     init(
-        commits: Int = 60, bodyEvery: Int = 7, bodyBytesMax: Int = 11_000, seed: UInt64 = 1
+        commits: Int = 60, bodyEvery: Int = 7, bodyBytesMax: Int = 11_000, seed: UInt64 = 1,
+        unsealed: UInt64? = nil
     ) throws {
         directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-salvage-\(UUID().uuidString)")
@@ -52,6 +54,11 @@ final class DamagedLog {
                 return edge
             }
             ends.append(Position(edge.size))
+        }
+        if let unsealed {
+            let last = Position(edge.size - unsealed)
+            while try environment.write({ try log.seal(through: last, $0) }) != nil {}
+            edge = try environment.read { try log.edge($0) }
         }
         try environment.close()
         (self.events, self.ends, self.edge) = (all, ends, edge)
@@ -88,6 +95,38 @@ final class DamagedLog {
                 return node.key.count == 8 && page.bytes[data.lowerBound] == EventFrame.format
             }
         }.map(\.0)
+    }
+
+    /// Removes what pages still hold of frames that were sealed since, as later writes would.
+    func removeFreed(_ bytes: inout [UInt8], before first: Position) {
+        for (number, page) in pages where page.kind == .leaf {
+            let isFreed = (0..<(page.nodeCount ?? 0)).contains { index in
+                guard let node = page.node(index, of: .leaf), node.key.count == 8,
+                    let position = Position(bigEndianBytes: page.bytes[node.key])
+                else { return false }
+                return position > .start && position < first
+            }
+            guard isFreed else { continue }
+            for index in 0..<Self.pageBytes { bytes[number * Self.pageBytes + index] = 0 }
+        }
+    }
+
+    /// Where the data of the records of the first blocks begin, by block.
+    var sealedData: [[Int]] {
+        var found: [[UInt8]: [Int: Int]] = [:]
+        for (number, page) in pages where page.kind == .leaf {
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.node(index, of: .leaf), node.key.count == 12 else { continue }
+                let key = Array(page.bytes[node.key])
+                let data =
+                    node.data.map { number * Self.pageBytes + $0.lowerBound }
+                    ?? node.page.map { Int($0) * Self.pageBytes + PageImage.headerBytes }
+                found[Array(key.prefix(8)), default: [:]][Int(key[11])] = data
+            }
+        }
+        return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { block in
+            block.value.sorted { $0.key < $1.key }.map(\.value)
+        }
     }
 
     /// The pages that lead to bodies, which lie on overflow pages.

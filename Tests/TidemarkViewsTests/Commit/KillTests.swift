@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TidemarkEvents
 import TidemarkInspect
+import TidemarkLog
 import TidemarkStore
 import TidemarkViews
 
@@ -47,6 +48,37 @@ struct `a process that is killed at any moment` {
         try store.reopen(isClosed: true)
         // What they had to write follows from the seed: no clock says how far they come.
         #expect(acknowledged >= atLeast && atLeast > 20)
+    }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func `while it seals loses nothing that it acknowledged`(_ part: UInt64) throws {
+        var random = SplitMix64(seed: Self.seed + 200 + part)
+        let store = try ScratchStore()
+        try store.journal.close()
+        var (checked, sealed): (UInt64, Position) = (0, .start)
+        for round in 0..<20 {
+            // Steps are batches and sealings in turn: some die in the middle of either.
+            let delay = random.once(in: 6) ? -random.below(40_000) - 1 : random.below(1500)
+            let child = try CrashChild.run(
+                "seal", store.path, random.below(1 << 30), 1 + random.below(15), delay)
+            let place: Comment =
+                "seed \(Self.seed + 200 + part), round \(round): \(child.text.suffix(99))"
+            try #require(child.signal == 9, place)
+
+            try store.reopen(isClosed: true)
+            checked = try store.expectNumbered(child.acknowledged, after: checked, place)
+            let log = store.journal.log
+            let last = try store.journal.environment.read { try log.sealed.last($0) }
+            #expect(last >= sealed, place)
+            sealed = last
+            if round % 5 == 4 {
+                let findings = try store.journal.verify(round == 19 ? .deep : .full).findings
+                #expect(findings == [], "\(findings) \(place)")
+            }
+            try store.journal.close()
+        }
+        try store.reopen(isClosed: true)
+        #expect(sealed.rawValue > checked / 2 && checked > 20)
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)

@@ -1,9 +1,19 @@
 // CannedServer.swift — a server shaped like Kinto whose answers are made before the measurement.
 
+import Foundation
 import HTTPTypes
 import Tidemark
 import TidemarkHTTP
 import TidemarkSync
+
+/// What the device's clock shows, as a server writes it: in doubt about the time a run does less.
+private func httpDate() -> String {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(identifier: "GMT")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return format.string(from: Date())
+}
 
 final class CannedServer: Transport {
     private static let perPage = 500
@@ -43,7 +53,7 @@ final class CannedServer: Transport {
     ) async throws(TransportError) -> TransportResponse {
         let path = request.path ?? ""
         var head = HTTPResponse(status: .ok)
-        head.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
+        head.headerFields[.date] = httpDate()
         head.headerFields[.eTag] = "\"9000000\""
         guard path.contains("/records") else {
             let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
@@ -74,7 +84,7 @@ final class IdleServer: Transport {
         let path = request.path ?? ""
         let isUnchanged = request.headerFields[.ifNoneMatch] != nil
         var head = HTTPResponse(status: isUnchanged ? .notModified : .ok)
-        head.headerFields[.date] = "Sat, 21 Nov 2026 12:00:00 GMT"
+        head.headerFields[.date] = httpDate()
         head.headerFields[.eTag] = "\"9000000\""
         let names = collections.map { #"{"id":"\#($0)","last_modified":1}"# }
         let text = path.contains("/records") ? "" : names.joined(separator: ",")

@@ -1,0 +1,126 @@
+// SealingRowsTests.swift — the views over a log of which a part is sealed.
+
+import TestSupport
+import Testing
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkStore
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `views over sealed events` {
+    @Test(arguments: [(1, false), (2, false), (3, true), (4, true)] as [(UInt64, Bool)])
+    func `are those that they were, also made again and in the past`(
+        _ seed: UInt64, _ isHostile: Bool
+    ) throws {
+        let place = Comment("seed 0x5EA1_0B0\(seed), hostile: \(isHostile)")
+        var random = SplitMix64(seed: 0x5EA1_0B00 + seed)
+        let store = try ScratchStore()
+        var maker = LogMaker(seed: 0x5EA1_0B00 + seed, isHostile: isHostile)
+        for _ in 0..<4 {
+            try maker.write(about: 60 + random.below(200), to: store.journal)
+            let (rows, commits) = (try store.rows(), try store.commits())
+            let folded = try store.foldedRows()
+            let last = try store.journal.read { $0.last }
+
+            let kept = UInt64(1 + random.below(40))
+            let sealing = try #require(try store.journal.seal(keeping: kept), place)
+
+            #expect(sealing.last.rawValue == last.rawValue - kept, place)
+            #expect(try store.journal.seal(keeping: kept) == nil, place)
+            #expect(try store.rows() == rows && store.commits() == commits, place)
+            #expect(try store.differences() == [], place)
+            for _ in 0..<3 {
+                let position = Position(1 + UInt64(random.below(Int(last.rawValue))))
+                #expect(try store.pastRows(position) == folded[position], "\(position) \(place)")
+            }
+            let findings = try store.journal.verify(.deep).findings
+            #expect(findings == [], "\(findings) \(place)")
+            if random.once(in: 2) { try store.reopen() }
+        }
+    }
+
+    @Test func `hold the documents of sealed events, and name only others`() throws {
+        let store = try ScratchStore()
+        let keys = (0..<400).map { EntityKey("tasks", "t\($0)") }
+        func document(_ key: EntityKey, _ title: String) -> [UInt8] {
+            let notes = String(repeating: "n", count: 200)
+            return Array(#"{"id":"\#(key.id)","title":"\#(title)","notes":"\#(notes)"}"#.utf8)
+        }
+        func stored(_ key: EntityKey) throws -> Int {
+            try store.journal.environment.read { transaction in
+                let table = store.journal.views.table(.rows, .a)
+                return try transaction.get(table, RowKey.entity(key).bytes)?.count ?? 0
+            }
+        }
+        let now = Timestamp(microseconds: 1)
+        for key in keys {
+            let json = document(key, "one")
+            try store.write(Event(.serverUpserted, recordedAt: now, key: key, json: json))
+        }
+        // A mutation that waits names its event, too.
+        let patch = Array(#"{"set":{"title":"\#(String(repeating: "a", count: 90))"}}"#.utf8)
+        for key in keys[..<50] {
+            try store.write(Event(.localUpdated, recordedAt: now, key: key, json: patch))
+        }
+        let rows = try store.rows()
+        #expect(try stored(keys[60]) < 40 && stored(keys[399]) < 40)
+
+        try store.journal.seal(keeping: 100)
+
+        #expect(try store.rows() == rows)
+        #expect(try stored(keys[60]) > 200 && stored(keys[349]) > 200)
+        #expect(try stored(keys[350]) < 40)
+        // Of the first ones the base is sealed, and what waits is not.
+        let whole = try store.entity(keys[0])
+        #expect(try stored(keys[0]) > 200 && whole?.pending.first?.payload == patch)
+        // What is written again holds what it does not say anew.
+        for key in keys[60..<70] {
+            try store.write(Event(.localUpdated, recordedAt: now, key: key, json: patch))
+        }
+        #expect(try stored(keys[60]) > 400)
+        #expect(try store.journal.verify(.deep).findings == [])
+    }
+
+    @Test func `are not touched where only a part of a log is there`() throws {
+        let store = try ScratchStore()
+        let now = Timestamp(microseconds: 1)
+        let event = Event(.localDeleted, recordedAt: now, key: EntityKey("tasks", "t1"))
+        for _ in 0..<9 { try store.write(event) }
+        try store.journal.environment.write { transaction in
+            try store.journal.log.skip(to: Position(20), transaction)
+        }
+
+        #expect(try store.journal.seal(keeping: 1) == nil)
+    }
+
+    @Test func `are sealed of themselves once there are enough`() throws {
+        let store = try ScratchStore()
+        let now = Timestamp(microseconds: 1)
+        func write(_ count: Int) throws {
+            try store.journal.write(at: now) { draft in
+                for number in 0..<count {
+                    try draft.append(
+                        Event(
+                            .serverUpserted, recordedAt: now,
+                            key: EntityKey("tasks", "t\(number)"), json: Array("{}".utf8)))
+                }
+            }
+        }
+        let sealed = {
+            try store.journal.environment.read { try store.journal.log.sealed.last($0) }
+        }
+        try write(8_191)
+        store.journal.keepTidy()
+        #expect(try sealed() == .start)
+
+        try write(1)
+        store.journal.keepTidy()
+        #expect(try sealed() == Position(4_096))
+
+        store.journal.keepTidy()
+        #expect(try sealed() == Position(4_096))
+    }
+}

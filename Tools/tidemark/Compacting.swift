@@ -1,0 +1,48 @@
+// Compacting.swift — `tidemark compact`.
+
+import ArgumentParser
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkLog
+import TidemarkViews
+
+struct Compact: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Seals the events of a store: makes them smaller.",
+        discussion: """
+            Events are put into blocks of some hundred and compressed. All that reads the
+            log reads them as before, and no root changes. An app seals old events by
+            itself. The file keeps its length: what becomes free in it is used by what is
+            written next.
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Option(help: "How many events at the end stay as they are, at least 1.")
+    var keepEvents: UInt64 = 1
+    @OptionGroup var patience: WaitOption
+
+    func validate() throws {
+        if keepEvents < 1 { throw ValidationError("--keep-events is at least 1") }
+    }
+
+    func run() throws {
+        try store.expectStore("a capsule is compressed as a whole")
+        do { try compact() } catch { throw store.advised(error) }
+    }
+
+    private func compact() throws {
+        let replica = try store.open(patience)
+        let sealing = try replica.journal.seal(keeping: keepEvents) { done, last in
+            Terminal.progress("sealing \(done) of \(last)")
+        }
+        Terminal.endProgress()
+        try replica.close()
+        guard let sealing else {
+            return Terminal.write("nothing to seal: only the last events are not")
+        }
+        let blocks = sealing.blocks == 1 ? "1 block" : "\(sealing.blocks) blocks"
+        Terminal.write("sealed     \(sealing.first) to \(sealing.last) in \(blocks)")
+        Terminal.write("bytes      \(sealing.recordBytes) before, \(sealing.storedBytes) now")
+    }
+}
