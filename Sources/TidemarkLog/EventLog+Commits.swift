@@ -32,7 +32,8 @@ extension EventLog {
         }
         guard goesOn else { return }
         try transaction.scan(
-            log, from: first?.bigEndianBytes, prefix: [], reversed: false
+            log, from: max(first ?? .start, try sealed.last(transaction)).bigEndianBytes,
+            prefix: [], reversed: false
         ) { key, value in
             guard CommitRecord.isKey(key), let last = CommitRecord.position(key) else {
                 return true
@@ -140,6 +141,7 @@ extension EventLog {
         _ edge: MerkleEdge, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> UInt64 {
         let records = UInt64(try transaction.count(log))
-        return try records - min(records, edge.commits) + sealed.last(transaction).rawValue
+        let others = edge.commits + edge.keptEvents
+        return try records - min(records, others) + sealed.last(transaction).rawValue
     }
 }

@@ -109,6 +109,7 @@ package struct EventLog: Sendable {
         _ transaction: borrowing WriteTransaction
     ) throws -> CommitRecord {
         var after = events.edge
+        after.takeCounts(of: edge)
         precondition(
             after.size == edge.size + UInt64(events.items.count), "prepared for another place")
         let record = CommitRecord(
@@ -142,9 +143,10 @@ package struct EventLog: Sendable {
             }
             return try event(frame, at: position, transaction)
         }
-        let key = position.bigEndianBytes
-        if let found = try transaction.withValue(log, key, read) { return found }
-        return try sealed.block(holding: position, transaction)?.withFrame(at: position, read)
+        if position <= (try sealed.last(transaction)) {
+            return try sealed.block(holding: position, transaction)?.withFrame(at: position, read)
+        }
+        return try transaction.withValue(log, position.bigEndianBytes, read)
     }
 
     /// Lends the payload of an event where it lies in its frame; nil, without calling `body`, where
@@ -155,15 +157,17 @@ package struct EventLog: Sendable {
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (Span<UInt8>) throws -> R
     ) throws -> R? {
-        let found = try withUnsealedPayload(at: position, transaction, body)
-        if let found { return found }
+        let found = Result { try withPayloadInTable(at: position, transaction, body) }
+        if case .success(let found?) = found { return found }
+        guard position <= (try sealed.last(transaction)) else { return try found.get() }
         return try sealed.block(holding: position, transaction)?.withFrame(at: position) {
             try inlinePayload(of: $0, at: position, body)
         } ?? nil
     }
 
-    /// The same of an event that is not sealed; nil for others.
-    package func withUnsealedPayload<R>(
+    /// The same of an event in the table "log": one that is not sealed, or that a row names; nil
+    /// for others.
+    package func withPayloadInTable<R>(
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
         _ body: (Span<UInt8>) throws -> R
     ) throws -> R? {
@@ -222,13 +226,17 @@ package struct EventLog: Sendable {
         let beginsSealed = first.map { $0 <= lastSealed } ?? (lastSealed > .start)
         if beginsSealed, !reversed { guard try readSealed() else { return } }
         if !(beginsSealed && reversed && first != nil) {
-            let from = beginsSealed ? nil : first?.bigEndianBytes
+            let from = !beginsSealed ? first : reversed ? nil : lastSealed.next
             var goesOn = true
-            try transaction.scan(log, from: from, prefix: [], reversed: reversed) { key, value in
+            try transaction.scan(
+                log, from: from?.bigEndianBytes, prefix: [], reversed: reversed
+            ) { key, value in
                 if CommitRecord.isKey(key) { return true }
                 guard let position = Position(key) else {
                     throw LogError(.corruptEvent, at: .start, "a key of \(key.count) bytes")
                 }
+                // What is there of sealed events is there for rows.
+                guard position > lastSealed else { return false }
                 goesOn = try read(position, value)
                 return goesOn
             }

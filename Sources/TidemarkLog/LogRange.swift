@@ -21,6 +21,8 @@ struct LogRange: Sendable {
         case keeps(KeptName, of: Position)
         /// The event is not found by its position.
         case notFound
+        /// What the table "log" has of the event, which is sealed, is not what is sealed.
+        case otherInTable
         /// The payload is not what this version writes.
         case foreign(EventKind, PayloadProblem)
     }
@@ -64,7 +66,7 @@ struct LogRange: Sendable {
             guard
                 try takeSealed(log, depth, from: first, through: end, bytesMax, transaction)
             else { return }
-            let start = positions.last?.next ?? first
+            let start = try max(positions.last?.next ?? first, log.sealed.last(transaction).next)
             try transaction.scan(
                 log.log, from: start.bigEndianBytes, prefix: [], reversed: false
             ) { key, value in
@@ -141,6 +143,7 @@ struct LogRange: Sendable {
                 skip(start, through: min(end, found.last), damage)
                 return true
             }
+            let inTable = try depth == .events ? kept(of: block, log, transaction) : [:]
             return block.forEachRecord(from: start) { position, isCommit, value in
                 guard position <= end, isCommit || bytes < bytesMax else {
                     next = position
@@ -154,11 +157,29 @@ struct LogRange: Sendable {
                         checkFrame(position, value)
                     } else {
                         check(position, value)
+                        if let kept = inTable[position], !ByteOrder.areEqual(value, kept[...]) {
+                            remark(.otherInTable)
+                        }
                     }
                 }
                 return true
             }
         }
+    }
+
+    /// What the table "log" has of the events of a block, for rows that name them.
+    private func kept(
+        of block: SealedBlock, _ log: EventLog,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [Position: [UInt8]] {
+        var kept: [Position: [UInt8]] = [:]
+        let first = block.first.bigEndianBytes
+        try transaction.scan(log.log, from: first, prefix: [], reversed: false) { key, value in
+            guard let position = Position(key), position <= block.last else { return false }
+            kept[position] = value.copied()
+            return true
+        }
+        return kept
     }
 
     /// Takes events whose block can't be read.

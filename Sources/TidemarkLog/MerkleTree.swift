@@ -21,6 +21,8 @@ package struct MerkleEdge: Sendable, Hashable {
     package var commits: UInt64 = 0
     /// How many records of commits were sealed with their events.
     package var sealedCommits: UInt64 = 0
+    /// How many events that were sealed are in the table "log" as well.
+    package var keptEvents: UInt64 = 0
     /// The hashes of ``peaks``, one behind the other.
     private var joined: [UInt8] = []
 
@@ -52,6 +54,13 @@ package struct MerkleEdge: Sendable, Hashable {
             trailing >>= 1
         }
         size += 1
+    }
+
+    /// Takes how much there is of what is no leaf from another edge.
+    mutating func takeCounts(of other: MerkleEdge) {
+        (commits, sealedCommits, keptEvents) = (
+            other.commits, other.sealedCommits, other.keptEvents
+        )
     }
 
     /// Whether both are edges of the same tree.
@@ -100,6 +109,7 @@ package struct MerkleEdge: Sendable, Hashable {
         writer.bytes(2, joined)
         writer.varint(3, commits)
         writer.varint(4, sealedCommits)
+        writer.varint(5, keptEvents)
         return writer.bytes
     }
 
@@ -112,6 +122,7 @@ package struct MerkleEdge: Sendable, Hashable {
             case 2: joined = try field.bytes()
             case 3: commits = try field.unsigned()
             case 4: sealedCommits = try field.unsigned()
+            case 5: keptEvents = try field.unsigned()
             default: continue
             }
         }

@@ -122,7 +122,7 @@ package struct LogCheck {
         let records = try UInt64(transaction.count(log.log)) + log.sealed.last(transaction).rawValue
         counts = stored.map { edge in
             let others = former + edge.sealedCommits
-            return (records + others, others + edge.commits)
+            return (records - min(records, edge.keptEvents) + others, others + edge.commits)
         }
         result.findings = findings
         if let stored { result.root = stored.root }
@@ -300,6 +300,11 @@ package struct LogCheck {
             case .names(let body): try bodies.check(body, at: position, log, transaction)
             case .keeps(let name, let run): try check(name, of: run, transaction)
             case .foreign(let kind, let problem): note(kind, problem)
+            case .otherInTable:
+                result.findings.append(
+                    LogError(
+                        .corruptEvent, at: position,
+                        "what rows read of it is not what is sealed of it"))
             case .notFound:
                 result.findings.append(
                     LogError(.missingEvent, at: position, "it is not found by its position"))

@@ -424,6 +424,9 @@ package nonisolated struct Tidemark_V1_Edge: Sendable {
   /// How many were sealed with their events.
   package var sealedCommits: UInt64 = 0
 
+  /// How many events that were sealed lie in the table "log" as well.
+  package var keptEvents: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -673,7 +676,7 @@ nonisolated extension Tidemark_V1_ViewDigest: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Edge"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0\u{1}commits\0\u{3}sealed_commits\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}size\0\u{1}peaks\0\u{1}commits\0\u{3}sealed_commits\0\u{3}kept_events\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -685,6 +688,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 2: try { try decoder.decodeSingularBytesField(value: &self.peaks) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.commits) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.sealedCommits) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.keptEvents) }()
       default: break
       }
     }
@@ -703,6 +707,9 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.sealedCommits != 0 {
       try visitor.visitSingularUInt64Field(value: self.sealedCommits, fieldNumber: 4)
     }
+    if self.keptEvents != 0 {
+      try visitor.visitSingularUInt64Field(value: self.keptEvents, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -711,6 +718,7 @@ nonisolated extension Tidemark_V1_Edge: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.peaks != rhs.peaks {return false}
     if lhs.commits != rhs.commits {return false}
     if lhs.sealedCommits != rhs.sealedCommits {return false}
+    if lhs.keptEvents != rhs.keptEvents {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

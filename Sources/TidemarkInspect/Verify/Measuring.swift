@@ -89,6 +89,45 @@ import TidemarkViews
         return bytes
     }
 
+    /// Seals all events but the last; returns the bytes of their headers and payloads, and those of
+    /// the blocks.
+    public static func seal(_ replica: Replica) throws -> (bytes: Int, stored: Int) {
+        let journal = replica.journal
+        let stats = try journal.stats()
+        let sealing = try journal.seal(keeping: 1)
+        return (stats.logBytes - stats.events * EventFrame.prefixBytes, sealing?.storedBytes ?? 0)
+    }
+
+    /// The headers and payloads of the log, some hundred together, as they are sealed.
+    public static func blocks(of replica: Replica) throws -> [[UInt8]] {
+        let journal = replica.journal
+        var blocks: [[UInt8]] = []
+        var count = 0
+        try journal.environment.read { transaction in
+            try journal.log.forEach(transaction) { _, event in
+                if count % EventLog.sealedEventsMax == 0 { blocks.append([]) }
+                count += 1
+                blocks[blocks.count - 1] += event.headerBytes
+                blocks[blocks.count - 1] += event.payload
+                return true
+            }
+        }
+        return blocks
+    }
+
+    /// Compresses each block by itself; returns the bytes of all.
+    public static func compress(_ blocks: [[UInt8]]) throws -> Int {
+        try blocks.reduce(0) { try $0 + Zstd.compress($1).count }
+    }
+
+    /// Reads an event that is sealed.
+    public static func event(at position: UInt64, of replica: Replica) throws {
+        let journal = replica.journal
+        try journal.environment.read { transaction in
+            _ = try journal.log.event(at: Position(position), transaction)
+        }
+    }
+
     /// Verifies in full; returns the bytes of the log, and whether all is fine.
     public static func verify(_ replica: Replica) throws -> (bytes: UInt64, isFine: Bool) {
         let result = try replica.journal.verify()

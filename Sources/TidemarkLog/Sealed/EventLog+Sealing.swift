@@ -14,8 +14,8 @@ package struct Sealing: Sendable, Hashable {
     package var blocks = 0
     /// How many bytes the records had, and how many the blocks have.
     package var (recordBytes, storedBytes) = (0, 0)
-    /// The entities that the events are about.
-    package var entities: Set<EntityKey> = []
+    /// How many events stay in the table "log" as well.
+    package var kept = 0
 
     package var events: Int { Int(last.rawValue - first.rawValue + 1) }
 
@@ -26,7 +26,7 @@ package struct Sealing: Sendable, Hashable {
         blocks += other.blocks
         recordBytes += other.recordBytes
         storedBytes += other.storedBytes
-        entities.formUnion(other.entities)
+        kept += other.kept
     }
 }
 
@@ -36,11 +36,17 @@ extension EventLog {
 
     /// Moves the first events that are not sealed into one block, as many as it holds.
     ///
-    /// - Parameter last: the last event that may be sealed; the log's last one never is.
+    /// - Parameters:
+    ///   - last: the last event that may be sealed; the log's last one never is.
+    ///   - named: returns which of the events up to one are to stay in "log" as well, given the
+    ///     entities that those in the block are about.
     /// - Returns: what was sealed; nil where nothing is left to be.
     /// - Throws: ``LogError`` where a record is damaged: nothing is sealed then.
     package func seal(
-        through last: Position, _ transaction: borrowing WriteTransaction
+        through last: Position, _ transaction: borrowing WriteTransaction,
+        named: (_ entities: Set<EntityKey>, _ last: Position) throws -> Set<Position> = { _, _ in
+            []
+        }
     ) throws -> Sealing? {
         var edge = try edge(transaction)
         let last = min(last, Position(edge.size - min(edge.size, 1)))
@@ -49,7 +55,9 @@ extension EventLog {
         var (first, end): (Position?, Position) = (nil, .start)
         var (events, bytes) = (0, 0)
         var entities: Set<EntityKey> = []
-        try transaction.scan(log, from: nil, prefix: [], reversed: false) { key, value in
+        let sealed = try self.sealed.last(transaction)
+        let start = sealed.next.bigEndianBytes
+        try transaction.scan(log, from: start, prefix: [], reversed: false) { key, value in
             if CommitRecord.isKey(key) {
                 _ = try CommitRecord(framed: value, last: end)
             } else {
@@ -78,7 +86,7 @@ extension EventLog {
             return true
         }
         guard let first else { return nil }
-        guard try sealed.last(transaction).next == first else {
+        guard sealed.next == first else {
             throw LogError(.missingEvent, at: first, "nothing that it follows on is sealed")
         }
         if let former = try formerCommit(endingAt: end, transaction) {
@@ -89,17 +97,34 @@ extension EventLog {
         guard let block = try? SealedBlock(parsing: stored, last: end), block.holds(records) else {
             throw LogError(.corruptEvent, at: first, "what would be sealed can't be read again")
         }
-        try sealed.append(stored, last: end, transaction)
-        for key in keys { _ = try transaction.delete(log, key) }
+        try self.sealed.append(stored, last: end, transaction)
+        let kept = try named(entities, end).filter { $0 >= first }
+        for key in keys {
+            guard let position = Position(bigEndianBytes: key), kept.contains(position) else {
+                _ = try transaction.delete(log, key)
+                continue
+            }
+        }
         if let formerCommits {
             for key in formerKeys { _ = try transaction.delete(formerCommits, key) }
         }
         let commits = UInt64(block.commitCount)
         edge.commits -= commits - UInt64(formerKeys.count)
         edge.sealedCommits += commits
+        edge.keptEvents += UInt64(kept.count)
         try setEdge(edge, transaction)
         return Sealing(
             first: first, last: end, commits: block.commitCount, blocks: 1,
-            recordBytes: block.recordBytes, storedBytes: stored.count, entities: entities)
+            recordBytes: block.recordBytes, storedBytes: stored.count, kept: kept.count)
+    }
+
+    /// Removes events from the table "log" that are sealed, and that no row names any more.
+    package func release(
+        _ positions: [Position], edge: inout MerkleEdge, _ transaction: borrowing WriteTransaction
+    ) throws {
+        for position in positions
+        where try transaction.delete(log, position.bigEndianBytes) {
+            edge.keptEvents -= min(edge.keptEvents, 1)
+        }
     }
 }

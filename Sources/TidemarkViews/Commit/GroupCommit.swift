@@ -116,6 +116,8 @@ private struct GroupCommit {
     /// The indexes to be kept, once a commit has asked.
     private var plan: IndexPlan?
     private var edge: MerkleEdge
+    /// The last event that is sealed.
+    private let sealed: Position
     private var hasBindings: Bool
     /// The last commit, if there was one.
     private(set) var last: (record: CommitRecord, now: Timestamp)?
@@ -125,6 +127,7 @@ private struct GroupCommit {
     init(_ journal: Journal, _ transaction: borrowing WriteTransaction) throws {
         self.journal = journal
         edge = try journal.log.checkedEdge(transaction)
+        sealed = try journal.log.sealed.last(transaction)
         stored = try journal.views.state(transaction)
         let found = try journal.views.state(Position(edge.size), transaction)
         if found.isDamaged { throw found.problem }
@@ -169,7 +172,9 @@ private struct GroupCommit {
         let indexChanges = try indexChanges(changes, transaction)
         // First, as rows name events instead of what these say.
         try journal.log.begin(prepared, bodies: draft.bodies, after: edge, transaction)
-        try journal.views.write(changes, generation, transaction)
+        let released = try journal.views.write(
+            changes, releasing: sealed, generation, transaction)
+        try journal.log.release(released, edge: &edge, transaction)
         try journal.views.writeIndexes(indexChanges, generation, transaction)
         if let model { state = try journal.views.settleIndexes(model, state, transaction) }
         let record = try journal.log.end(

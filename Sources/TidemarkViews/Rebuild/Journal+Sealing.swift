@@ -1,8 +1,8 @@
 // Journal+Sealing.swift — sealing old events, when nobody waits for a commit.
 //
-// In one transaction some blocks are made of the log's first events, and the rows that name these
-// hold what they say themselves from then on: what is read often is not to be decompressed. A row
-// that is missed is still read, only slower.
+// In one transaction some blocks are made of the log's first events. An event that a row names
+// stays in the log's own table as well, so that what is read often is not to be decompressed, until
+// a commit has the row name another one. A row that is missed is still read, only slower.
 
 package import TidemarkEvents
 package import TidemarkLog
@@ -88,12 +88,12 @@ extension Journal {
             else { return nil }
             var some: Sealing?
             for _ in 0..<SealingRule.blocksPerTransaction {
-                guard let block = try self.log.seal(through: last, transaction) else { break }
+                let block = try self.log.seal(through: last, transaction) { entities, last in
+                    try self.views.named(by: entities, through: last, state.generation, transaction)
+                }
+                guard let block else { break }
                 if some == nil { some = block } else { some?.add(block) }
             }
-            guard let some else { return nil }
-            try self.views.inline(
-                some.entities, ofEventsThrough: some.last, state.generation, transaction)
             return some
         }
     }

@@ -98,24 +98,27 @@ enum StoredRow {
         return stored.bytes
     }
 
-    /// Whether what is stored of a row names an event up to one.
-    static func names(_ stored: Span<UInt8>, through last: Position) throws -> Bool {
-        guard stored.count > 1, stored[0] == mark else { return false }
+    /// The events up to one that are named by what is stored of a row.
+    static func named(
+        in stored: Span<UInt8>, through last: Position
+    ) throws(ProtoError) -> [Position] {
+        guard stored.count > 1, stored[0] == mark else { return [] }
         var reader = ProtoReader(stored.copied(), from: 1)
         let named = try reader.rawVarint()
+        var positions: [Position] = []
         var count: UInt64 = 0
         while let field = try reader.next() {
             switch field.number {
             case Field.basePosition where named & 1 == 1:
-                if try field.position() <= last { return true }
+                positions.append(try field.position())
             case Field.pending:
                 count += 1
                 guard count <= pendingMax, named >> count & 1 == 1 else { continue }
-                if try pending(field.bytes()).position <= last { return true }
+                positions.append(try pending(field.bytes()).position)
             default: continue
             }
         }
-        return false
+        return positions.filter { $0 <= last }
     }
 
     /// The row of what is stored.

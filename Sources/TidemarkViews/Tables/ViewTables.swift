@@ -261,32 +261,54 @@ package struct ViewTables: Sendable {
         return try transaction.withValue(table, key.bytes) { try whole($0, transaction) }
     }
 
-    /// Has the rows of entities hold what events up to one say, which they may name otherwise.
-    ///
-    /// The events are sealed by now.
-    func inline(
-        _ entities: Set<EntityKey>, ofEventsThrough last: Position, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction
-    ) throws {
-        let table = table(.rows, generation)
+    /// The events up to one that the rows of entities name.
+    func named(
+        by entities: Set<EntityKey>, through last: Position, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Set<Position> {
         let hasBindings = try hasBindings(generation, transaction)
-        var changed: [[UInt8]: [UInt8]] = [:]
+        var named: Set<Position> = []
         for entity in entities {
             var key = entity.bytes
             if hasBindings, let own = try row(.binding(entity), generation, transaction) {
                 key = own
             }
-            guard changed[key] == nil else { continue }
-            changed[key] =
-                try transaction.withValue(table, key) { bytes in
-                    try StoredRow.names(bytes, through: last) ? whole(bytes, transaction) : nil
-                } ?? nil
+            named.formUnion(try self.named(by: key, through: last, generation, transaction))
         }
-        try write(generation, transaction) { write in
-            for key in changed.keys.sorted(by: ByteOrder.precedes) {
-                try write(RowKey(.rows, key), changed[key])
+        return named
+    }
+
+    private func named(
+        by key: [UInt8], through last: Position, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [Position] {
+        try transaction.withValue(table(.rows, generation), key) {
+            try StoredRow.named(in: $0, through: last)
+        } ?? []
+    }
+
+    /// Writes row changes as ``write(_:_:_:)`` does.
+    ///
+    /// - Parameter last: the last event that is sealed.
+    /// - Returns: the sealed events that the rows named before, and don't any more.
+    func write(
+        _ changes: RowChanges, releasing last: Position, _ generation: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [Position] {
+        var before: [(key: [UInt8], named: [Position])] = []
+        if last > .start {
+            for (key, _) in changes where key.tree == .rows {
+                let named = try named(by: key.bytes, through: last, generation, transaction)
+                if !named.isEmpty { before.append((key.bytes, named)) }
             }
         }
+        try write(changes, generation, transaction)
+        var released: [Position] = []
+        for (key, named) in before {
+            let still = try self.named(by: key, through: last, generation, transaction)
+            released += named.filter { !still.contains($0) }
+        }
+        return released
     }
 
     /// What to store of an entity's row.
@@ -295,7 +317,7 @@ package struct ViewTables: Sendable {
     ) throws -> [UInt8] {
         guard let log else { return row }
         return try StoredRow.encode(row) { position, document in
-            try log.withUnsealedPayload(at: position, transaction) {
+            try log.withPayloadInTable(at: position, transaction) {
                 ByteOrder.areEqual($0, document)
             } ?? false
         }

@@ -41,8 +41,41 @@ extension Run {
                 "P7", "verify in full", "\(Int(rate)) MB/s", "", "", must: "≥ 400 MB/s",
                 isMet: rate >= 400)
         }
+        if options.wants("P10") { try seal(peer, events) }
         try peer.close()
         try FileManager.default.removeItem(atPath: path)
+    }
+
+    private mutating func seal(_ peer: TidemarkPeer, _ events: Int) throws {
+        let blocks = try Measuring.blocks(of: peer.replica)
+        let (alone, _) = try seconds { try Measuring.compress(blocks) }
+        let (took, sealed) = try seconds { try Measuring.seal(peer.replica) }
+        let (part, speed) = (Double(sealed.stored) / Double(sealed.bytes), alone / took)
+        report.add(
+            "P10", "sealing \(events) events: size", String(format: "%.3f", part), "", "",
+            must: "≤ 0.16", isMet: part <= 0.16)
+        report.add(
+            "P10", "sealing, rows and flushes with it",
+            "\(Int(Double(sealed.bytes) / took / 1e6)) MB/s",
+            "zstd \(Int(Double(sealed.bytes) / alone / 1e6)) MB/s",
+            String(format: "%.2f ×", speed), must: "≥ 0.8 ×", isMet: speed >= 0.8)
+        // Far apart, so that no block is met twice while it is kept.
+        let places = (1...200).map { UInt64($0 * 7919 % (events - 1)) + 1 }
+        let times = try places.map { place in
+            try seconds { try Measuring.event(at: place, of: peer.replica) }.0
+        }
+        report.add(
+            "P10", "reading one sealed event", median(times).micros, "", "", must: "≤ 1 ms",
+            isMet: median(times) <= 0.001)
+        let (verifying, result) = try seconds { try Measuring.verify(peer.replica) }
+        precondition(result.isFine, "the sealed store does not verify")
+        report.add(
+            "P7", "verify in full, sealed",
+            "\(Int(Double(result.bytes) / verifying / 1e6)) MB/s", "", "", must: "reported")
+        let (folding, _) = try seconds { try Measuring.rebuild(peer.replica) }
+        report.add(
+            "P4", "rebuild from sealed events", (Double(events) / folding).rate, "", "",
+            must: "reported")
     }
 
     private mutating func rebuild(_ peer: TidemarkPeer, _ events: Int, _ entities: Int) throws {

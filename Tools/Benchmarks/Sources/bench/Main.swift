@@ -67,7 +67,7 @@ struct Bench {
         if options.wants("P2") { try run.batches() }
         if options.wants("P3") { try run.latency() }
         if options.wants("P3b") { try await run.concurrency() }
-        if ["P4", "P6", "P7"].contains(where: options.wants) { try run.large() }
+        if ["P4", "P6", "P7", "P10"].contains(where: options.wants) { try run.large() }
         if options.wants("P5") { try await run.pulls() }
         if options.wants("P8") || options.wants("P14") { try run.age() }
         if options.wants("P9") { try run.typed() }
