@@ -111,7 +111,7 @@ extension SyncEngine {
         do {
             let outcome = try await run(runs[index], time)
             ended(outcome)
-            await replica.journal.keepTidy()
+            replica.journal.keepTidyLater()
             return outcome
         } catch {
             ended(nil)

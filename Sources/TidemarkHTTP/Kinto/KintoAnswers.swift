@@ -269,7 +269,7 @@ extension KintoAdapter {
         }
         let record = ServerRecord(
             id: id, revision: Revision(String(version)),
-            serverTime: Timestamp(milliseconds: version), document: bytes)
+            serverTime: Timestamp(milliseconds: version), parsed: document)
         return (record, document.keys.count == 3 && document.value("deleted") == .bool(true))
     }
 

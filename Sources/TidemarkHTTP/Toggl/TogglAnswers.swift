@@ -140,8 +140,8 @@ extension TogglAdapter {
             }
         }
         return ServerRecord(
-            id: id, revision: TogglRevision.of(document), serverTime: time, document: bytes,
-            isDeleted: document.value("server_deleted_at")?.stringValue != nil)
+            id: id, revision: TogglRevision.of(document), serverTime: time,
+            parsed: document, isDeleted: document.value("server_deleted_at")?.stringValue != nil)
     }
 
     // MARK: Words

@@ -100,7 +100,7 @@ extension EventLog {
         try self.sealed.append(stored, last: end, transaction)
         let kept = try named(entities, end).filter { $0 >= first }
         for key in keys {
-            guard let position = Position(bigEndianBytes: key), kept.contains(position) else {
+            guard !kept.isEmpty, let position = Position(key.span), kept.contains(position) else {
                 _ = try transaction.delete(log, key)
                 continue
             }

@@ -12,9 +12,20 @@ public struct ServerRecord: Sendable, Hashable {
     public var serverTime: Timestamp?
     /// The server's bytes, verbatim: the document; for a deleted entity, what the server sent, if
     /// anything.
-    public var document: [UInt8]?
+    public var document: [UInt8]? { didSet { checked = Checked(isJSON: false) } }
     /// Whether the entity is deleted.
     public var isDeleted: Bool
+    /// Whether the document is known to be JSON, so that it is not looked at again.
+    package var isChecked: Bool { checked.isJSON }
+    private var checked: Checked
+
+    /// What is known of a document follows from it, and is no part of a record's identity.
+    private struct Checked: Hashable {
+        var isJSON: Bool
+
+        static func == (left: Checked, right: Checked) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
 
     /// A record; one without a document is that of a deleted entity.
     public init(
@@ -26,6 +37,20 @@ public struct ServerRecord: Sendable, Hashable {
         self.serverTime = serverTime
         self.document = document
         self.isDeleted = isDeleted || document == nil
+        checked = Checked(isJSON: false)
+    }
+
+    /// A record of a document that was parsed, and is not again.
+    public init(
+        id: String, revision: Revision?, serverTime: Timestamp? = nil,
+        parsed document: JSONDocument, isDeleted: Bool = false
+    ) {
+        self.id = id
+        self.revision = revision
+        self.serverTime = serverTime
+        self.document = document.bytes
+        self.isDeleted = isDeleted
+        checked = Checked(isJSON: true)
     }
 }
 

@@ -57,7 +57,9 @@ extension SyncRecorder {
         let event = record.event(
             collection, start, call: call, asOf: asOf, mutation: nil, draft.now)
         let isGain = try draft.fold.isGain(event, at: draft.nextPosition)
-        guard let position = try say(event, draft) else { return .same }
+        guard let position = try say(event, isChecked: record.isChecked, draft) else {
+            return .same
+        }
         if isGain { news.isGain = true }
         news.count += 1
         return .event(position)

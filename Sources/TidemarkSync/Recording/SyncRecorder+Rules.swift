@@ -12,9 +12,14 @@ extension SyncRecorder {
     /// - Returns: the position of the server's word; nil when it is not taken, because the rule
     ///   did not answer: the collection's cursor then stays, and ``withheld`` says why.
     @discardableResult
-    mutating func say(_ event: Event, _ draft: Draft) throws -> Position? {
+    mutating func say(
+        _ event: Event, isChecked: Bool = false, _ draft: Draft
+    ) throws -> Position? {
         guard let conflict = try draft.fold.conflict(event, at: draft.nextPosition) else {
-            return try draft.append(event)
+            guard isChecked else { return try draft.append(event) }
+            var event = event
+            event.payloadType = .json
+            return try draft.append(checked: event)
         }
         do {
             var event = event

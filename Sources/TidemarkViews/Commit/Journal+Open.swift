@@ -90,6 +90,7 @@ extension Journal {
     /// What was acknowledged is on disk already.
     package func close() throws {
         try environment.checkNotInside("close")
+        waitUntilTidy()
         try end()
         if let guardian { try guardian.close(environment) } else { try environment.close() }
     }
@@ -129,6 +130,7 @@ extension Journal {
             throw error
         }
         await ending()
+        waitUntilTidy()
         try end()
         try guardian.closeRemoving(environment)
     }

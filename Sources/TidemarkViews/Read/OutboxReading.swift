@@ -27,15 +27,15 @@ extension ViewReader {
     /// fails by itself, that which failed last at the end.
     package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
         var found: [PushCandidate] = []
-        var places: [EntityKey: Int] = [:]
+        var indexes: [EntityKey: Int] = [:]
         let calls = try failingCalls()
         let failed = Dictionary(uniqueKeysWithValues: calls.map { ($0.key, $0.row.gate.position) })
         try forEachMutation(openOnly: true) { position, mutation in
             let isDeletion = mutation.kind == .localDeleted
-            if let place = places[mutation.key] {
-                found[place].isDeletion = isDeletion
+            if let index = indexes[mutation.key] {
+                found[index].isDeletion = isDeletion
             } else {
-                places[mutation.key] = found.count
+                indexes[mutation.key] = found.count
                 found.append(
                     PushCandidate(
                         key: mutation.key, first: position, isDeletion: isDeletion,
@@ -47,19 +47,20 @@ extension ViewReader {
         for (index, collection) in model.collections.enumerated() {
             order[collection.name] = index
         }
-        let sorted = found.enumerated().sorted { one, other in
-            let (left, right) = (one.element, other.element)
+        // What is compared is looked up once a candidate, not once a comparison.
+        let places = found.map { order[$0.key.collection] ?? .max }
+        let sorted = found.indices.sorted { one, other in
+            let (left, right) = (found[one], found[other])
             if left.rank != right.rank { return left.rank < right.rank }
             if left.isDeletion != right.isDeletion { return right.isDeletion }
-            let (a, b) = (order[left.key.collection] ?? .max, order[right.key.collection] ?? .max)
+            let (a, b) = (places[one], places[other])
             if a != b { return left.isDeletion ? a > b : a < b }
             // One that the server chokes on must not keep the others waiting for ever.
             if left.attempts != right.attempts { return left.attempts < right.attempts }
             // What follows from an edit has its position, and comes after it.
-            if left.first != right.first { return left.first < right.first }
-            return one.offset < other.offset
+            return left.first != right.first ? left.first < right.first : one < other
         }
-        return sorted.map(\.element)
+        return sorted.map { found[$0] }
     }
 
     /// The entities that one refers to and that the server does not have yet, by the model's

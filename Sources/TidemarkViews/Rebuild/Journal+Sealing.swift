@@ -15,7 +15,7 @@ package enum SealingRule {
     /// How many more there have to be before some are sealed without being asked to.
     static let eventsDue: UInt64 = 4_096
     /// How many blocks are made in one transaction.
-    static let blocksPerTransaction = 8
+    static let blocksPerTransaction = 16
 }
 
 extension Journal {
@@ -29,15 +29,24 @@ extension Journal {
         keepSnapshots()
     }
 
-    /// The same without blocking the caller's thread, unless no thread can be had.
-    package func keepTidy() async {
+    /// The same on a thread of its own; nobody waits for it but who closes the store.
+    package func keepTidyLater() {
         guard (try? isSealingDue()) == true || (try? isSnapshotDue()) == true else { return }
-        await withCheckedContinuation { continuation in
-            _ = Background<Void> {
-                self.keepTidy()
-                continuation.resume()
-            }
+        let before = tidying.withLock(\.self)
+        let work = Background<Void> {
+            before?.value
+            self.keepTidy()
         }
+        tidying.withLock { $0 = work }
+    }
+
+    /// Waits for what ``keepTidyLater()`` began.
+    func waitUntilTidy() {
+        let work = tidying.withLock { tidying in
+            defer { tidying = nil }
+            return tidying
+        }
+        work?.value
     }
 
     private func isSealingDue() throws -> Bool {

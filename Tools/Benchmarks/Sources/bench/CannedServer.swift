@@ -21,6 +21,7 @@ final class CannedServer: Transport {
     /// Makes a page where none were made before.
     private let make: @Sendable (Int) -> [UInt8]
     private let count: Int
+    private let date = httpDate()
 
     /// - Parameters:
     ///   - numbers: the entities, in the order in which they are listed.
@@ -53,7 +54,7 @@ final class CannedServer: Transport {
     ) async throws(TransportError) -> TransportResponse {
         let path = request.path ?? ""
         var head = HTTPResponse(status: .ok)
-        head.headerFields[.date] = httpDate()
+        head.headerFields[.date] = date
         head.headerFields[.eTag] = "\"9000000\""
         guard path.contains("/records") else {
             let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
@@ -75,6 +76,7 @@ final class CannedServer: Transport {
 /// A server shaped like Kinto on which nothing changes.
 final class IdleServer: Transport {
     private let collections: [String]
+    private let date = httpDate()
 
     init(_ collections: [String]) { self.collections = collections }
 
@@ -84,7 +86,7 @@ final class IdleServer: Transport {
         let path = request.path ?? ""
         let isUnchanged = request.headerFields[.ifNoneMatch] != nil
         var head = HTTPResponse(status: isUnchanged ? .notModified : .ok)
-        head.headerFields[.date] = httpDate()
+        head.headerFields[.date] = date
         head.headerFields[.eTag] = "\"9000000\""
         let names = collections.map { #"{"id":"\#($0)","last_modified":1}"# }
         let text = path.contains("/records") ? "" : names.joined(separator: ",")
