@@ -92,15 +92,13 @@ package struct EventFrame: Sendable, Hashable {
         /// Checks a frame's bytes, and looks at nothing behind its prefix but their checksum.
         init(of bytes: Span<UInt8>) throws(Damage) {
             guard bytes.count >= prefixBytes else { throw .tooShort(bytes.count) }
-            var crc = CRC32C()
-            crc.update(bytes.extracting(0..<4))
-            crc.update(bytes.extracting(8..<bytes.count))
+            let computed = checksum(bytes)
             let stored =
                 UInt32(bytes[4]) | UInt32(bytes[5]) << 8 | UInt32(bytes[6]) << 16
                 | UInt32(bytes[7]) << 24
             // A checksum that holds tells a newer version's frame from a damaged one.
-            guard crc.value == stored else {
-                throw .checksum(stored: stored, computed: crc.value)
+            guard computed == stored else {
+                throw .checksum(stored: stored, computed: computed)
             }
             guard bytes[0] == format else { throw .newerFormat(bytes[0]) }
             guard bytes[1] <= 1 else { throw .unknownFlags(bytes[1]) }
@@ -152,13 +150,48 @@ package struct EventFrame: Sendable, Hashable {
             bytes[1] = 1
             reference.append(to: &bytes)
         }
-        var crc = CRC32C()
-        crc.update(bytes.span.extracting(0..<4))
-        crc.update(bytes.span.extracting(8..<bytes.count))
+        let crc = Self.checksum(bytes.span)
         for index in 0..<4 {
-            bytes[4 + index] = UInt8(truncatingIfNeeded: crc.value >> (8 * UInt32(index)))
+            bytes[4 + index] = UInt8(truncatingIfNeeded: crc >> (8 * UInt32(index)))
         }
         return bytes
+    }
+
+    /// Writes the frame of an event behind others, as ``encoded`` has it.
+    static func append(
+        _ event: Event, to frames: inout ProtoWriter
+    ) -> PreparedEvents.Item {
+        let start = frames.bytes.count
+        frames.raw(format)
+        for _ in 1..<prefixBytes { frames.raw(0) }
+        event.appendHeader(to: &frames)
+        let headerBytes = frames.bytes.count - start - prefixBytes
+        precondition(headerBytes <= headerBytesMax, "an event's header is too large")
+        var body: (reference: BodyReference, bytes: [UInt8])?
+        if event.payload.count > EventLog.inlinePayloadBytesMax {
+            let reference = BodyReference(to: event.payload)
+            var bytes: [UInt8] = []
+            reference.append(to: &bytes)
+            frames.raw(bytes)
+            body = (reference, event.payload)
+        } else {
+            frames.raw(event.payload)
+        }
+        frames.replace(at: start + 1, bytes: 1, by: body == nil ? 0 : 1)
+        frames.replace(at: start + 2, bytes: 2, by: UInt32(headerBytes))
+        let end = frames.bytes.count
+        let crc = checksum(frames.bytes.span.extracting(start..<end))
+        frames.replace(at: start + 4, bytes: 4, by: crc)
+        return PreparedEvents.Item(
+            frame: start..<end, headerBytes: headerBytes, isReference: body != nil, body: body)
+    }
+
+    /// The checksum of a frame, whatever stands in its place.
+    private static func checksum(_ frame: Span<UInt8>) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(frame.extracting(0..<4))
+        crc.update(frame.extracting(8..<frame.count))
+        return crc.value
     }
 }
 

@@ -156,6 +156,15 @@ extension EventLog {
         return edge
     }
 
+    /// The same, where it need not be looked at because its bytes are those that were written last
+    /// by who asks; nil where they are not.
+    package func edge(
+        writtenAs known: [UInt8]?, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> MerkleEdge? {
+        guard let known, try catalog.value(.edge, transaction) == known else { return nil }
+        return try? MerkleEdge(parsing: known)
+    }
+
     private func checkLastCommit(
         _ edge: MerkleEdge, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {

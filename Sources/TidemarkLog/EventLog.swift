@@ -98,7 +98,8 @@ package struct EventLog: Sendable {
         var position = Position(edge.size + 1)
         for item in events.items {
             if let body = item.body { try store(body.bytes, as: body.reference, transaction) }
-            try transaction.append(log, position.bigEndianBytes, item.frame.encoded)
+            try transaction.append(
+                log, number: position.rawValue, events.frames.span.extracting(item.frame))
             position = position.next
         }
     }
@@ -149,41 +150,47 @@ package struct EventLog: Sendable {
         return try transaction.withValue(log, position.bigEndianBytes, read)
     }
 
-    /// Lends the payload of an event where it lies in its frame; nil, without calling `body`, where
-    /// there is no such event, and where the payload is a body of its own.
+    /// The payload of an event that lies in its frame; nil where there is no such event, and where
+    /// the payload is a body of its own.
     ///
     /// - Throws: ``LogError`` when the frame is damaged.
-    package func withInlinePayload<R>(
-        at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
-        _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
-        let found = Result { try withPayloadInTable(at: position, transaction, body) }
-        if case .success(let found?) = found { return found }
-        guard position <= (try sealed.last(transaction)) else { return try found.get() }
-        return try sealed.block(holding: position, transaction)?.withFrame(at: position) {
-            try inlinePayload(of: $0, at: position, body)
-        } ?? nil
+    package func inlinePayload(
+        at position: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> [UInt8]? {
+        var payload: [UInt8]?
+        do {
+            try lendPayloadInTable(at: position, transaction) { payload = $0.copied() }
+            if payload != nil { return payload }
+        } catch {
+            // Where it is sealed, that is what counts.
+            guard position <= (try sealed.last(transaction)) else { throw error }
+        }
+        guard position <= (try sealed.last(transaction)) else { return nil }
+        try sealed.block(holding: position, transaction)?.withFrame(at: position) { frame in
+            try lendInlinePayload(of: frame, at: position) { payload = $0.copied() }
+        }
+        return payload
     }
 
-    /// The same of an event in the table "log": one that is not sealed, or that a row names; nil
-    /// for others.
-    package func withPayloadInTable<R>(
+    /// Lends the payload of an event in the table "log": one that is not sealed, or that a row
+    /// names.
+    package func lendPayloadInTable(
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable,
-        _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
-        try transaction.withValue(log, position.bigEndianBytes) {
-            try inlinePayload(of: $0, at: position, body)
-        } ?? nil
+        _ body: (Span<UInt8>) throws -> Void
+    ) throws {
+        _ = try transaction.lend(log, position.bigEndianBytes) {
+            try lendInlinePayload(of: $0, at: position, body)
+        }
     }
 
-    private func inlinePayload<R>(
-        of frame: Span<UInt8>, at position: Position, _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
+    private func lendInlinePayload(
+        of frame: Span<UInt8>, at position: Position, _ body: (Span<UInt8>) throws -> Void
+    ) throws {
         let layout: EventFrame.Layout
         do { layout = try EventFrame.Layout(of: frame) } catch {
             throw LogError(damage: error, at: position)
         }
-        return layout.isReference ? nil : try body(frame.extracting(layout.payload))
+        if !layout.isReference { try body(frame.extracting(layout.payload)) }
     }
 
     /// Walks over events in order, or backwards; `body` says whether to go on.

@@ -50,6 +50,14 @@ struct LogRange: Sendable {
     /// Where to go on; nil when nothing more follows.
     private(set) var next: Position?
 
+    /// The roots of whole subtrees of the log's tree, each with the index of its first event: of
+    /// those in which nothing is remarked on, and no commit ends but with the last event.
+    private(set) var subtrees: [(index: Int, root: Hash)] = []
+
+    /// How many events a subtree is over, as a power of two.
+    static let subtreeHeight = 6
+    static let subtreeEvents = 1 << subtreeHeight
+
     /// Thirty-two bytes an event; of a damaged one anything.
     private var leaves: [UInt8] = []
     private var input: [UInt8] = []
@@ -91,8 +99,38 @@ struct LogRange: Sendable {
                 return true
             }
         } catch let error as LogError { failure = error }
-        if depth == .events { try lookUpLast(log, transaction) }
+        if depth == .events {
+            try lookUpLast(log, transaction)
+            foldSubtrees()
+        }
         input = []
+    }
+
+    private mutating func foldSubtrees() {
+        let count = Self.subtreeEvents
+        var remarks = remarks[...]
+        var commits = commits[...]
+        guard let first = positions.first else { return }
+        var index = (count - Int((first.rawValue - 1) % UInt64(count))) % count
+        while index + count <= positions.count {
+            let (start, end) = (positions[index], positions[index + count - 1])
+            while let remark = remarks.first, remark.index < index { remarks.removeFirst() }
+            while let commit = commits.first, commit.index < index { commits.removeFirst() }
+            let isPlain =
+                end.rawValue - start.rawValue == UInt64(count - 1)
+                && (start.rawValue - 1) % UInt64(count) == 0
+                && (remarks.first?.index ?? .max) >= index + count
+                && (commits.first?.index ?? .max) >= index + count - 1
+            if isPlain {
+                var edge = MerkleEdge()
+                let bytes = SHA256Digest.byteCount
+                edge.append(
+                    nodes: leaves.span.extracting(bytes * index..<bytes * (index + count)),
+                    ofHeight: 0)
+                subtrees.append((index, edge.root))
+            }
+            index += count
+        }
     }
 
     /// Adds the leaf of the event at an index to a tree.

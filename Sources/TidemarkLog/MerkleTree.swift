@@ -45,15 +45,21 @@ package struct MerkleEdge: Sendable, Hashable {
     package mutating func append(leaf: Hash) { append(leaf: leaf.span) }
 
     /// The tree with one more event, the one at position `size + 1`.
-    package mutating func append(leaf: Span<UInt8>) {
-        joined.append(leaf)
-        var trailing = size
-        while trailing & 1 == 1 {
-            // The last two peaks become the node above them.
-            SHA256Digest.foldEnd(2 * Self.hashBytes, of: &joined, after: Self.nodePrefix)
-            trailing >>= 1
+    package mutating func append(leaf: Span<UInt8>) { append(nodes: leaf, ofHeight: 0) }
+
+    /// The tree with more events, by the roots of perfect subtrees over 2^`height` of them, one
+    /// behind another; the size must be a multiple of that.
+    mutating func append(nodes: Span<UInt8>, ofHeight height: Int) {
+        for start in stride(from: 0, to: nodes.count, by: Self.hashBytes) {
+            joined.append(nodes.extracting(start..<start + Self.hashBytes))
+            var trailing = size >> UInt64(height)
+            while trailing & 1 == 1 {
+                // The last two peaks become the node above them.
+                SHA256Digest.foldEnd(2 * Self.hashBytes, of: &joined, after: Self.nodePrefix)
+                trailing >>= 1
+            }
+            size += 1 << UInt64(height)
         }
-        size += 1
     }
 
     /// Takes how much there is of what is no leaf from another edge.

@@ -169,7 +169,7 @@ package struct LogCheck {
 
     /// How many events one thread joins to those before and looks at some of them, and how many the
     /// other one only looks at: so both have as much to do.
-    private static let (ownEvents, otherEvents) = (UInt64(2_560), UInt64(5_632))
+    private static let (ownEvents, otherEvents) = (UInt64(3_584), UInt64(4_608))
 
     private mutating func lookAhead(from first: Position, _ environment: Environment) {
         guard first <= last else { return }
@@ -236,8 +236,19 @@ package struct LogCheck {
         var records = range.commits[...]
         result.findings += try commits.fillFormer(upTo: last, log, transaction)
         if range.hasLostCommits { commits.loseSome() }
-        for (index, found) in range.positions.enumerated() where !isFull {
-            meetPosition(found)
+        var subtrees = range.subtrees[...]
+        var index = -1
+        while index + 1 < range.positions.count, !isFull {
+            index += 1
+            if let subtree = subtrees.first, subtree.index == index {
+                subtrees.removeFirst()
+                if takes(subtree.root, of: range, at: index) {
+                    index += LogRange.subtreeEvents - 1
+                    try meetCommits(&records, upTo: index, transaction, commit)
+                    continue
+                }
+            }
+            meetPosition(range.positions[index])
             var leaf = depth == .events
             while let (owner, remark) = remarks.first, owner == index {
                 remarks.removeFirst()
@@ -246,21 +257,41 @@ package struct LogCheck {
             }
             if leaf { range.appendLeaf(index, to: &edge) }
             if depth == .events { meetCheckpoints() }
-            while let next = records.first, next.index <= index {
-                take(records.removeFirst())
-            }
-            while let record = commits.first, record.last <= position {
-                meetRoot(record)
-                try commit(record)
-                commits.removeFirst()
-                result.findings += try commits.fillFormer(upTo: last, log, transaction)
-            }
+            try meetCommits(&records, upTo: index, transaction, commit)
         }
         // A range may have lost its events.
         for record in records where !isFull { take(record) }
         if let failure = range.failure, !isFull { result.findings.append(failure) }
         let mayGoOn = range.failure == nil && !isFull
         next = mayGoOn ? range.next.flatMap { $0 <= last ? $0 : nil } : nil
+    }
+
+    /// Takes the events of a subtree at once, where nothing within it is to be looked at.
+    private mutating func takes(_ root: Hash, of range: LogRange, at index: Int) -> Bool {
+        let end = range.positions[index + LogRange.subtreeEvents - 1]
+        guard range.positions[index] == position.next, edge.size == position.rawValue,
+            (commits.first?.last ?? end) >= end, (checkpoints.first?.size ?? .max) >= end.rawValue
+        else { return false }
+        position = end
+        result.events += UInt64(LogRange.subtreeEvents)
+        edge.append(nodes: root.span, ofHeight: LogRange.subtreeHeight)
+        meetCheckpoints()
+        return true
+    }
+
+    /// Meets the records of the commits that end with the events so far.
+    private mutating func meetCommits(
+        _ records: inout ArraySlice<LogRange.FoundCommit>, upTo index: Int,
+        _ transaction: borrowing some TableReading & ~Copyable,
+        _ commit: (CommitRecord) throws -> Void
+    ) throws {
+        while let next = records.first, next.index <= index { take(records.removeFirst()) }
+        while let record = commits.first, record.last <= position {
+            meetRoot(record)
+            try commit(record)
+            commits.removeFirst()
+            result.findings += try commits.fillFormer(upTo: last, log, transaction)
+        }
     }
 
     private mutating func take(_ record: LogRange.FoundCommit) {

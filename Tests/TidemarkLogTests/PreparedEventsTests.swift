@@ -18,7 +18,7 @@ import TidemarkEvents
         }
     }
 
-    @Test(arguments: [1, 127, 128, 129, 1000], [0, 5])
+    @Test(arguments: [1, 127, 128, 129, 1000], [0, 5, 63, 64, 128])
     func `many at once gives the frames, leaves and edge that one by one gives`(
         _ count: Int, _ before: Int
     ) throws {
@@ -31,14 +31,18 @@ import TidemarkEvents
         let together = PreparedEvents(events, after: edge)
 
         var single: [PreparedEvents.Item] = []
+        var frames: [[UInt8]] = []
         for event in events {
             let prepared = PreparedEvents([event], after: edge)
             single += prepared.items
+            frames.append(prepared.frames)
+            #expect(prepared.frames == EventFrame(event).encoded)
             edge = prepared.edge
         }
         #expect(together.edge == edge)
         #expect(together.edge.size == UInt64(before + count))
-        #expect(together.items.map(\.frame) == single.map(\.frame))
+        #expect(together.items.map { Array(together.frames[$0.frame]) } == frames)
+        #expect(together.items.map(\.headerBytes) == single.map(\.headerBytes))
         #expect(together.items.map { $0.body?.reference } == single.map { $0.body?.reference })
         #expect(together.items.map { $0.body?.bytes } == single.map { $0.body?.bytes })
         #expect(together.items.count { $0.body != nil } == count / 50)

@@ -28,7 +28,7 @@ extension WriteContext {
     ///   `noModel`.
     public func create<T: Entity>(_ entity: T) throws {
         let (_, collection) = try check(T.key(entity.id))
-        try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection).encoded)
+        try create(T.key(entity.id), try EntityCoding.encode(entity, in: collection.model).encoded)
     }
 
     /// Changes an entity; the fields that differ afterwards are logged.

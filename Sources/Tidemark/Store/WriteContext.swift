@@ -2,6 +2,7 @@
 
 public import TidemarkEvents
 import TidemarkRules
+import TidemarkStore
 import TidemarkSync
 package import TidemarkViews
 
@@ -34,7 +35,7 @@ public final class WriteContext {
     /// The document of an entity, with the changes of this commit so far; nil when there is none.
     public func document(_ key: EntityKey) throws -> [UInt8]? {
         let key = try draft.fold.resolve(key)
-        return try draft.fold.entity(key).document(in: draft.fold.knownCollection(key.collection))
+        return try draft.fold.document(of: key)
     }
 
     /// Creates an entity with this document, or changes the stored document to it.
@@ -52,7 +53,7 @@ public final class WriteContext {
             return try append(.localCreated, key, document)
         }
         let known = try JSONDocument(parsing: old)
-        var patch = Patch(from: known, to: new, except: collection.serverFields)
+        var patch = Patch(from: known, to: new, except: collection.model.serverFields)
         try dropSameReferences(&patch, known, collection)
         return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
     }
@@ -132,14 +133,14 @@ public final class WriteContext {
 
     // MARK: Checks
 
-    func check(_ key: EntityKey) throws -> (EntityKey, CollectionModel) {
+    func check(_ key: EntityKey) throws -> (EntityKey, KnownCollection) {
         guard key.isValid else {
             throw TidemarkError(
                 .invalidKey,
                 "\"\(key)\" can't name an entity: collection/ID, an ID of 1 to "
                     + "\(EntityKey.idBytesMax) bytes without control characters")
         }
-        guard let collection = try draft.fold.knownCollection(key.collection) else {
+        guard let collection = try draft.fold.known(key.collection) else {
             let names = try draft.fold.model().collections.map(\.name.rawValue).joined(
                 separator: ", ")
             throw TidemarkError(
@@ -150,10 +151,10 @@ public final class WriteContext {
 
     /// Drops from an edit the references whose targets are unchanged, even if they use other ids.
     private func dropSameReferences(
-        _ patch: inout Patch, _ old: JSONDocument, _ collection: CollectionModel
+        _ patch: inout Patch, _ old: JSONDocument, _ collection: KnownCollection
     ) throws {
-        guard !collection.references.isEmpty else { return }
-        let names = draft.fold.comparedNames(collection)
+        guard !collection.model.references.isEmpty else { return }
+        let names = draft.fold.comparedNames(collection.model)
         patch.set = try patch.set.filter { field in
             guard let raw = old.rawValue(field.name) else { return true }
             return try !names.nameTheSame(raw, field.value[...], in: field.name)
@@ -161,15 +162,15 @@ public final class WriteContext {
     }
 
     /// Refuses a local id that the server could also assign to another entity.
-    private func checkNew(_ key: EntityKey, _ collection: CollectionModel) throws {
-        guard collection.ids == .serverNumber, key.id.isWholeNumber,
+    private func checkNew(_ key: EntityKey, _ collection: KnownCollection) throws {
+        guard collection.model.ids == .serverNumber, key.id.isWholeNumber,
             try draft.fold.entity(key).isEmpty
         else { return }
         throw TidemarkError(
             .invalidKey,
             "\(key) is not known here, and can't be made with this id: the server of "
-                + "\(collection.name) gives numbers, and may give this one to another entity; "
-                + "make an id with newID() or makeID(), or one that is no number", key: key)
+                + "\(collection.model.name) gives numbers, and may give this one to another "
+                + "entity; make an id with newID() or makeID(), or one that is no number", key: key)
     }
 
     private func parse(_ document: [UInt8]) throws -> JSONDocument {
@@ -234,8 +235,7 @@ public final class WriteContext {
     /// as it is known, and the uptime.
     private func stamp(_ event: inout Event) throws {
         guard Self.edits.contains(event.kind), let name = event.collection,
-            let collection = try draft.fold.knownCollection(name),
-            collection.conflict.comparesTimes || collection.rivals != nil
+            try draft.fold.known(name)?.stampsEdits == true
         else { return }
         let uptime = dependencies.uptime()
         event.uptime = uptime.microseconds
@@ -258,12 +258,24 @@ extension Draft {
     /// Logs the build and the account with the first write after one of them changed.
     func noteOpening(_ dependencies: Dependencies, _ account: String?) throws {
         let known = try fold.get(.store("opened")).map { try StoreFactRow(parsing: $0) }
-        let before = known.map { StoreOpened(stored: $0.payload) } ?? StoreOpened()
+        let before = known.map { Self.opened($0.payload) } ?? StoreOpened()
         var opened = before
         opened.build = "tidemark \(Replica.version)"
         opened.account = account ?? before.account
         guard before.device.isEmpty || opened != before else { return }
         if before.device.isEmpty { opened.device = dependencies.makeID() }
         try append(Event(.storeOpened, recordedAt: now, json: opened.encoded))
+    }
+
+    /// The last payload that was read, which is the same with nearly every commit.
+    private static let lastOpened = Lock<(payload: [UInt8], opened: StoreOpened)?>(nil)
+
+    private static func opened(_ payload: [UInt8]) -> StoreOpened {
+        lastOpened.withLock { last in
+            if let last, last.payload == payload { return last.opened }
+            let opened = StoreOpened(stored: payload)
+            last = (payload, opened)
+            return opened
+        }
     }
 }

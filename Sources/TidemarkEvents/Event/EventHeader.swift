@@ -10,41 +10,44 @@ extension Event {
     /// The payload is not among them, nor is the position.
     package var headerBytes: [UInt8] {
         var writer = ProtoWriter(capacity: 160)
+        appendHeader(to: &writer)
+        return writer.bytes
+    }
+
+    /// Writes ``headerBytes``.
+    package func appendHeader(to writer: inout ProtoWriter) {
         writer.varint(1, UInt64(kind.rawValue))
         writer.signed(2, recordedAt.rawValue)
-        writer.string(3, collection?.rawValue ?? "")
-        writer.string(4, entity ?? "")
+        if let collection { writer.string(3, collection.rawValue) }
+        if let entity { writer.string(4, entity) }
         writer.position(5, cause)
         writer.position(6, sync)
         writer.position(7, mutation)
         writer.position(8, call)
         writer.position(9, asOf)
         writer.signed(10, serverTime?.rawValue ?? 0)
-        writer.bytes(11, revision?.rawValue ?? [])
+        if let revision { writer.bytes(11, revision.rawValue) }
         writer.varint(12, UInt64(payloadType.rawValue))
         writer.varint(13, UInt64(schemaVersion))
-        writer.bytes(14, idempotencyKey ?? [])
+        if let idempotencyKey { writer.bytes(14, idempotencyKey) }
         writer.signed(15, uptime ?? 0)
-        writer.string(16, bootID ?? "")
-        return writer.bytes
+        if let bootID { writer.string(16, bootID) }
     }
 
-    /// The event as it will be read back: what is not written because it says nothing is nil.
-    package var normalized: Event {
-        var event = self
-        if collection?.rawValue.isEmpty == true { event.collection = nil }
-        if entity?.isEmpty == true { event.entity = nil }
-        if cause == .start { event.cause = nil }
-        if sync == .start { event.sync = nil }
-        if mutation == .start { event.mutation = nil }
-        if call == .start { event.call = nil }
-        if asOf == .start { event.asOf = nil }
-        if serverTime?.rawValue == 0 { event.serverTime = nil }
-        if revision?.rawValue.isEmpty == true { event.revision = nil }
-        if idempotencyKey?.isEmpty == true { event.idempotencyKey = nil }
-        if uptime == 0 { event.uptime = nil }
-        if bootID?.isEmpty == true { event.bootID = nil }
-        return event
+    /// Makes it what will be read back: what is not written because it says nothing is nil.
+    package mutating func normalize() {
+        if collection?.rawValue.isEmpty == true { collection = nil }
+        if entity?.isEmpty == true { entity = nil }
+        if cause == .start { cause = nil }
+        if sync == .start { sync = nil }
+        if mutation == .start { mutation = nil }
+        if call == .start { call = nil }
+        if asOf == .start { asOf = nil }
+        if serverTime?.rawValue == 0 { serverTime = nil }
+        if revision?.rawValue.isEmpty == true { revision = nil }
+        if idempotencyKey?.isEmpty == true { idempotencyKey = nil }
+        if uptime == 0 { uptime = nil }
+        if bootID?.isEmpty == true { bootID = nil }
     }
 
     /// The event with the payload type that its payload has: nothing, JSON, or else opaque.

@@ -29,18 +29,34 @@ package struct ProtoWriter: Sendable {
         varint(field, value?.rawValue ?? 0)
     }
 
-    package mutating func bytes(_ field: UInt32, _ value: some Collection<UInt8>) {
-        guard !value.isEmpty else { return }
-        message(field, value)
+    // No generics: callers in other modules would look up their types at each call.
+
+    package mutating func bytes(_ field: UInt32, _ value: [UInt8]) {
+        if !value.isEmpty { message(field, value) }
     }
 
-    package mutating func string(_ field: UInt32, _ value: String) { bytes(field, value.utf8) }
+    package mutating func bytes(_ field: UInt32, _ value: ArraySlice<UInt8>) {
+        if !value.isEmpty { message(field, value) }
+    }
+
+    package mutating func string(_ field: UInt32, _ value: String) {
+        if !value.isEmpty { message(field, value) }
+    }
 
     /// Like ``bytes(_:_:)``, but written also when empty: one element of a repeated field.
-    package mutating func message(_ field: UInt32, _ value: some Collection<UInt8>) {
-        append(UInt64(field) << 3 | 2)
-        append(UInt64(value.count))
+    package mutating func message(_ field: UInt32, _ value: [UInt8]) {
+        begin(field, bytes: value.count)
         bytes.append(contentsOf: value)
+    }
+
+    package mutating func message(_ field: UInt32, _ value: ArraySlice<UInt8>) {
+        begin(field, bytes: value.count)
+        bytes.append(contentsOf: value)
+    }
+
+    package mutating func message(_ field: UInt32, _ value: String) {
+        begin(field, bytes: value.utf8.count)
+        bytes.append(contentsOf: value.utf8)
     }
 
     /// Writes a field as it was read.
@@ -54,6 +70,16 @@ package struct ProtoWriter: Sendable {
 
     /// Writes what is no field.
     package mutating func raw(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Writes bytes that are no field.
+    package mutating func raw(_ more: [UInt8]) { bytes.append(contentsOf: more) }
+
+    /// Writes a number over bytes that were written, little-endian.
+    package mutating func replace(at index: Int, bytes count: Int, by number: UInt32) {
+        for place in 0..<count {
+            bytes[index + place] = UInt8(truncatingIfNeeded: number >> (8 * UInt32(place)))
+        }
+    }
 
     /// Writes a varint that is no field.
     package mutating func raw(varint value: UInt64) { append(value) }

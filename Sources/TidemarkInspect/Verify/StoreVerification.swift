@@ -258,11 +258,16 @@ extension Journal {
                 if let mistake = recorded.note(record) { throw mistake }
                 return true
             }
+            // Each looks at one point of the log, and they may be different ones.
+            let indexes = Background {
+                Result { try self.environment.read { try self.indexDifferences($0) } }
+            }
+            defer { _ = indexes.value }
             let check = RowCheck(self, (state ?? ViewTables.State()).generation, recorded)
             result.problems += try check.run(transaction)
             result.rows = check.rows
             if result.isFine {
-                result.problems += try indexDifferences(transaction).map {
+                result.problems += try indexes.value.get().map {
                     LogError(.corruptRow, at: .start, "\($0); `tidemark rebuild` mends it")
                 }
             }

@@ -25,14 +25,18 @@ package struct CRC32C: Sendable {
             return unsafe updateByTables(bytes.bindMemory(to: UInt8.self).span)
         }
         guard let start = bytes.baseAddress else { return }
-        state = unsafe tidemark_crc32c(state, start, bytes.count)
+        state = unsafe Self.lane.withUnsafeBufferPointer { lane in
+            unsafe tidemark_crc32c(state, start, bytes.count, lane.baseAddress)
+        }
     }
 
     package mutating func update(_ bytes: Span<UInt8>) {
         guard Self.isInProcessor else { return updateByTables(bytes) }
         state = unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return state }
-            return unsafe tidemark_crc32c(state, start, buffer.count)
+            return unsafe Self.lane.withUnsafeBufferPointer { lane in
+                unsafe tidemark_crc32c(state, start, buffer.count, lane.baseAddress)
+            }
         }
     }
 
@@ -62,6 +66,16 @@ package struct CRC32C: Sendable {
             index += 1
         }
         state = crc
+    }
+
+    /// Four tables of 256 entries: table k has what becomes of a state of which only byte k is not
+    /// zero, over as many zero bytes as a lane has.
+    private static let lane: [UInt32] = (0..<4 * 256).map { place in
+        var crc = CRC32C()
+        crc.state = UInt32(place & 0xFF) << UInt32((place >> 8) * 8)
+        let zeros = [UInt8](repeating: 0, count: Int(TIDEMARK_CRC32C_LANE))
+        crc.updateByTables(zeros.span)
+        return crc.state
     }
 
     /// Eight tables of 256 entries: table k advances a byte by k further zero bytes.

@@ -22,11 +22,11 @@ import CLMDB
         try reader.get(table, key)
     }
 
-    /// Lends the value of `key` to `body`; nil, without calling it, when there is none.
-    package borrowing func withValue<R>(
-        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
-        try reader.withValue(table, key, body)
+    /// Lends the value of `key` to `body`; false, without calling it, when there is none.
+    package borrowing func lend(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> Void
+    ) throws -> Bool {
+        try reader.lend(table, key, body)
     }
 
     /// Walks over keys in order; see ``TableReading``.

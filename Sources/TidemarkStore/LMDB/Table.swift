@@ -26,10 +26,10 @@ package protocol TableReading: ~Copyable {
     /// The value of `key`, copied out; nil when there is none.
     borrowing func get(_ table: Table, _ key: [UInt8]) throws(StoreError) -> [UInt8]?
 
-    /// Lends the value of `key` to `body`; nil, without calling it, when there is none.
-    borrowing func withValue<R>(
-        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
-    ) throws -> R?
+    /// Lends the value of `key` to `body`; false, without calling it, when there is none.
+    borrowing func lend(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> Void
+    ) throws -> Bool
 
     /// Walks over keys in order and lends each with its value, until `body` answers false.
     ///
@@ -56,4 +56,15 @@ package protocol TableReading: ~Copyable {
 
     /// How many keys the table has; costs nothing.
     borrowing func count(_ table: Table) throws(StoreError) -> Int
+}
+
+extension TableReading where Self: ~Copyable {
+    /// Lends the value of `key` to `body`; nil, without calling it, when there is none.
+    package borrowing func withValue<R>(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
+    ) throws -> R? {
+        var result: R?
+        _ = try lend(table, key) { result = try body($0) }
+        return result
+    }
 }

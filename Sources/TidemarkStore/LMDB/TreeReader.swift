@@ -21,13 +21,15 @@ enum Bounds {
         return unsafe [UInt8](found)
     }
 
-    func withValue<R>(
-        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
-        guard let found = unsafe try find(table, key) else { return nil }
+    /// Lends the value of `key`; false, without calling `body`, when there is none.
+    func lend(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> Void
+    ) throws -> Bool {
+        guard let found = unsafe try find(table, key) else { return false }
         state?.lend()
         defer { state?.takeBack() }
-        return try body(unsafe found.span)
+        try body(unsafe found.span)
+        return true
     }
 
     func count(_ table: Table) throws(StoreError) -> Int {

@@ -35,6 +35,21 @@ import CLMDB
         try store(table, key, value, flags: UInt32(MDB_APPEND), during: "append")
     }
 
+    /// The same under a number, 8 bytes, big-endian.
+    package borrowing func append(
+        _ table: Table, number: UInt64, _ value: Span<UInt8>
+    ) throws(StoreError) {
+        state.checkWrite()
+        let code = unsafe withUnsafeBytes(of: number.bigEndian) { key in
+            unsafe value.withUnsafeBytes { value in
+                unsafe CheckedRecord.store(table, key, value, UInt32(MDB_APPEND)) {
+                    unsafe mdb_put(reader.raw, table.handle, $0, $1, $2)
+                }
+            }
+        }
+        guard code == 0 else { throw reader.failure(code, during: "append") }
+    }
+
     /// Removes `key`; false when it wasn't there.
     @discardableResult
     package borrowing func delete(_ table: Table, _ key: [UInt8]) throws(StoreError) -> Bool {
@@ -55,11 +70,11 @@ import CLMDB
         try reader.get(table, key)
     }
 
-    /// Lends the value of `key` to `body`; nil, without calling it, when there is none.
-    package borrowing func withValue<R>(
-        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> R
-    ) throws -> R? {
-        try reader.withValue(table, key, body)
+    /// Lends the value of `key` to `body`; false, without calling it, when there is none.
+    package borrowing func lend(
+        _ table: Table, _ key: [UInt8], _ body: (Span<UInt8>) throws -> Void
+    ) throws -> Bool {
+        try reader.lend(table, key, body)
     }
 
     /// Walks over keys in order; see ``TableReading``.

@@ -1,22 +1,22 @@
 // Monitor.swift — a lock that contains its value and lets threads wait for a state of it.
 
 /// A value behind a mutex, with waiting; for state that only needs a lock there is ``Lock``.
-@safe final class Monitor<Value>: @unchecked Sendable {
+@safe package final class Monitor<Value>: @unchecked Sendable {
     // @unchecked because: `value` is touched only while `lock` is held.
     private let lock = PlatformLock()
     private var value: Value
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 
     /// Runs `body` exclusively; after changing what others wait for, call `wakeAll`.
-    func withLock<R, E>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    package func withLock<R, E>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)
     }
 
     /// Blocks until `body` answers something, asking again after every `wakeAll`.
-    func waitUntil<R>(_ body: (inout Value) -> R?) -> R {
+    package func waitUntil<R>(_ body: (inout Value) -> R?) -> R {
         lock.lock()
         defer { lock.unlock() }
         while true {
@@ -26,5 +26,5 @@
     }
 
     /// Lets every waiting thread ask again.
-    func wakeAll() { lock.wakeAll() }
+    package func wakeAll() { lock.wakeAll() }
 }

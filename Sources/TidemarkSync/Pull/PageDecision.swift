@@ -26,16 +26,24 @@ package struct PageDecision {
         _ page: ListPage, of list: Listing, _ exchange: ReadExchange, _ news: ServerNews
     ) throws {
         let collection = list.collection.name
-        verdicts = try page.records.map {
-            try news.verdict(on: $0, in: collection, asOf: exchange.asOf)
+        // By index: none of the records is copied.
+        let records = page.records
+        var verdicts: [ServerNews.Verdict] = []
+        verdicts.reserveCapacity(records.count)
+        var latest: Timestamp?
+        for index in records.indices {
+            verdicts.append(
+                try news.verdict(on: records[index], in: collection, asOf: exchange.asOf))
+            if let time = records[index].serverTime { latest = max(time, latest ?? time) }
         }
+        self.verdicts = verdicts
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
         var result = PageResult()
         result.count = unreadable.count
         result.wanted = try page.references.filter { try news.isWanted($0, in: collection) }
         result.named = try Self.named(page, collection, news)
         result.asked = exchange.asked
-        result.latest = page.records.compactMap(\.serverTime).max()
+        result.latest = latest
         result.isComplete = list.isLast(page, result)
         var list = list.withoutEntities
         result.failure = list.turn(page, result)
@@ -55,15 +63,16 @@ package struct PageDecision {
     private static func named(
         _ page: ListPage, _ collection: CollectionName, _ news: ServerNews
     ) throws -> Set<ExactString> {
-        let ids =
-            page.records.map(\.id) + page.references.map(\.id)
-            + page.unreadable.compactMap(\.id)
         var named: Set<ExactString> = []
-        for id in ids {
-            let key = try news.fold.resolve(EntityKey(collection, id))
-            named.insert(ExactString(key.id))
-            named.insert(ExactString(id))
+        named.reserveCapacity(page.records.count + page.references.count)
+        func add(_ id: String) throws {
+            let isNew = named.insert(ExactString(id)).inserted
+            guard isNew, news.fold.hasBindings else { return }
+            named.insert(ExactString(try news.fold.resolve(EntityKey(collection, id)).id))
         }
+        for index in page.records.indices { try add(page.records[index].id) }
+        for reference in page.references { try add(reference.id) }
+        for id in page.unreadable.compactMap(\.id) { try add(id) }
         return named
     }
 

@@ -25,10 +25,11 @@ extension SyncRecorder {
         let call = try log(exchange, start, draft)
         var named = PullPage()
         named.scope = list.target.scope
-        for (record, verdict) in zip(page.records, decision.verdicts) {
+        for index in page.records.indices {
             let place = try append(
-                record, verdict, collection, start, call, exchange.asOf, &news, draft)
-            named.ids.append(record.id)
+                page.records[index], decision.verdicts[index], collection, start, call,
+                exchange.asOf, &news, draft)
+            named.ids.append(page.records[index].id)
             named.places.append(place)
         }
         for record in decision.unreadable {

@@ -16,10 +16,7 @@ extension SyncRecorder {
         _ event: Event, isChecked: Bool = false, _ draft: Draft
     ) throws -> Position? {
         guard let conflict = try draft.fold.conflict(event, at: draft.nextPosition) else {
-            guard isChecked else { return try draft.append(event) }
-            var event = event
-            event.payloadType = .json
-            return try draft.append(checked: event)
+            return try isChecked ? draft.append(checked: event) : draft.append(event)
         }
         do {
             var event = event

@@ -39,20 +39,20 @@ package struct CommitNews: Sendable {
 extension Journal {
     /// What a commit is going to change of what somebody watches; read before it is written.
     func news(
-        _ events: [Event], _ changes: RowChanges, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction
+        _ draft: Draft, _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws -> CommitNews {
         let wanted = shared.feed.wanted
         var news = CommitNews(asOf: wanted.last)
-        news.isLocal = wanted.edits && events.contains(where: \.isLocal)
+        news.isLocal = wanted.edits && draft.isLocal
         guard !wanted.watchers.isEmpty else { return news }
-        news.isModelChanged = events.contains { $0.kind == .modelRegistered }
-        var found: [(key: EntityKey, row: RowKey, new: [UInt8]?)] = []
-        for (row, new) in changes where row.tree == .rows {
-            guard let key = EntityKey(bytes: row.bytes),
+        news.isModelChanged = draft.hasModel
+        let changes = draft.changes
+        var found: [(key: EntityKey, index: Int)] = []
+        for index in draft.rowsBefore.indices {
+            guard let key = EntityKey(bytes: changes[index].key.bytes),
                 wanted.watchers[key.collection]?.wants(key) == true
             else { continue }
-            found.append((key, row, new))
+            found.append((key, index))
         }
         for (row, target) in changes where row.view == .bindings {
             let keys = [EntityKey(bytes: row.bytes.dropFirst()), target.flatMap(EntityKey.init)]
@@ -75,9 +75,9 @@ extension Journal {
             return news
         }
         for change in found {
-            let old = try views.row(change.row, generation, transaction)
-            guard old != change.new else { continue }
-            news.changes.append(EntityChange(key: change.key, old: old, new: change.new))
+            let (old, new) = (draft.rowsBefore[change.index], changes[change.index].value)
+            guard old != new else { continue }
+            news.changes.append(EntityChange(key: change.key, old: old, new: new))
         }
         if !news.changes.isEmpty {
             news.model = try model(generation, transaction)

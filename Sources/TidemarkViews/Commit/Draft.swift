@@ -46,6 +46,12 @@ package final class Draft {
     private(set) var keptMax: SyncSettings.KeptAnswers?
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
+    /// What the rows of entities, which come first in ``changes``, were before, in their order.
+    private(set) var rowsBefore: [[UInt8]?] = []
+    /// The bytes of the payloads.
+    private(set) var payloadBytes = 0
+    /// Whether a model is registered, and whether the user edited something.
+    private(set) var (hasModel, isLocal) = (false, false)
     /// The key that the first event is to carry; set before it is appended.
     package var idempotencyKey: IdempotencyKey?
     private var last: Position
@@ -77,12 +83,15 @@ package final class Draft {
 
     /// Appends an event whose payload was checked already, and folds it.
     @discardableResult
-    package func append(checked event: Event) throws -> Position {
+    package func append(checked event: consuming Event) throws -> Position {
         // Folded is what will be read: an empty name or a zero position, for one, is not written.
-        var event = event.normalized
+        event.normalize()
         if let key = idempotencyKey, events.isEmpty { event.idempotencyKey = key.bytes }
         last = last.next
-        events.append(event)
+        payloadBytes += event.payload.count
+        if event.kind == .modelRegistered { hasModel = true }
+        if event.isLocal { isLocal = true }
+        events.append(copy event)
         try fold.apply(event, at: last)
         return last
     }
@@ -109,7 +118,7 @@ package final class Draft {
 
     /// Takes the rows and lets go of the transaction; the draft can't be used after.
     func end() {
-        changes = fold.sortedChanges
+        (changes, rowsBefore) = fold.changesAndRowsBefore()
         hasBindings = fold.hasBindings
         drop()
     }

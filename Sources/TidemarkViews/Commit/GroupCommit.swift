@@ -57,7 +57,7 @@ extension Journal {
     ) -> Int {
         var failures: [(any Error)?] = []
         do {
-            let last = try writer.transaction { transaction in
+            let (last, edge) = try writer.transaction { transaction in
                 failures = []
                 var group = try GroupCommit(self, transaction)
                 for request in waiting {
@@ -70,9 +70,10 @@ extension Journal {
                     if group.events >= Most.events || group.bytes >= Most.bytes { break }
                 }
                 try group.end(transaction)
-                return group.last
+                return (group.last, group.edge)
             }
             if let last {
+                shared.writtenEdge.withLock { $0 = edge.encoded }
                 guardian?.committed(last: last.record.last, root: last.record.root, at: last.now)
             }
             for (request, failure) in zip(waiting, failures) { request.finish(failure) }
@@ -115,7 +116,7 @@ private struct GroupCommit {
     private let stored: ViewTables.State?
     /// The indexes to be kept, once a commit has asked.
     private var plan: IndexPlan?
-    private var edge: MerkleEdge
+    private(set) var edge: MerkleEdge
     /// The last event that is sealed.
     private let sealed: Position
     private var hasBindings: Bool
@@ -126,10 +127,13 @@ private struct GroupCommit {
 
     init(_ journal: Journal, _ transaction: borrowing WriteTransaction) throws {
         self.journal = journal
-        edge = try journal.log.checkedEdge(transaction)
+        let known = journal.shared.writtenEdge.withLock(\.self)
+        edge =
+            try journal.log.edge(writtenAs: known, transaction)
+            ?? journal.log.checkedEdge(transaction)
         sealed = try journal.log.sealed.last(transaction)
         stored = try journal.views.state(transaction)
-        let found = try journal.views.state(Position(edge.size), transaction)
+        let found = ViewTables.state(stored, of: Position(edge.size))
         if found.isDamaged { throw found.problem }
         if let doubt = journal.shared.doubt(of: found) { throw doubt }
         if let stored, !stored.isCurrent {
@@ -153,7 +157,7 @@ private struct GroupCommit {
         let draft = try draft(request, transaction)
         guard !draft.events.isEmpty else { return }
         let changes = draft.changes
-        request.news = try journal.news(draft.events, changes, generation, transaction)
+        request.news = try journal.news(draft, generation, transaction)
         // Meanwhile threads of their own hash a large commit's events and rows.
         let prepared = PreparedEvents(draft.events, after: edge)
         let digests =
@@ -169,13 +173,19 @@ private struct GroupCommit {
             ? Background { [events = draft.events] in kept.stored(beside: events) } : nil
         let model = try newPlan(draft)
         if let model { plan = model }
-        let indexChanges = try indexChanges(changes, transaction)
+        let indexChanges = try indexChanges(draft, transaction)
+        // Large ones are made while log and rows are written.
+        let early =
+            draft.events.count < PreparedEvents.countForThread
+            ? nil : Background { Result { try indexChanges() } }
         // First, as rows name events instead of what these say.
         try journal.log.begin(prepared, bodies: draft.bodies, after: edge, transaction)
+        let fresh = FreshEvents(first: Position(edge.size + 1), events: draft.events)
         let released = try journal.views.write(
-            changes, releasing: sealed, generation, transaction)
+            changes, of: fresh, releasing: sealed, generation, transaction)
         try journal.log.release(released, edge: &edge, transaction)
-        try journal.views.writeIndexes(indexChanges, generation, transaction)
+        try journal.views.writeIndexes(
+            early?.value.get() ?? indexChanges(), generation, transaction)
         if let model { state = try journal.views.settleIndexes(model, state, transaction) }
         let record = try journal.log.end(
             prepared, views: digests?.value ?? ViewDigest.of(changes), edge: &edge, transaction)
@@ -195,7 +205,7 @@ private struct GroupCommit {
         last = (record, request.now)
         if draft.hasBindings { hasBindings = true }
         events += draft.events.count
-        bytes += draft.events.reduce(0) { $0 + $1.payload.count }
+        bytes += draft.payloadBytes
     }
 
     /// Does something with the answers that are kept; nil where their table can't be used.
@@ -218,29 +228,30 @@ private struct GroupCommit {
 
     /// The indexes that a commit's model asks for; nil when it does not register one.
     private func newPlan(_ draft: Draft) throws -> IndexPlan? {
-        guard draft.events.contains(where: { $0.kind == .modelRegistered }) else { return nil }
+        guard draft.hasModel else { return nil }
         let fact = draft.changes.last { $0.key == .store("model") }?.value
         return try fact.map { journal.models.plan(try StoreFactRow(parsing: $0)) }
     }
 
-    /// What a commit changes in the indexes that are there and that its model asks for.
+    /// Finds what a commit changes in the indexes that are there and that its model asks for.
     private mutating func indexChanges(
-        _ changes: RowChanges, _ transaction: borrowing WriteTransaction
-    ) throws -> [(key: [UInt8], value: [UInt8]?)] {
-        guard !state.indexes.isEmpty else { return [] }
+        _ draft: Draft, _ transaction: borrowing WriteTransaction
+    ) throws -> @Sendable () throws -> IndexChanges {
+        guard !state.indexes.isEmpty else { return { [] } }
         let views = journal.views
         let plan = try plan ?? views.indexPlan(journal.models, generation, transaction)
         self.plan = plan
         let isWhole = plan.names == state.indexes
         let kept = isWhole ? plan : IndexPlan(plan, only: state.indexes)
-        return try views.indexChanges(changes, kept, generation, transaction)
+        let (changes, before) = (draft.changes, draft.rowsBefore)
+        return { try kept.changes(changes, before) }
     }
 
     private func draft(
         _ request: CommitRequest, _ transaction: borrowing WriteTransaction
     ) throws -> Draft {
         try journal.views.withFold(
-            journal.models, hasBindings: hasBindings, generation, transaction
+            journal.models, hasBindings: hasBindings, remembersRows: true, generation, transaction
         ) { fold in
             let draft = Draft(now: request.now, after: Position(edge.size), fold)
             do { try request.run(draft) } catch {

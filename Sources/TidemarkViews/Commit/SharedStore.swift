@@ -16,6 +16,8 @@ package final class SharedStore: Sendable {
     private let lastFolded = Lock<FoldedRows?>(nil)
     private let isTakingSnapshot = Lock(false)
     private let isSealing = Lock(false)
+    /// The right edge of the tree as the last commit of this process wrote it.
+    let writtenEdge = Lock<[UInt8]?>(nil)
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }

@@ -19,9 +19,10 @@ package final class Fold {
     package private(set) var hasBindings: Bool
     /// The rows that were there before.
     private let rows: RowSource
+    private let remembersRows: Bool
     private let models: ModelCache
     private var knownModel: RegisteredModel?
-    private var knownCollection: CollectionModel?
+    private var knownCollection: KnownCollection?
     /// The entity without pending changes that the current event changed in its place.
     private var unpended: RowKey?
     /// What rules remember, by its type.
@@ -43,9 +44,15 @@ package final class Fold {
 
     /// A fold on top of rows, which must not outlive their transaction.
     ///
-    /// - Parameter hasBindings: false when it is known that no id is another one's alias.
-    package init(_ rows: RowSource, _ models: ModelCache, hasBindings: Bool = true) {
+    /// - Parameters:
+    ///   - hasBindings: false when it is known that no id is another one's alias.
+    ///   - remembersRows: whether it is to say what entities' rows were before.
+    package init(
+        _ rows: RowSource, _ models: ModelCache, hasBindings: Bool = true,
+        remembersRows: Bool = false
+    ) {
         self.rows = rows
+        self.remembersRows = remembersRows
         self.models = models
         self.hasBindings = hasBindings
     }
@@ -118,7 +125,25 @@ package final class Fold {
 
     /// Walks over the rows written, in the order of their keys; makes one at a time.
     package func forEachChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        try entities.forEachWritten(body)
+        for entry in entities.sorted { try body(entry.key, entry.changed) }
+        try forEachLedgerChange(body)
+    }
+
+    /// The rows written, in the order of their keys; and, of those of entities, which come first,
+    /// what they were before, in a fold that remembers it.
+    func changesAndRowsBefore() -> (changes: RowChanges, before: [[UInt8]?]) {
+        var changes: RowChanges = []
+        var before: [[UInt8]?] = []
+        changes.reserveCapacity(rowCount)
+        for entry in entities.sorted {
+            changes.append((entry.key, entry.changed))
+            before.append(entry.before)
+        }
+        forEachLedgerChange { changes.append(($0, $1)) }
+        return (changes, before)
+    }
+
+    private func forEachLedgerChange(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
         let ledger = changes.sorted { $0.key < $1.key }
         let settledStart = RowKey(.ledger, Ledger.settled)
         let middle = ledger.firstIndex { settledStart < $0.key } ?? ledger.count
@@ -167,6 +192,22 @@ package final class Fold {
         return writtenEntities.last { $0.entry === entry }?.row ?? entry.row
     }
 
+    /// The document of the entity under a key, as today's model reads it; nil where there is none.
+    package func document(of key: EntityKey) throws -> [UInt8]? {
+        let entry = try entry(.entity(key))
+        let document =
+            writtenEntities.isEmpty
+            ? entry.row.document : try entity(at: entry.key).document
+        guard let document else { return nil }
+        return try known(key.collection)?.model.migrated(document) ?? document
+    }
+
+    package func isPlaceholder(_ key: EntityKey) throws -> Bool {
+        let entry = try entry(.entity(key))
+        return writtenEntities.isEmpty
+            ? entry.row.isPlaceholder : try entity(at: entry.key).isPlaceholder
+    }
+
     /// Changes an entity without pending changes in its place, when that is all that an event does.
     ///
     /// - Parameter change: cannot fail; returns whether it changed anything.
@@ -183,7 +224,8 @@ package final class Fold {
 
     private func entry(_ place: RowKey) throws -> FoldedEntities.Entry {
         try entities.entry(place) {
-            try rows.get(place).map { try EntityRow(parsing: $0) } ?? EntityRow()
+            guard let bytes = try rows.get(place) else { return (EntityRow(), nil) }
+            return (try EntityRow(parsing: bytes), remembersRows ? bytes : nil)
         }
     }
 
@@ -267,8 +309,13 @@ package final class Fold {
 
     /// A collection's part of the model, or nil.
     package func knownCollection(_ name: CollectionName) throws -> CollectionModel? {
-        if let knownCollection, knownCollection.name == name { return knownCollection }
-        guard let collection = try model()[name] else { return nil }
+        try known(name)?.model
+    }
+
+    /// The same without a copy of it.
+    package func known(_ name: CollectionName) throws -> KnownCollection? {
+        if let knownCollection, knownCollection.model.name == name { return knownCollection }
+        guard let collection = try registered().collections[name] else { return nil }
         knownCollection = collection
         return collection
     }

@@ -102,7 +102,7 @@ package struct HeldRow: Sendable, Hashable {
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.varint(1, UInt64(max(0, knownCount)))
-        for id in ids { writer.message(2, id.utf8) }
+        for id in ids { writer.message(2, id) }
         return position.bigEndianBytes + writer.bytes
     }
 

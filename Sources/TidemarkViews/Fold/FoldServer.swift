@@ -52,8 +52,10 @@ extension Fold {
     private func understoodConflict(_ event: Event, _ position: Position) throws -> RuledConflict? {
         guard event.mutation == nil, let named = event.key else { return nil }
         let key = try resolve(named)
-        let collection = try collection(key.collection)
-        guard case .custom(let rule) = collection.conflict else { return nil }
+        guard let known = try known(key.collection), let rule = known.conflictRule else {
+            return nil
+        }
+        let collection = known.model
         let isDeletion = event.kind == .serverDeleted
         let row = try entity(key)
         guard !row.pending.isEmpty, row.isFresher(event, event.asOf ?? position),

@@ -8,11 +8,17 @@ struct FoldedEntities {
     final class Entry {
         let key: RowKey
         var row: EntityRow
+        /// Its row as it was there before, where that is remembered.
+        let before: [UInt8]?
         fileprivate var isWritten = false
 
-        fileprivate init(_ key: RowKey, _ row: EntityRow) {
+        /// What is to be stored of it; nil where there is nothing of it any more.
+        var changed: [UInt8]? { row.isEmpty ? nil : row.encoded }
+
+        fileprivate init(_ key: RowKey, _ row: EntityRow, _ before: [UInt8]?) {
             self.key = key
             self.row = row
+            self.before = before
         }
     }
 
@@ -42,15 +48,19 @@ struct FoldedEntities {
 
     var count: Int { entries.count }
 
-    /// The entity under a key; `load` makes it when it is not here yet.
-    mutating func entry(_ key: RowKey, orElse load: () throws -> EntityRow) rethrows -> Entry {
+    /// The entity under a key; `load` makes it when it is not here yet, and says what row of it is
+    /// to be remembered.
+    mutating func entry(
+        _ key: RowKey, orElse load: () throws -> (EntityRow, before: [UInt8]?)
+    ) rethrows -> Entry {
         if let last, ByteOrder.areEqual(last.key.bytes, key.bytes) { return last }
         let hashed = HashedKey(key)
         let entry: Entry
         if let known = entries[hashed] {
             entry = known
         } else {
-            entry = Entry(key, try load())
+            let (row, before) = try load()
+            entry = Entry(key, row, before)
             entries[hashed] = entry
         }
         last = entry
@@ -82,14 +92,8 @@ struct FoldedEntities {
         }
     }
 
-    /// Walks over the rows written, in the order of their keys; makes one at a time.
-    func forEachWritten(_ body: (RowKey, [UInt8]?) throws -> Void) rethrows {
-        // Numbers are sorted, which are moved without counting references.
-        let order = written.indices.sorted {
-            ByteOrder.precedes(written[$0].key.bytes, written[$1].key.bytes)
-        }
-        for entry in order.lazy.map({ written[$0] }) {
-            try body(entry.key, entry.row.isEmpty ? nil : entry.row.encoded)
-        }
+    /// The entities written, in the order of their keys.
+    var sorted: some Sequence<Entry> {
+        ByteOrder.order(of: written.map(\.key.bytes)).lazy.map { written[$0] }
     }
 }

@@ -120,7 +120,8 @@ extension Journal {
         step.last = try log.lastPosition(transaction)
         try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
-            try log.forEach(from: step.done.next, transaction) { position, event in
+            let (first, last) = (step.done.next, step.last)
+            try log.forEachAhead(from: first, through: last, in: environment) { position, event in
                 try fold.apply(event, at: position)
                 step.done = position
                 left -= 1

@@ -74,7 +74,7 @@ struct AliasesRow: Sendable, Hashable {
 
     var encoded: [UInt8] {
         var writer = ProtoWriter()
-        for id in ids { writer.message(1, id.utf8) }
+        for id in ids { writer.message(1, id) }
         return writer.bytes
     }
 

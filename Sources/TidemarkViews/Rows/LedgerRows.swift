@@ -141,10 +141,10 @@ package struct DecisionRow: Sendable, Hashable {
         writer.varint(3, ruleVersion)
         writer.string(4, result)
         for input in inputs { writer.position(5, input) }
-        for field in fields { writer.message(6, field.utf8) }
+        for field in fields { writer.message(6, field) }
         writer.position(7, base)
-        for field in superseded { writer.message(8, field.utf8) }
-        for field in kept { writer.message(9, field.utf8) }
+        for field in superseded { writer.message(8, field) }
+        for field in kept { writer.message(9, field) }
         return writer.bytes
     }
 

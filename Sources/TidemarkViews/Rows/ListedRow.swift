@@ -34,7 +34,7 @@ package struct ListedRow: Sendable, Hashable {
         writer.position(5, state.asOf)
         writer.varint(6, UInt64(state.knownCount))
         if let after = state.after { writer.message(7, after.rawValue) }
-        if let next = state.next { writer.message(8, next.utf8) }
+        if let next = state.next { writer.message(8, next) }
         if let cursor = state.cursor { writer.message(9, cursor.rawValue) }
         if let epoch = state.epoch { writer.message(10, epoch.rawValue) }
         writer.signed(11, state.asked?.rawValue ?? 0)
@@ -91,7 +91,7 @@ package struct ListedPageRow: Sendable, Hashable {
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.position(1, position)
-        for id in same { writer.message(2, id.utf8) }
+        for id in same { writer.message(2, id) }
         for reference in references {
             var inner = ProtoWriter()
             inner.string(1, reference.id)
@@ -99,7 +99,7 @@ package struct ListedPageRow: Sendable, Hashable {
             inner.signed(3, reference.serverTime?.rawValue ?? 0)
             writer.message(3, inner.bytes)
         }
-        for name in unreadable { writer.message(4, name.utf8) }
+        for name in unreadable { writer.message(4, name) }
         return writer.bytes
     }
 

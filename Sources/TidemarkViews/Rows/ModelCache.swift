@@ -1,7 +1,30 @@
 // ModelCache.swift — the registered model, taken from its JSON once and not with every commit.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkStore
+
+/// A collection of a registered model, which is not copied by those who ask a little of it with
+/// every event.
+package final class KnownCollection: Sendable {
+    package let model: CollectionModel
+    /// Whether edits carry the time at which they were made.
+    package let stampsEdits: Bool
+    /// The rule of the app by which its conflicts are decided; nil where none does.
+    let conflictRule: String?
+    /// Whether an entity that came into reach has lists made again.
+    let relistsOnGain: Bool
+
+    init(_ model: CollectionModel) {
+        self.model = model
+        stampsEdits = model.conflict.comparesTimes || model.rivals != nil
+        relistsOnGain = model.access.relistsOnGain
+        if case .custom(let rule) = model.conflict {
+            conflictRule = rule
+        } else {
+            conflictRule = nil
+        }
+    }
+}
 
 /// A registered model, and what follows from it alone.
 final class RegisteredModel: Sendable {
@@ -10,6 +33,8 @@ final class RegisteredModel: Sendable {
     let plan: IndexPlan
     /// The rules that it has.
     let rules: ModelRules
+    /// Its collections by name; of several with one name the first.
+    let collections: [CollectionName: KnownCollection]
 
     /// What holds before any model is registered.
     static let none = RegisteredModel(SyncModel(name: "", collections: []))
@@ -18,6 +43,9 @@ final class RegisteredModel: Sendable {
         self.model = model
         plan = IndexPlan(model)
         rules = ModelRules(model)
+        collections = Dictionary(
+            model.collections.map { ($0.name, KnownCollection($0)) },
+            uniquingKeysWith: { first, _ in first })
     }
 }
 

@@ -37,14 +37,14 @@ package struct MutationRow: Sendable, Hashable {
         writer.bytes(1, key.bytes)
         writer.varint(2, UInt64(kind.rawValue))
         writer.signed(3, recordedAt.rawValue)
-        for field in fields { writer.message(4, field.utf8) }
+        for field in fields { writer.message(4, field) }
         writer.varint(5, attempts)
         writer.position(6, call)
         writer.varint(7, outcome?.number ?? 0)
         writer.position(8, proof)
         writer.bytes(9, revision?.rawValue ?? [])
         writer.string(10, rule)
-        for field in lost { writer.message(11, field.utf8) }
+        for field in lost { writer.message(11, field) }
         return writer.bytes
     }
 

@@ -17,37 +17,9 @@ extension ViewTables {
             ?? IndexPlan(SyncModel(name: "", collections: []))
     }
 
-    /// What changes in the indexes of a plan when rows are written; to be asked before they are.
-    func indexChanges(
-        _ changes: RowChanges, _ plan: IndexPlan, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction
-    ) throws -> [(key: [UInt8], value: [UInt8]?)] {
-        var result: [(key: [UInt8], value: [UInt8]?)] = []
-        var known: IndexedCollection?
-        for (key, value) in changes {
-            // The rows of entities come first, one collection after another.
-            guard key.tree == .rows else { break }
-            if known.map({ key.bytes.starts(with: $0.rowPrefix) }) != true {
-                known = plan.collections.first { key.bytes.starts(with: $0.rowPrefix) }
-            }
-            guard let collection = known else { continue }
-            let id = key.bytes[collection.rowPrefix.count...]
-            let before = try collection.values(of: try row(key, generation, transaction))
-            let after = try collection.values(of: value)
-            if before == after { continue }
-            let old = collection.entries(before, id: id)
-            let new = collection.entries(after, id: id)
-            for entry in old where !new.contains(entry) { result.append((entry.key, nil)) }
-            for entry in new where !old.contains(entry) { result.append((entry.key, entry.value)) }
-        }
-        // Numbers are sorted, which are moved without counting references.
-        let order = result.indices.sorted { ByteOrder.precedes(result[$0].key, result[$1].key) }
-        return order.map { result[$0] }
-    }
-
-    /// Writes what ``indexChanges`` found.
+    /// Writes what ``IndexPlan/changes(_:_:)`` found.
     func writeIndexes(
-        _ changes: [(key: [UInt8], value: [UInt8]?)], _ generation: Generation,
+        _ changes: IndexChanges, _ generation: Generation,
         _ transaction: borrowing WriteTransaction
     ) throws {
         guard !changes.isEmpty else { return }
@@ -109,8 +81,36 @@ extension ViewTables {
                 return true
             }
         }
-        let order = entries.indices.sorted { IndexEntry.precedes(entries[$0], entries[$1]) }
-        return order.map { entries[$0] }
+        return ByteOrder.order(of: entries.map(\.key)).map { entries[$0] }
+    }
+}
+
+/// Records of indexes, nil for one that is removed.
+typealias IndexChanges = [(key: [UInt8], value: [UInt8]?)]
+
+extension IndexPlan {
+    /// What changes in the indexes when rows are written, in the order of the keys.
+    ///
+    /// - Parameter rowsBefore: what the rows of entities, which come first, were before.
+    func changes(_ changes: RowChanges, _ rowsBefore: [[UInt8]?]) throws -> IndexChanges {
+        var result: IndexChanges = []
+        var known: IndexedCollection?
+        for index in rowsBefore.indices {
+            let key = changes[index].key
+            if known.map({ key.bytes.starts(with: $0.rowPrefix) }) != true {
+                known = collections.first { key.bytes.starts(with: $0.rowPrefix) }
+            }
+            guard let collection = known else { continue }
+            let id = key.bytes[collection.rowPrefix.count...]
+            let before = try collection.values(of: rowsBefore[index])
+            let after = try collection.values(of: changes[index].value)
+            if before == after { continue }
+            let old = collection.entries(before, id: id)
+            let new = collection.entries(after, id: id)
+            for entry in old where !new.contains(entry) { result.append((entry.key, nil)) }
+            for entry in new where !old.contains(entry) { result.append((entry.key, entry.value)) }
+        }
+        return ByteOrder.order(of: result.map(\.key)).map { result[$0] }
     }
 }
 

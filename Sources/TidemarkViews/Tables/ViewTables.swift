@@ -149,7 +149,12 @@ package struct ViewTables: Sendable {
     package func state(
         _ last: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> State {
-        try state(transaction) ?? (last == .start ? State() : State.damaged)
+        Self.state(try state(transaction), of: last)
+    }
+
+    /// The state that is stored, or that of a log that ends there where none is.
+    static func state(_ stored: State?, of last: Position) -> State {
+        stored ?? (last == .start ? State() : State.damaged)
     }
 
     package func setState(_ state: State, _ transaction: borrowing WriteTransaction) throws {
@@ -203,11 +208,13 @@ package struct ViewTables: Sendable {
 
     /// Folds over the rows of one generation; the fold must not be kept.
     func withFold<R>(
-        _ models: ModelCache, hasBindings: Bool = true, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction, _ body: (Fold) throws -> R
+        _ models: ModelCache, hasBindings: Bool = true, remembersRows: Bool = false,
+        _ generation: Generation, _ transaction: borrowing WriteTransaction,
+        _ body: (Fold) throws -> R
     ) throws -> R {
         try withRows(generation, transaction) { rows in
-            try body(Fold(rows, models, hasBindings: hasBindings))
+            try body(
+                Fold(rows, models, hasBindings: hasBindings, remembersRows: remembersRows))
         }
     }
 
@@ -215,9 +222,7 @@ package struct ViewTables: Sendable {
     package func write(
         _ changes: RowChanges, _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws {
-        try write(generation, transaction) { write in
-            for (key, value) in changes { try write(key, value) }
-        }
+        _ = try write(changes, of: nil, releasing: .start, generation, transaction)
     }
 
     /// Writes the rows that `rows` hands over, best in the order of their keys, into one
@@ -230,7 +235,8 @@ package struct ViewTables: Sendable {
             try transaction.withSorted(table(.ledger, generation)) { ledger in
                 try rows { key, value in
                     if key.tree == .rows {
-                        try entities.write(key.bytes, value.map { try stored($0, transaction) })
+                        let record = try value.map { try self.stored($0, of: nil, transaction) }
+                        try entities.write(key.bytes, record)
                     } else {
                         try ledger.write(key.bytes, value)
                     }
@@ -289,37 +295,52 @@ package struct ViewTables: Sendable {
 
     /// Writes row changes as ``write(_:_:_:)`` does.
     ///
-    /// - Parameter last: the last event that is sealed.
+    /// - Parameters:
+    ///   - fresh: the events that the changes follow from.
+    ///   - last: the last event that is sealed.
     /// - Returns: the sealed events that the rows named before, and don't any more.
     func write(
-        _ changes: RowChanges, releasing last: Position, _ generation: Generation,
-        _ transaction: borrowing WriteTransaction
+        _ changes: RowChanges, of fresh: FreshEvents?, releasing last: Position,
+        _ generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws -> [Position] {
-        var before: [(key: [UInt8], named: [Position])] = []
+        var before: [Position] = []
         if last > .start {
             for (key, _) in changes where key.tree == .rows {
-                let named = try named(by: key.bytes, through: last, generation, transaction)
-                if !named.isEmpty { before.append((key.bytes, named)) }
+                before += try named(by: key.bytes, through: last, generation, transaction)
             }
         }
-        try write(changes, generation, transaction)
-        var released: [Position] = []
-        for (key, named) in before {
-            let still = try self.named(by: key, through: last, generation, transaction)
-            released += named.filter { !still.contains($0) }
+        var still: Set<Position> = []
+        try transaction.withSorted(table(.rows, generation)) { entities in
+            try transaction.withSorted(table(.ledger, generation)) { ledger in
+                for (key, value) in changes {
+                    guard key.tree == .rows else {
+                        try ledger.write(key.bytes, value)
+                        continue
+                    }
+                    let record = try value.map { try self.stored($0, of: fresh, transaction) }
+                    try entities.write(key.bytes, record)
+                    guard !before.isEmpty, let record else { continue }
+                    still.formUnion(try StoredRow.named(in: record.span, through: last))
+                }
+            }
         }
-        return released
+        return before.filter { !still.contains($0) }
     }
 
     /// What to store of an entity's row.
     private func stored(
-        _ row: [UInt8], _ transaction: borrowing WriteTransaction
+        _ row: [UInt8], of fresh: FreshEvents?, _ transaction: borrowing WriteTransaction
     ) throws -> [UInt8] {
         guard let log else { return row }
         return try StoredRow.encode(row) { position, document in
-            try log.withPayloadInTable(at: position, transaction) {
-                ByteOrder.areEqual($0, document)
-            } ?? false
+            if let payload = fresh?.inlinePayload(at: position) {
+                return ByteOrder.areEqual(payload.span, document)
+            }
+            var isSame = false
+            try log.lendPayloadInTable(at: position, transaction) {
+                isSame = ByteOrder.areEqual($0, document)
+            }
+            return isSame
         }
     }
 
@@ -328,12 +349,28 @@ package struct ViewTables: Sendable {
         _ stored: Span<UInt8>, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [UInt8] {
         try StoredRow.decode(stored) { position in
-            let payload = try log?.withInlinePayload(at: position, transaction) { $0.copied() }
+            let payload = try log?.inlinePayload(at: position, transaction)
             guard let payload else {
                 throw LogError(
                     .missingEvent, at: position, "a row of the tables names it, the log lacks it")
             }
             return payload
         }
+    }
+}
+
+/// The events of the commit that is being written.
+struct FreshEvents {
+    let first: Position
+    let events: [Event]
+
+    /// The payload of one of them where it lies in its frame; nil for others.
+    func inlinePayload(at position: Position) -> [UInt8]? {
+        guard position >= first, position.rawValue - first.rawValue < UInt64(events.count) else {
+            return nil
+        }
+        let index = Int(position.rawValue - first.rawValue)
+        guard events[index].payload.count <= EventLog.inlinePayloadBytesMax else { return nil }
+        return events[index].payload
     }
 }

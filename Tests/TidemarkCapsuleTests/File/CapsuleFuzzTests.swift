@@ -95,7 +95,9 @@ extension SplitMix64 {
         case 11: (event.collection, event.entity) = (nil, nil)
         default: event.payload = otherJSON(event.payload)
         }
-        return event.checked.normalized
+        event = event.checked
+        event.normalize()
+        return event
     }
 }
 

@@ -4,6 +4,14 @@ import TestSupport
 import Testing
 import TidemarkEvents
 
+extension Event {
+    fileprivate var normalized: Event {
+        var event = self
+        event.normalize()
+        return event
+    }
+}
+
 @Suite struct `an event as it will be read back` {
     /// Takes some fields' values away by what is written as nothing.
     private static func empty(_ event: Event, _ random: inout SplitMix64) -> Event {

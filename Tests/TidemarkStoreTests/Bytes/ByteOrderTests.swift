@@ -24,6 +24,26 @@ import TidemarkStore
         }
     }
 
+    @Test func `of many keys is that of sorting them, equal ones as they came`() {
+        let seed: UInt64 = 0x5EED_0311
+        var random = SplitMix64(seed: seed)
+        for round in 0..<500 {
+            let common = random.bytes(random.below(20))
+            let keys = (0..<random.below(60)).map { _ in
+                // Zero bytes at the end, and keys that are the beginning of others.
+                let tail = random.bytes(random.below(14)).map { random.once(in: 2) ? $0 : 0 }
+                return random.once(in: 30) ? [] : common + tail
+            }
+            let sorted = keys.indices.sorted {
+                keys[$0] == keys[$1] ? $0 < $1 : keys[$0].lexicographicallyPrecedes(keys[$1])
+            }
+
+            #expect(ByteOrder.order(of: keys) == sorted, "seed \(seed), round \(round)")
+            let again = sorted.map { keys[$0] }
+            #expect(ByteOrder.order(of: again) == Array(keys.indices), "seed \(seed), \(round)")
+        }
+    }
+
     @Test func `has nothing before itself, and a beginning before what it begins`() {
         #expect(!ByteOrder.precedes([], []))
         #expect(!ByteOrder.precedes([1, 2], [1, 2]))

@@ -130,7 +130,7 @@ extension Fold {
     /// - Parameter position: where the event will stand, at the earliest.
     package func isGain(_ event: Event, at position: Position) throws -> Bool {
         guard event.kind == .serverUpserted, event.mutation == nil, let named = event.key,
-            try collection(named.collection).access.relistsOnGain
+            try known(named.collection)?.relistsOnGain == true
         else { return false }
         let row = try entity(try resolve(named))
         let isNew = row.baseState != .live && row.pending.isEmpty && row.attempt == nil

@@ -62,7 +62,7 @@ extension Run {
             let ratio = median(with) / median(without)
             report.add(
                 "P11", observed.rawValue, median(with).micros, "none " + median(without).micros,
-                ratio.times, must: "≤ 1.05 ×",
+                ratio.times, rounds: with, must: "≤ 1.05 ×",
                 isMet: observed == .ranges ? nil : ratio <= 1.05)
         }
     }

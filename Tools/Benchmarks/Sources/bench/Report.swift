@@ -35,6 +35,8 @@ struct Line: Codable {
     var tidemark: String
     var peer: String
     var ratio: String
+    /// How far the rounds of Tidemark lie around their median, at most; empty for one round.
+    var spread: String
     var must: String
     var isMet: Bool?
 }
@@ -45,25 +47,34 @@ struct Report {
 
     mutating func add(
         _ id: String, _ what: String, _ tidemark: String, _ peer: String, _ ratio: String,
-        must: String, isMet: Bool? = nil
+        rounds: [Double] = [], must: String, isMet: Bool? = nil
     ) {
         let line = Line(
-            id: id, what: what, tidemark: tidemark, peer: peer, ratio: ratio, must: must,
-            isMet: isMet)
+            id: id, what: what, tidemark: tidemark, peer: peer, ratio: ratio,
+            spread: Self.spread(rounds), must: must, isMet: isMet)
         lines.append(line)
         print(Self.row(line))
         fflush(nil)
     }
 
     static let header = """
-        | id | what | Tidemark | peer | ratio | must | |
-        |---|---|---|---|---|---|---|
+        | id | what | Tidemark | peer | ratio | spread | must | |
+        |---|---|---|---|---|---|---|---|
         """
+
+    /// `±8 %`: half of the way from the first quarter of the rounds to the last, of the median.
+    private static func spread(_ rounds: [Double]) -> String {
+        let sorted = rounds.sorted()
+        guard sorted.count > 2, median(sorted) > 0 else { return "" }
+        let edge = sorted.count < 8 ? 0 : sorted.count / 4
+        let half = (sorted[sorted.count - 1 - edge] - sorted[edge]) / 2
+        return "±\(Int((100 * half / median(sorted)).rounded())) %"
+    }
 
     static func row(_ line: Line) -> String {
         let mark = line.isMet.map { $0 ? "met" : "missed" } ?? ""
         return "| \(line.id) | \(line.what) | \(line.tidemark) | \(line.peer) | \(line.ratio) "
-            + "| \(line.must) | \(mark) |"
+            + "| \(line.spread) | \(line.must) | \(mark) |"
     }
 
     func writeJSON(_ path: String) throws {
