@@ -46,10 +46,10 @@ public struct Position: RawRepresentable, Hashable, Comparable, Sendable, Custom
     }
 
     /// Reads what ``bigEndianBytes`` wrote; nil unless there are exactly eight bytes.
-    package init?(bigEndianBytes bytes: some Collection<UInt8>) {
-        guard bytes.count == 8 else { return nil }
-        self.init(bytes.reduce(0) { $0 << 8 | UInt64($1) })
-    }
+    package init?(bigEndianBytes bytes: ArraySlice<UInt8>) { self.init(bytes.span) }
+
+    /// Reads what ``bigEndianBytes`` wrote; nil unless there are exactly eight bytes.
+    package init?(bigEndianBytes bytes: [UInt8]) { self.init(bytes.span) }
 
     /// Reads ``bigEndianBytes`` where they lie; nil unless there are exactly eight bytes.
     package init?(_ bytes: Span<UInt8>) {
