@@ -120,10 +120,11 @@ final class MemoryFold {
     var fold: Fold {
         let source = RowSource(
             get: { key in self.rows[key] },
-            walk: { tree, prefix, reversed, visit in
+            walk: { tree, prefix, from, reversed, visit in
                 let found = self.rows.filter {
                     $0.key.tree == tree && $0.key.bytes.starts(with: prefix)
                 }
+                #expect(from == nil, "a fold walks from the beginning")
                 let sorted = found.sorted { ($0.key < $1.key) != reversed }
                 for (key, value) in sorted where try !visit(key.bytes, value) { return }
             })

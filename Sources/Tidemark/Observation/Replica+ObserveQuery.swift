@@ -100,7 +100,7 @@ extension Interest {
             for id in ids { names.append(EntityKey($0.collection, id)) }
             return ids
         }
-        let condition = WatchCondition(equality: documents.equality) { document, id in
+        let condition = WatchCondition(documents.demand) { document, id in
             documents.matches(document, id: id)
         }
         self.init(
@@ -109,15 +109,29 @@ extension Interest {
 }
 
 extension DocumentQuery {
-    /// A field for which the query requires one single value.
-    fileprivate var equality: (field: IndexField, value: [UInt8])? {
-        for condition in conditions {
-            if case .isIn(.field(let field), let values, _) = condition, values.count == 1 {
-                return (field, values[0])
+    /// What the query demands of one field: one of few values where it does, else a range, of
+    /// several one with two ends.
+    fileprivate var demand: WatchCondition.Demand? {
+        let facts = QueryFacts(conditions)
+        var found: (field: IndexField, range: KeyRange)?
+        for case .field(let field) in facts.fields {
+            if let values = facts.values[.field(field)] {
+                guard let first = values.first, let last = values.last else { return nil }
+                if values.count <= QueryPlan.rangesMax { return .value(field, values) }
+                found = found ?? (field, KeyRange(first, KeyRange(beginning: last).upper))
+            } else if let range = facts.ranges[.field(field)] {
+                if found?.range.hasTwoEnds != true, found == nil || range.hasTwoEnds {
+                    found = (field, range)
+                }
             }
         }
-        return nil
+        return found.map { .range($0.field, $0.range) }
     }
+}
+
+extension KeyRange {
+    /// Whether it ends at a value on both sides, and not where the values of a type end.
+    fileprivate var hasTwoEnds: Bool { lower.count > 1 && upper.count > 1 }
 }
 
 /// A digest of the parts of a result, of a fixed length.

@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkStore
+import TidemarkViews
 
 extension DocumentQuery {
     /// Whether an entity meets all conditions; limit and offset are not considered.
@@ -76,12 +77,6 @@ private struct FieldValues {
             known.append((field, bytes))
             return bytes
         }
-    }
-}
-
-extension KeyRange {
-    package func contains(_ bytes: [UInt8]) -> Bool {
-        !ByteOrder.precedes(bytes, lower) && ByteOrder.precedes(bytes, upper)
     }
 }
 

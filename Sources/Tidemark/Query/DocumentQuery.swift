@@ -5,6 +5,7 @@
 // query or not, whichever way it was found.
 
 package import TidemarkEvents
+package import TidemarkViews
 
 /// A query of one collection, ready to be applied to documents; a pure value.
 package struct DocumentQuery: Sendable {
@@ -96,25 +97,6 @@ package enum DocumentField: Sendable, Hashable {
         case .id: "id"
         case .field(let field): field.name
         }
-    }
-}
-
-/// A half-open range of values, by the bytes of ``OrderKey``.
-package struct KeyRange: Sendable, Hashable {
-    package var lower: [UInt8]
-    package var upper: [UInt8]
-
-    package init(_ lower: [UInt8], _ upper: [UInt8]) {
-        self.lower = lower
-        self.upper = upper
-    }
-
-    /// The values whose bytes begin with these; with the bytes of a whole value, only that value.
-    package init(beginning bytes: [UInt8]) {
-        var upper = bytes
-        while upper.last == .max { upper.removeLast() }
-        if let last = upper.popLast() { upper.append(last + 1) }
-        self.init(bytes, upper)
     }
 }
 

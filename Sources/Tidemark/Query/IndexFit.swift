@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkStore
+import TidemarkViews
 
 /// The parts of a query that an index can answer.
 struct IndexFit {

@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkStore
+import TidemarkViews
 
 /// The values and ranges that fields must have; conditions on several fields are not included.
 struct QueryFacts {

@@ -6,6 +6,7 @@
 // again by its document, so a bad plan can be slow but never wrong.
 
 package import TidemarkEvents
+package import TidemarkViews
 
 /// Where a query searches, and what remains to be done with the entities found.
 package struct QueryPlan: Sendable, Hashable {

@@ -2,6 +2,7 @@
 
 import TidemarkEvents
 import TidemarkStore
+import TidemarkViews
 
 /// Turns coding keys into the server's names, and values into sortable bytes.
 struct TermReader {

@@ -5,6 +5,7 @@
 package import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
+import TidemarkSync
 import TidemarkViews
 
 /// Functions that the benchmarks call and no app does.
@@ -42,10 +43,13 @@ import TidemarkViews
         return (stats.commits, stats.events, stats.logBytes)
     }
 
-    /// Finds what is to be pushed, in its order; returns how many entities.
-    public static func nextToPush(_ replica: Replica) throws -> Int {
+    /// Finds what is to be pushed next, as many entities as a sync run looks for at a time; returns
+    /// how many it found and how many are left.
+    public static func nextToPush(_ replica: Replica) throws -> (found: Int, left: Int) {
         try replica.journal.read { views in
-            try views.pushCandidates(try views.model()).count
+            var queue = try PushQueue(views, try views.model())
+            let found = try queue.next(upTo: PushPlanner.candidatesAtOnce, views)
+            return (found.count, queue.left)
         }
     }
 

@@ -1,7 +1,7 @@
 // PushPlanner.swift — which writes are sent next, and which share a request. A value: it reads
 // nothing and sends nothing.
 //
-//   candidates → look at the first → it waits, or is asked about, or joins the current call
+//   candidates, some at a time → look at the first → it waits, or is asked about, or joins the current call
 //              → the call is full, or the next write can't join it → send
 //
 // Each candidate is read just before it is sent: an earlier write may have changed it.
@@ -37,11 +37,15 @@ package struct PushPlanner: Sendable {
     package static let samesMax = 3
     /// The most bytes of bodies in one request, unless a single body is larger.
     package static let batchBytesMax = 1 << 20
+    /// How many candidates are found at a time, or some more.
+    package static let candidatesAtOnce = 128
 
     /// The next step of the push.
     package enum Next: Sendable, Hashable {
         /// Read an entity's pending write, for ``PushPlanner/take(_:_:)``.
         case look(EntityKey)
+        /// Find more candidates by ``PushPlanner/rest``, for ``PushPlanner/add(_:rest:)``.
+        case more
         /// Send writes in one request; those with a refusal are not sent.
         case send([PushItem])
         /// Read an entity whose version is not known.
@@ -63,7 +67,9 @@ package struct PushPlanner: Sendable {
 
     private let model: SyncModel
     private let traits: ServerTraits
-    private var waiting: ArraySlice<PushCandidate>
+    private var waiting: ArraySlice<PushCandidate> = []
+    /// What finds the candidates that come later; nil for none.
+    package private(set) var rest: PushQueue?
     /// The call that is being planned.
     private var items: [PushItem] = []
     private var bytes = 0
@@ -72,23 +78,28 @@ package struct PushPlanner: Sendable {
     /// Whether anything was planned.
     package private(set) var hasPlanned = false
 
-    package init(_ candidates: [PushCandidate], _ model: SyncModel, _ traits: ServerTraits) {
-        waiting = candidates[...]
+    /// A round whose candidates are added next.
+    package init(_ model: SyncModel, _ traits: ServerTraits) {
         self.model = model
         self.traits = traits
     }
 
-    /// How many candidates were not planned yet.
-    package var left: Int { waiting.count }
+    /// Adds the candidates that come next.
+    package mutating func add(_ candidates: [PushCandidate], rest: PushQueue?) {
+        waiting += candidates
+        self.rest = rest
+    }
+
+    /// How many candidates were not planned yet, as far as is known.
+    package var left: Int { waiting.count + (rest?.left ?? 0) }
 
     /// The next step; nil when every candidate was planned.
     ///
     /// - Parameter count: the most writes in one request.
     package mutating func next(upTo count: Int) -> Next? {
-        guard !isFull, items.count < max(1, count), let first = waiting.first else {
-            return flush()
-        }
-        return .look(first.key)
+        guard !isFull, items.count < max(1, count) else { return flush() }
+        if let first = waiting.first { return .look(first.key) }
+        return rest == nil ? flush() : .more
     }
 
     /// Skips the entity that was to be read.

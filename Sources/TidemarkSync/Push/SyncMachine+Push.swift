@@ -7,7 +7,7 @@ import TidemarkViews
 extension SyncMachine {
     /// The next step of a round; nil when the round is over.
     mutating func nextPush() -> SyncAction? {
-        guard planner != nil else { return look(.outbox) }
+        guard planner != nil else { return look(.outbox(nil)) }
         let count = sendsAlone ? 1 : min(model.settings.batchSize, traits.writesPerRequestMax)
         while let next = planner?.next(upTo: count) {
             // A write that is held back need not be read.
@@ -32,6 +32,7 @@ extension SyncMachine {
     private mutating func carryOut(_ next: PushPlanner.Next) -> SyncAction {
         switch next {
         case .look(let key): return look(.pending(key))
+        case .more: return look(.outbox(planner?.rest))
         case .send(let items): return perform(.push(items))
         case .ask(let key, let call):
             conflicts[key, default: 0] += 1

@@ -27,11 +27,18 @@ extension ViewReader {
         case .placeholders(let now): .placeholders(try placeholders(dueAt: now, model))
         case .choices(let collections): .missing(try unmadeChoice(in: collections))
         case .canPrune(let now): .holds(try !pruneDecision(at: now).isEmpty)
-        case .outbox: .outbox(try pushCandidates(model))
+        case .outbox(let queue): try outbox(queue ?? PushQueue(self, model))
         case .pending(let key): .pending(try pendingWrite(key, model, traits))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
         case .failed(let call): .entity(try facts(of: call.key))
         }
+    }
+
+    /// The next part of the outbox.
+    private func outbox(_ rest: PushQueue) throws -> SyncFact {
+        var queue = rest
+        let next = try queue.next(upTo: PushPlanner.candidatesAtOnce, self)
+        return .outbox(next, rest: queue.isOver ? nil : queue)
     }
 
     private func earlierRuns() throws -> EarlierRuns {

@@ -30,8 +30,9 @@ package enum SyncLookup: Sendable {
     case choices([CollectionModel])
     /// Whether there is something to prune at a time. Answered by ``SyncFact/holds(_:)``.
     case canPrune(at: Timestamp)
-    /// The outbox, in the order in which it is sent. Answered by ``SyncFact/outbox(_:)``.
-    case outbox
+    /// The part of the outbox that is sent next, of a queue or, without one, from the beginning.
+    /// Answered by ``SyncFact/outbox(_:rest:)``.
+    case outbox(PushQueue?)
     /// The pending write of an entity. Answered by ``SyncFact/pending(_:)``.
     case pending(EntityKey)
     /// The calls about entities that failed. Answered by ``SyncFact/failing(_:)``.
@@ -51,7 +52,8 @@ package enum SyncFact: Sendable {
     case holds(Bool)
     case placeholders([PlaceholderFacts])
     case missing(String?)
-    case outbox([PushCandidate])
+    /// In the order in which it is sent, and the queue of what comes later; nil for nothing.
+    case outbox([PushCandidate], rest: PushQueue?)
     case pending(PendingWrite?)
     case failing([FailingCall])
 }

@@ -212,8 +212,9 @@ package struct SyncMachine: Sendable {
             return next()
         case (.choices, .missing(let name)): return chosen(missing: name) ?? next()
         case (.canPrune(let now), .holds(let isMuch)): return prune(isMuch, now) ?? next()
-        case (.outbox, .outbox(let candidates)):
-            planner = PushPlanner(candidates, model, traits)
+        case (.outbox(let queue), .outbox(let candidates, let rest)):
+            if queue == nil { planner = PushPlanner(model, traits) }
+            planner?.add(candidates, rest: rest)
             return next()
         case (.pending(let key), .pending(let write)): return take(write, key) ?? next()
         case (.failing, .failing(let calls)):

@@ -1,9 +1,9 @@
 // CommitFeed.swift — tells subscribers what a commit changed, once it is on disk.
 //
-// Watchers are kept by collection, and there by what they watch: one entity, the entities with one
-// value in one field, or any. So a commit asks few of many, and one that nobody cares for costs a
-// look into a table. Conditions are evaluated by whoever asked for the commit, after it was stored
-// and while others write already.
+// Watchers are kept by collection, and there by what they watch: one entity, the entities with a
+// value or in a range of one field, or any (CollectionWatchers.swift). So a commit asks few of
+// many, and one that nobody cares for costs a look into a table. Conditions are evaluated by
+// whoever asked for the commit, after it was stored and while others write already.
 
 import TidemarkEvents
 import TidemarkStore
@@ -20,9 +20,12 @@ package final class CommitFeed: Sendable {
         var watches: [Int: Watch] = [:]
         /// The same watches, as a change finds them.
         var watchers: [CollectionName: CollectionWatchers] = [:]
+        /// The numbers of those that name an entity.
+        var naming: [EntityKey: Set<Int>] = [:]
 
         mutating func add(_ watch: Watch) {
             watches[watch.number] = watch
+            for key in watch.interest.names { naming[key, default: []].insert(watch.number) }
             watchers[watch.interest.collection, default: CollectionWatchers()].add(watch)
         }
 
@@ -30,6 +33,16 @@ package final class CommitFeed: Sendable {
             let collection = watch.interest.collection
             watchers[collection]?.remove(watch)
             if watchers[collection]?.isEmpty == true { watchers[collection] = nil }
+            for key in watch.interest.names {
+                naming[key]?.remove(watch.number)
+                if naming[key]?.isEmpty == true { naming[key] = nil }
+            }
+        }
+
+        /// The watches that came after a number, and those that name an entity of some.
+        func watches(after number: Int, naming keys: [EntityKey]) -> [Watch] {
+            let late = number < last ? (number + 1...last).compactMap { watches[$0] } : []
+            return late + keys.flatMap { naming[$0] ?? [] }.compactMap { watches[$0] }
         }
     }
     private let state = Lock(State())
@@ -87,7 +100,7 @@ package final class CommitFeed: Sendable {
         for watch in watches { watch.tell() }
     }
 
-    /// One subscription.
+    /// What is watched now.
     var wanted: Wanted {
         state.withLock { state in
             Wanted(last: state.last, edits: !state.edits.isEmpty, watchers: state.watchers)
@@ -103,17 +116,13 @@ package final class CommitFeed: Sendable {
 
     /// Tells of a commit that is on disk.
     func tell(_ news: CommitNews) {
-        let named = Set(news.named)
         let (edits, watchers, late) = state.withLock { state in
             // Who came while the commit was stored may have read what was there before it.
             let hasLate = state.last > news.asOf
             return (
                 news.isLocal || hasLate ? state.edits.map(\.tell) : [],
                 news.changesNothing ? [:] : state.watchers,
-                hasLate || !named.isEmpty
-                    ? state.watches.values.filter {
-                        $0.number > news.asOf || $0.interest.names.contains(where: named.contains)
-                    } : []
+                state.watches(after: news.asOf, naming: news.named)
             )
         }
         for tell in edits { tell() }

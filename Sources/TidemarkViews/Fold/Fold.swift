@@ -365,7 +365,7 @@ extension Fold: RowReading {
     ) throws {
         let prefix = EntityKey.prefix(of: collection)
         var goesOn = true
-        try rows.walk(.rows, prefix, false) { bytes, value in
+        try rows.walk(.rows, prefix, nil, false) { bytes, value in
             guard !entities.isWritten(bytes), let key = EntityKey(bytes: bytes) else { return true }
             goesOn = try body(key, value)
             return goesOn
@@ -394,7 +394,7 @@ extension Fold: RowReading {
     ) throws {
         var rest = written[...]
         var goesOn = true
-        try rows.walk(tree, prefix, false) { key, value in
+        try rows.walk(tree, prefix, nil, false) { key, value in
             while goesOn, let next = rest.first, ByteOrder.precedes(next.key, key) {
                 rest = rest.dropFirst()
                 goesOn = try visit(next.key, next.row)

@@ -41,21 +41,28 @@ package struct Interest: Sendable {
 
 /// A condition on an entity's document, as today's model reads it.
 package struct WatchCondition: Sendable {
-    /// A field and its value by ``OrderKey``, where only entities with that value can fulfil the
-    /// condition.
-    package var equality: (field: IndexField, value: [UInt8])?
+    /// What the condition demands of one field, by ``OrderKey``.
+    package enum Demand: Sendable {
+        /// One of some values, of which there is at least one.
+        case value(IndexField, [[UInt8]])
+        /// A value in a range.
+        case range(IndexField, KeyRange)
+    }
+
+    /// What only entities can fulfil the condition that fulfil this; nil for any.
+    package var demand: Demand?
     /// Whether it holds for a document with an id; in doubt true.
     package var holds: @Sendable ([UInt8], String) -> Bool
 
     package init(
-        equality: (field: IndexField, value: [UInt8])? = nil,
-        holds: @escaping @Sendable ([UInt8], String) -> Bool
+        _ demand: Demand? = nil, holds: @escaping @Sendable ([UInt8], String) -> Bool
     ) {
-        self.equality = equality
+        self.demand = demand
         self.holds = holds
     }
 }
 
+/// One subscription.
 struct Watch: Sendable {
     let number: Int
     /// The opening of the store that it ends with.
@@ -102,79 +109,5 @@ struct EntityVersions {
                 return value
             }
         }
-    }
-}
-
-/// Those who watch one collection.
-struct CollectionWatchers: Sendable {
-    private var byKey: [EntityKey: [Watch]] = [:]
-    /// Conditions with an equality, by field and value.
-    private var byValue: [IndexField: [[UInt8]: [Watch]]] = [:]
-    private var others: [Watch] = []
-
-    var isEmpty: Bool { byKey.isEmpty && byValue.isEmpty && others.isEmpty }
-
-    /// Whether a change of this entity can be news to any.
-    func wants(_ key: EntityKey) -> Bool {
-        !others.isEmpty || !byValue.isEmpty || byKey[key] != nil
-    }
-
-    mutating func add(_ watch: Watch) {
-        switch watch.interest.subject {
-        case .entity(let key): byKey[key, default: []].append(watch)
-        case .entities(let condition):
-            if let (field, value) = condition.equality {
-                byValue[field, default: [:]][value, default: []].append(watch)
-            } else {
-                others.append(watch)
-            }
-        }
-    }
-
-    mutating func remove(_ watch: Watch) {
-        func without(_ watches: [Watch]?) -> [Watch]? {
-            let rest = watches?.filter { $0.number != watch.number }
-            return rest?.isEmpty == true ? nil : rest
-        }
-        switch watch.interest.subject {
-        case .entity(let key):
-            let rest = without(byKey[key])
-            byKey[key] = rest
-        case .entities(let condition):
-            if let (field, value) = condition.equality {
-                var values = byValue[field] ?? [:]
-                values[value] = without(values[value])
-                byValue[field] = values.isEmpty ? nil : values
-            } else {
-                let rest = without(others)
-                others = rest ?? []
-            }
-        }
-    }
-
-    func forEach(_ body: (Watch) -> Void) {
-        for watches in byKey.values { watches.forEach(body) }
-        for values in byValue.values { for watches in values.values { watches.forEach(body) } }
-        others.forEach(body)
-    }
-
-    /// Those to whom a change is news, some of them twice.
-    func forEach(of versions: EntityVersions, _ body: (Watch) -> Void) {
-        for watch in byKey[versions.key] ?? [] where versions.isNews(to: watch) { body(watch) }
-        func ask(_ watches: [Watch]) {
-            for watch in watches where versions.isNews(to: watch) {
-                guard case .entities(let condition) = watch.interest.subject else { continue }
-                if versions.holds(condition) { body(watch) }
-            }
-        }
-        if !byValue.isEmpty {
-            let fields = Array(byValue.keys)
-            for document in versions.values(fields) {
-                for (field, value) in zip(fields, document) {
-                    if let watches = byValue[field]?[value] { ask(watches) }
-                }
-            }
-        }
-        ask(others)
     }
 }

@@ -1,68 +1,10 @@
-// OutboxReading.swift — the pending mutations in the order of their push, and what holds them back.
+// OutboxReading.swift — the pending mutations, and what holds them back; the order of their push is
+// PushQueue.swift's.
 
 package import TidemarkEvents
 import TidemarkRules
 
-/// An entity with something to push.
-package struct PushCandidate: Sendable, Hashable {
-    package var key: EntityKey
-    package var first: Position
-    package var isDeletion: Bool
-    /// How often its first mutation was sent in vain.
-    package var attempts: UInt64
-    /// When the last call about it failed for a reason of its own; nil where none does.
-    package var failed: Position?
-
-    /// Whether it goes after everything else: what failed last is asked last, and one entity that
-    /// the server chokes on must not keep other collections waiting for ever.
-    fileprivate var rank: (Int, UInt64) {
-        failed.map { (2, $0.rawValue) } ?? (attempts >= 2 ? 1 : 0, 0)
-    }
-}
-
 extension ViewReader {
-    /// The entities with open mutations: creations and updates in the model's order, what is
-    /// referred to first, then deletions in the opposite order; within a collection what was sent
-    /// in vain least often, then what is oldest; at last what was sent in vain too often, and what
-    /// fails by itself, that which failed last at the end.
-    package func pushCandidates(_ model: SyncModel) throws -> [PushCandidate] {
-        var found: [PushCandidate] = []
-        var indexes: [EntityKey: Int] = [:]
-        let calls = try failingCalls()
-        let failed = Dictionary(uniqueKeysWithValues: calls.map { ($0.key, $0.row.gate.position) })
-        try forEachMutation(openOnly: true) { position, mutation in
-            let isDeletion = mutation.kind == .localDeleted
-            if let index = indexes[mutation.key] {
-                found[index].isDeletion = isDeletion
-            } else {
-                indexes[mutation.key] = found.count
-                found.append(
-                    PushCandidate(
-                        key: mutation.key, first: position, isDeletion: isDeletion,
-                        attempts: mutation.attempts, failed: failed[mutation.key]))
-            }
-            return true
-        }
-        var order: [CollectionName: Int] = [:]
-        for (index, collection) in model.collections.enumerated() {
-            order[collection.name] = index
-        }
-        // What is compared is looked up once a candidate, not once a comparison.
-        let places = found.map { order[$0.key.collection] ?? .max }
-        let sorted = found.indices.sorted { one, other in
-            let (left, right) = (found[one], found[other])
-            if left.rank != right.rank { return left.rank < right.rank }
-            if left.isDeletion != right.isDeletion { return right.isDeletion }
-            let (a, b) = (places[one], places[other])
-            if a != b { return left.isDeletion ? a > b : a < b }
-            // One that the server chokes on must not keep the others waiting for ever.
-            if left.attempts != right.attempts { return left.attempts < right.attempts }
-            // What follows from an edit has its position, and comes after it.
-            return left.first != right.first ? left.first < right.first : one < other
-        }
-        return sorted.map { found[$0] }
-    }
-
     /// The entities that one refers to and that the server does not have yet, by the model's
     /// references.
     ///

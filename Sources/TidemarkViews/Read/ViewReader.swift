@@ -124,7 +124,7 @@ package final class ViewReader {
     /// Walks over the ledger's rows under a prefix, the last one first; `body` says whether to go
     /// on.
     func walkBack(_ prefix: [UInt8], _ body: ([UInt8], [UInt8]) throws -> Bool) throws {
-        try rows.walk(.ledger, prefix, true, body)
+        try rows.walk(.ledger, prefix, nil, true, body)
     }
 
     /// Walks over sync runs, the last one first.
@@ -141,7 +141,16 @@ extension ViewReader: RowReading {
 
     package func walk(
         _ tree: Tree, _ prefix: [UInt8] = [], _ body: ([UInt8], [UInt8]) throws -> Bool
-    ) throws { try rows.walk(tree, prefix, false, body) }
+    ) throws { try rows.walk(tree, prefix, nil, false, body) }
+
+    /// Looks at the rows of the ledger under a prefix, in order, without a copy of them.
+    func skim(_ prefix: [UInt8], _ body: RowSource.Glance) throws { try rows.skim(prefix, body) }
+
+    /// The same as ``walk(_:_:_:)`` from a key on.
+    func walk(
+        _ tree: Tree, _ prefix: [UInt8], from: [UInt8],
+        _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws { try rows.walk(tree, prefix, from, false, body) }
 
     package func model() throws -> SyncModel {
         if let knownModel { return knownModel }

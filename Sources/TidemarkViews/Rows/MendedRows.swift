@@ -34,7 +34,8 @@ final class MendedRows {
     func source(over stored: RowSource) -> RowSource {
         RowSource(
             get: { try self.get($0, stored) },
-            walk: { try self.walk($0, $1, $2, stored, $3) },
+            walk: { try self.walk($0, $1, $2, $3, stored, $4) },
+            skim: { try self.skim($0, stored, $1) },
             walkIndex: { try self.walkIndex($0, $1, $2, stored, $3) })
     }
 
@@ -48,14 +49,35 @@ final class MendedRows {
     }
 
     private func walk(
-        _ tree: Tree, _ prefix: [UInt8], _ reversed: Bool, _ stored: RowSource,
+        _ tree: Tree, _ prefix: [UInt8], _ from: [UInt8]?, _ reversed: Bool, _ stored: RowSource,
         _ visit: RowSource.Visit
     ) throws {
-        let rest = try rest(after: visit) { try stored.walk(tree, prefix, reversed, $0) }
+        let rest = try rest(after: visit) { try stored.walk(tree, prefix, from, reversed, $0) }
         guard let (rows, done) = rest else { return }
-        try rows.scan(tree, prefix: prefix, from: done, reversed: reversed) { key, value in
+        try rows.scan(tree, prefix: prefix, from: done ?? from, reversed: reversed) { key, value in
             if key == done { return true }
             return try visit(key, value)
+        }
+    }
+
+    /// Walks as long as the stored rows are right; where they are not, the rest of them is walked
+    /// over as the log makes it.
+    private func skim(
+        _ prefix: [UInt8], _ stored: RowSource, _ visit: RowSource.Glance
+    ) throws {
+        let rest = try rest { progress in
+            try stored.skim(prefix) { key, value in
+                progress.done(key)
+                do { return try visit(key, value) } catch {
+                    progress.isVisitors = true
+                    throw error
+                }
+            }
+        }
+        guard let (rows, done) = rest else { return }
+        try rows.scan(.ledger, prefix: prefix, from: done) { key, value in
+            if key == done { return true }
+            return try visit(key.span, value.span)
         }
     }
 
@@ -71,6 +93,21 @@ final class MendedRows {
         }
     }
 
+    /// How far a walk over stored rows came.
+    private struct Progress {
+        /// The last key that was handed over.
+        var done: [UInt8]?
+        /// Whether it was the visitor who failed.
+        var isVisitors = false
+
+        mutating func done(_ key: Span<UInt8>) {
+            var bytes = done.take() ?? []
+            bytes.removeAll(keepingCapacity: true)
+            for index in key.indices { bytes.append(key[index]) }
+            done = bytes
+        }
+    }
+
     /// Walks over stored rows, up to the first damaged one.
     ///
     /// - Returns: the rows to go on with, and the last key that was handed over, which is right
@@ -78,22 +115,29 @@ final class MendedRows {
     private func rest(
         after visit: RowSource.Visit, _ walk: @escaping (RowSource.Visit) throws -> Void
     ) throws -> (rows: MemoryRows, done: [UInt8]?)? {
-        if let rows = try rowsInDoubt() { return (rows, nil) }
-        var done: [UInt8]?
-        var isVisitors = false
-        do {
+        try rest { progress in
             try walk { key, value in
-                done = key
+                progress.done = key
                 do { return try visit(key, value) } catch {
-                    isVisitors = true
+                    progress.isVisitors = true
                     throw error
                 }
             }
-        } catch let error as StoreError where error.code == .damagedTable && !isVisitors {
+        }
+    }
+
+    private func rest(
+        _ walk: (inout Progress) throws -> Void
+    ) throws -> (rows: MemoryRows, done: [UInt8]?)? {
+        if let rows = try rowsInDoubt() { return (rows, nil) }
+        var progress = Progress()
+        do { try walk(&progress) } catch let error as StoreError
+            where error.code == .damagedTable && !progress.isVisitors
+        {
             let rows = try rows(insteadOf: error)
             // Where records are out of order or missing, some may have been passed over.
-            guard error.isAboutRecord || done == nil else { throw error }
-            return (rows, done)
+            guard error.isAboutRecord || progress.done == nil else { throw error }
+            return (rows, progress.done)
         }
         return nil
     }

@@ -22,7 +22,7 @@ extension RowSource {
     ) throws {
         var goesOn = true
         for tree in Tree.allCases where goesOn {
-            try walk(tree, [], false) { bytes, value in
+            try walk(tree, [], nil, false) { bytes, value in
                 let key = RowKey(tree, bytes)
                 let counterpart = try other.get(key)
                 if counterpart != value { goesOn = try body(key, value, counterpart) }
@@ -30,7 +30,7 @@ extension RowSource {
             }
         }
         for tree in Tree.allCases where goesOn {
-            try other.walk(tree, [], false) { bytes, value in
+            try other.walk(tree, [], nil, false) { bytes, value in
                 let key = RowKey(tree, bytes)
                 if try get(key) == nil { goesOn = try body(key, nil, value) }
                 return goesOn

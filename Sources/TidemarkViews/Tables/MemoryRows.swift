@@ -89,7 +89,8 @@ package struct MemoryRows: Sendable, Equatable {
 
     /// The rows as what a reader reads; there are no indexes.
     var source: RowSource {
-        RowSource(get: { self[$0] }, walk: { try scan($0, prefix: $1, reversed: $2, $3) })
+        RowSource(
+            get: { self[$0] }, walk: { try scan($0, prefix: $1, from: $2, reversed: $3, $4) })
     }
 
     /// Folds over the rows, which stay as they are.

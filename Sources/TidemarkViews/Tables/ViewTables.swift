@@ -182,21 +182,31 @@ package struct ViewTables: Sendable {
     ) throws -> R {
         func run(
             _ get: (RowKey) throws -> [UInt8]?,
-            _ walk: (Tree, [UInt8], Bool, RowSource.Visit) throws -> Void,
+            _ walk: (Tree, [UInt8], [UInt8]?, Bool, RowSource.Visit) throws -> Void,
+            _ skim: ([UInt8], RowSource.Glance) throws -> Void,
             _ walkIndex: ([UInt8], [UInt8]?, Bool, RowSource.Visit) throws -> Void
         ) throws -> R {
             try withoutActuallyEscaping(get) { get in
                 try withoutActuallyEscaping(walk) { walk in
-                    try withoutActuallyEscaping(walkIndex) { walkIndex in
-                        try body(RowSource(get: get, walk: walk, walkIndex: walkIndex))
+                    try withoutActuallyEscaping(skim) { skim in
+                        try withoutActuallyEscaping(walkIndex) { walkIndex in
+                            try body(
+                                RowSource(get: get, walk: walk, skim: skim, walkIndex: walkIndex))
+                        }
                     }
                 }
             }
         }
         return try run(
             { key in try row(key, generation, transaction) },
-            { tree, prefix, reversed, visit in
-                try scan(tree, generation, prefix: prefix, reversed: reversed, transaction, visit)
+            { tree, prefix, from, reversed, visit in
+                try scan(
+                    tree, generation, prefix: prefix, from: from, reversed: reversed, transaction,
+                    visit)
+            },
+            { prefix, visit in
+                try transaction.scan(
+                    table(.ledger, generation), from: nil, prefix: prefix, reversed: false, visit)
             },
             { prefix, from, reversed, visit in
                 let table = indexTable(generation)

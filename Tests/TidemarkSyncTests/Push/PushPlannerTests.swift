@@ -16,9 +16,9 @@ import TidemarkSync
         traits: ServerTraits = ServerTraits(),
         standing: (EntityKey) -> PushPlanner.Standing = { _ in PushPlanner.Standing() }
     ) -> [String] {
-        var planner = PushPlanner(
-            pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) },
-            SyncModel(name: "m", collections: collections), traits)
+        var planner = PushPlanner(SyncModel(name: "m", collections: collections), traits)
+        planner.add(
+            pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
         var plan: [String] = []
         func add(_ next: PushPlanner.Next) {
             switch next {
@@ -27,7 +27,7 @@ import TidemarkSync
                 plan.append(
                     (isRefused ? "refuse " : "") + items.map { "\($0.key)" }.joined(separator: " "))
             case .ask(let key, _): plan.append("ask \(key)")
-            case .look: break
+            case .look, .more: break
             }
         }
         while let next = planner.next(upTo: count) {

@@ -106,7 +106,8 @@ struct MachineScript {
         case .choices: .missing(missing)
         case .canPrune: .holds(canPrune)
         case .outbox:
-            .outbox(pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) })
+            .outbox(
+                pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
         case .pending(let key): .pending(pending.first { $0.key == key })
         case .failing: .failing(earlier.failing.filter { !$0.isList })
         }

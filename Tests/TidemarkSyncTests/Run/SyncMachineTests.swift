@@ -320,7 +320,7 @@ import TidemarkSync
                 model: SyncModel(name: "m", collections: []), begun: MachineScript.begun)
             let pace = MachineScript().pace
             _ = machine.begin(SyncGates(), pace)
-            _ = machine.learned(.outbox([]))
+            _ = machine.learned(.outbox([], rest: nil))
         }
     }
 }

@@ -9,12 +9,16 @@ final class TidemarkPeer: Sendable {
     static let collection: CollectionName = "time_entries"
     let replica: Replica
 
-    init(_ directory: String) throws {
+    /// Collections that come before the entries'.
+    private let others: [CollectionName]
+
+    init(_ directory: String, before count: Int = 0) throws {
+        others = (0..<count).map { CollectionName("other\($0)") }
+        let entries = CollectionModel(Self.collection, indexes: [["project_id"]])
         replica = try Replica.open(
             at: directory,
             model: SyncModel(
-                name: "bench",
-                collections: [CollectionModel(Self.collection, indexes: [["project_id"]])]))
+                name: "bench", collections: others.map { CollectionModel($0) } + [entries]))
     }
 
     func close() throws { try replica.close() }
@@ -24,6 +28,17 @@ final class TidemarkPeer: Sendable {
     func insert(_ items: ArraySlice<Item>) throws {
         try replica.write { tx in
             for item in items { try tx.create(EntityKey(Self.collection, item.id), item.document) }
+        }
+    }
+
+    /// Inserts so many entities into each of the other collections.
+    func insertOthers(_ count: Int) throws {
+        try replica.write { tx in
+            for name in others {
+                for number in 0..<count {
+                    try tx.create(EntityKey(name, "o\(number)"), Item(number).document)
+                }
+            }
         }
     }
 
