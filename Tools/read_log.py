@@ -37,6 +37,7 @@ LIMITS = {"enum": 1 << 31, "uint32": 1 << 32}
 COMMIT = [("first", "uint64"), ("root", "bytes"), ("views", "repeated")]
 EDGE = [("size", "uint64"), ("peaks", "bytes"), ("commits", "uint64"), ("sealed", "uint64"),
         ("kept", "uint64")]
+BASE = [("edge", "bytes"), ("views", "bytes")]
 VARINT = re.compile(rb"[\x00-\x7f]|[\x80-\xff]{1,8}[\x01-\x7f]|[\x80-\xff]{9}\x01")
 CRC_TABLE = list(range(256))
 for _ in range(8):
@@ -244,15 +245,24 @@ def grown(peaks, size, node):
     return peaks + [node]
 
 
-def audit(log, stored_edge, bodies, answers, former=(), sealed=()):
+def begun(stored_base):
+    """The number of events that were dropped, and the right edge over them."""
+    edge = message(message(stored_base, BASE).get("edge", b""), EDGE)
+    peaks = edge.get("peaks", b"")
+    need(len(peaks) == 32 * bin(edge.get("size", 0)).count("1"), "stray peak")
+    return edge.get("size", 0), [peaks[at:at + 32] for at in range(0, len(peaks), 32)]
+
+
+def audit(log, stored_edge, bodies, answers, former=(), sealed=(), base=b""):
     """Yields (position, line, None) for each event, (position, None, what) for what is wrong.
 
     `former` are the commits that were made in format 1, in a table of their own."""
-    records, edge, peaks, size, expected, holds = {}, {}, [], 0, 1, True
+    records, edge, holds, (size, peaks) = {}, {}, True, begun(base)
+    first = expected = size + 1
     before, blocks = [], {}
     for key, value in sealed:
         blocks.setdefault(int.from_bytes(key[:8], "big"), []).append(value)
-    for start, last in zip([0, *blocks], blocks):
+    for start, last in zip([size, *blocks], blocks):
         try:
             before += unsealed(last, b"".join(blocks[last]))
         except ValueError as error:
@@ -306,7 +316,7 @@ def audit(log, stored_edge, bodies, answers, former=(), sealed=()):
         if holds and size == position in records and records[position].get("root") != root:
             yield position, None, "the commit's root differs"
             holds = False  # no later root can be told right from wrong
-    starts = [1, *(last + 1 for last in records)]
+    starts = [first, *(last + 1 for last in records)]
     for start, (last, record) in zip(starts, records.items()):
         if record.get("first") != start:
             yield last, None, f"the commit does not begin at @{start}"
@@ -340,10 +350,11 @@ def main(arguments):
             tables = {name: env.open_db(name, create=False) for name in names if names[name]}
             with env.begin() as moment:  # short, because a writer can't reuse the pages it sees
                 rows = {name: list(moment.cursor(table)) for name, table in tables.items()}
+                base = moment.get(b"base") or b""
                 edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
             need(b"log" in rows, "there is no table log")
         log, *others = (rows.get(name, []) for name in TABLES[:5])
-        for position, text, what in audit(log, edge, *others):
+        for position, text, what in audit(log, edge, *others, base=base):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)
                 status = 1

@@ -10,11 +10,14 @@ struct CommitQueue {
     /// How many were read.
     private(set) var count: UInt64 = 0
     /// The event that the next commit has to begin with.
-    private(set) var next = Position(1)
+    private(set) var next: Position
     /// Whether one did not join the one before it.
     private(set) var isBroken = false
     private var records: ArraySlice<CommitRecord> = []
     private var hasMoreFormer = true
+
+    /// - Parameter base: the last event whose commit's record is not there any more.
+    init(after base: Position = .start) { next = base.next }
 
     var first: CommitRecord? { records.first }
 

@@ -71,6 +71,19 @@ extension EventLog {
         return bytes
     }
 
+    /// Removes all records of a body; returns how many bytes they had.
+    func removeBody(_ hash: Hash, _ transaction: borrowing WriteTransaction) throws -> Int {
+        var keys: [[UInt8]] = []
+        var bytes = 0
+        try transaction.scan(bodies, from: nil, prefix: hash, reversed: false) { key, record in
+            keys.append(key.copied())
+            bytes += record.count
+            return true
+        }
+        for key in keys { try transaction.delete(bodies, key) }
+        return bytes
+    }
+
     private static func recordKey(_ reference: BodyReference, _ number: UInt32) -> [UInt8] {
         reference.hash + (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }

@@ -133,8 +133,13 @@ extension EventLog {
                 detail: "the log ends at \(last), and was known to reach \(identity.position)")
         }
         guard identity.position != .start else { return }
-        let commit = try commit(endingAt: identity.position, transaction)
-        guard commit?.root == identity.root else {
+        // Of what was dropped since, no root is known but the last one.
+        let base = try base(transaction)
+        if let base, identity.position < base.position { return }
+        let root =
+            try base?.position == identity.position
+            ? base?.edge.root : commit(endingAt: identity.position, transaction)?.root
+        guard root == identity.root else {
             throw StoreError(
                 .rolledBack, during: "open",
                 detail: "the log is another one than was known up to \(identity.position): an "
@@ -212,7 +217,8 @@ extension EventLog {
         _ last: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         _ = try checkedEdge(transaction)
-        var expected = Position(last.rawValue - min(last.rawValue, Self.tailEvents) + 1)
+        let held = try last.rawValue - (base(transaction)?.position.rawValue ?? 0)
+        var expected = Position(last.rawValue - min(held, Self.tailEvents) + 1)
         try forEach(from: expected, transaction) { position, _ in
             guard position == expected else {
                 throw LogError(.missingEvent, at: expected, "the next event is \(position)")

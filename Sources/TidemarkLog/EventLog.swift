@@ -10,9 +10,9 @@
 //   answers  run, event and number                a part of answers as they came
 //                                                 (AnswerTable.swift)
 //
-// Beside them, among LMDB's own list of tables, "edge": the message tidemark.v1.Edge. A store of
-// format 1 has its commits in the table "commits", by their last position; those made in it stay
-// there.
+// Beside them, among LMDB's own list of tables, "edge": the message tidemark.v1.Edge; and, where
+// the first events were dropped, "base": what is left of them (LogBase.swift). A store of format 1
+// has its commits in the table "commits", by their last position; those made in it stay there.
 
 package import TidemarkEvents
 package import TidemarkStore
@@ -69,7 +69,8 @@ package struct EventLog: Sendable {
     package func firstPosition(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Position? {
-        try sealed.first(transaction)
+        if let base = try base(transaction) { return base.position.next }
+        return try sealed.first(transaction)
             ?? transaction.first(log).flatMap { Position(bigEndianBytes: $0.key) }
     }
 

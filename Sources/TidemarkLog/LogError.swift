@@ -38,8 +38,14 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case corruptDigest
         /// A snapshot of the views is not what was written; it can be made again.
         case corruptSnapshot
+        /// What is left of events that were dropped is not what was written.
+        case corruptBase
+        /// The event was dropped when the log was truncated.
+        case dropped
         /// An older checkpoint is not of this log.
         case otherCheckpoint
+        /// Events that an older checkpoint covers were dropped, so that nothing proves it.
+        case droppedCheckpoint
     }
 
     package var code: Code

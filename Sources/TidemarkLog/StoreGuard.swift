@@ -70,6 +70,18 @@ package final class StoreGuard: Sendable {
         }
     }
 
+    /// Writes the identity down as it is now.
+    ///
+    /// - Throws: ``StoreError``: why it could not be.
+    package func writeDown() throws(StoreError) {
+        let written = state.withLock { state in
+            Result { () throws(StoreError) in
+                try state.identity.write(to: directory, isDurable: true)
+            }
+        }
+        try written.get()
+    }
+
     /// Closes one opening of the environment; the last one writes the identity down and lets other
     /// processes in.
     ///

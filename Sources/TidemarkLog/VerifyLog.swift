@@ -11,6 +11,8 @@ package import TidemarkStore
 package struct LogVerification: Sendable, Hashable {
     package var events: UInt64 = 0
     package var commits: UInt64 = 0
+    /// The last event that was dropped: what it looked at begins behind it; `@0` for none.
+    package var base = Position.start
     package var bytes: UInt64 = 0
     /// The Merkle root over all events: recomputed, or, when only frames are looked at, as stored.
     package var root: Hash = []
@@ -82,6 +84,8 @@ package struct LogCheck {
     /// is counted with each; nil when that is not known.
     private let counts: (records: UInt64, commits: UInt64)?
     private var checkpoints: ArraySlice<LogCheckpoint>
+    /// Why some can't be proven any more.
+    private var unproven: [LogError] = []
     private var result = LogVerification()
     private var edge = MerkleEdge()
     private var commits = CommitQueue()
@@ -112,22 +116,49 @@ package struct LogCheck {
         let last = try log.lastPosition(transaction)
         self.last = min(end ?? last, last)
         firstKept = depth == .events ? try log.kept.runs(transaction).first : nil
+        let base = try log.base(transaction)
         guard self.last == last else {
             (stored, counts) = (nil, nil)
+            if let base { begin(after: base) }
             return
         }
         var findings: [LogError] = []
         stored = try log.storedEdge(last, &findings, transaction)
         let former = try log.formerCommitCount(transaction)
-        let records = try UInt64(transaction.count(log.log)) + log.sealed.last(transaction).rawValue
+        let records =
+            try UInt64(transaction.count(log.log)) + log.sealed.last(transaction).rawValue
+        let gone = base?.position.rawValue ?? 0
         counts = stored.map { edge in
             let others = former + edge.sealedCommits
-            return (records - min(records, edge.keptEvents) + others, others + edge.commits)
+            return (records - min(records, edge.keptEvents + gone) + others, others + edge.commits)
         }
         result.findings = findings
         if let stored { result.root = stored.root }
+        if let base { begin(after: base) }
         meetCheckpoints()
     }
+
+    /// Begins with what is left of events that were dropped.
+    private mutating func begin(after base: LogBase) {
+        result.base = base.position
+        position = base.position
+        edge = base.edge
+        edge.commits = 0
+        commits = CommitQueue(after: base.position)
+        next = base.position.next
+        while let checkpoint = checkpoints.first, checkpoint.size < base.position.rawValue {
+            checkpoints.removeFirst()
+            unproven.append(
+                LogError(
+                    .droppedCheckpoint, at: Position(checkpoint.size),
+                    "the checkpoint of \(checkpoint.size) events can't be proven: the events up to "
+                        + "\(base.position) were dropped; one of \(base.position.rawValue) or more "
+                        + "can be"))
+        }
+    }
+
+    /// The tree up to the last event that was looked at.
+    package var reached: MerkleEdge { edge }
 
     /// Looks at some further megabytes in one transaction; false when there is nothing more to look
     /// at.
@@ -215,6 +246,7 @@ package struct LogCheck {
             result.findings.append(
                 LogError(.missingEvent, at: position.next, "none follows, though \(last) is there"))
         }
+        result.findings += unproven
         for checkpoint in checkpoints where result.findings.count < findingsMax {
             result.findings.append(
                 LogError(

@@ -447,6 +447,34 @@ package nonisolated struct Tidemark_V1_SealedRecords: Sendable {
   package init() {}
 }
 
+/// What is left of a log's first events once they were dropped: the value "base" among the tables.
+package nonisolated struct Tidemark_V1_Base: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The right edge of the Merkle tree over them; its size is the position of the last one, its
+  /// commits how many commits they were.
+  package var edge: Tidemark_V1_Edge {
+    get {_edge ?? Tidemark_V1_Edge()}
+    set {_edge = newValue}
+  }
+  /// Returns true if `edge` has been explicitly set.
+  package var hasEdge: Bool {self._edge != nil}
+  /// Clears the value of `edge`. Subsequent reads from it will return its default value.
+  package mutating func clearEdge() {self._edge = nil}
+
+  /// The views as they were then: the message Snapshot of snapshot.proto, whose chunks lie in the
+  /// table "snapshots".
+  package var views: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _edge: Tidemark_V1_Edge? = nil
+}
+
 /// Whose store it is: the value "identity" among the tables; identity.json says the same and more.
 package nonisolated struct Tidemark_V1_Identity: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -749,6 +777,45 @@ nonisolated extension Tidemark_V1_SealedRecords: SwiftProtobuf.Message, SwiftPro
 
   package static func ==(lhs: Tidemark_V1_SealedRecords, rhs: Tidemark_V1_SealedRecords) -> Bool {
     if lhs.records != rhs.records {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Tidemark_V1_Base: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Base"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}edge\0\u{1}views\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._edge) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.views) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._edge {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.views.isEmpty {
+      try visitor.visitSingularBytesField(value: self.views, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Tidemark_V1_Base, rhs: Tidemark_V1_Base) -> Bool {
+    if lhs._edge != rhs._edge {return false}
+    if lhs.views != rhs.views {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -122,6 +122,11 @@ struct Stats: ParsableCommand {
         let stats = try store.read { journal in try journal.stats() }
         Terminal.write("events     \(stats.events) in \(stats.commits) commits")
         Terminal.write("log        \(stats.logBytes) bytes")
+        if let base = stats.base {
+            Terminal.write(
+                "dropped    up to \(base.position); the views there have \(base.rows) rows in "
+                    + "\(base.bytes) bytes")
+        }
         if stats.sealed.events > 0 {
             let blocks = stats.sealed.blocks == 1 ? "1 block" : "\(stats.sealed.blocks) blocks"
             Terminal.write(

@@ -19,7 +19,7 @@ package enum EventFamily: Sendable, Hashable {
         case upserted, deleted
     }
 
-    /// Who writes the store.
+    /// Who writes the store, and what of its log was dropped.
     case store
     /// The model by which everything later is read.
     case model

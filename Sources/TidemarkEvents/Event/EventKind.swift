@@ -52,6 +52,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case pushAccepted
     /// The server refused a mutation for what it is.
     case pushRejected
+    /// The log's first events were dropped; what is left of them says how it goes on.
+    case logTruncated
     /// A kind of another version, by its number.
     case unknown(UInt32)
 
@@ -61,7 +63,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted,
         .syncFinished, .requestSent, .requestAnswered, .requestFailed, .serverUpserted,
         .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted,
-        .pushAccepted, .pushRejected,
+        .pushAccepted, .pushRejected, .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -90,6 +92,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .pullCompleted: (61, "pull.completed", .list)
         case .pushAccepted: (70, "push.accepted", .push)
         case .pushRejected: (71, "push.rejected", .push)
+        case .logTruncated: (101, "log.truncated", .store)
         case .unknown(let number): (number, Self.reserved[number] ?? "kind-\(number)", .unknown)
         }
     }
@@ -98,7 +101,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     private static let reserved: [UInt32: String] = [
         13: "local.requested", 20: "trigger.received", 22: "reachability.changed", 23: "cancelled",
         72: "push.deferred", 80: "reserved.added", 81: "reserved.taken", 90: "asset.wanted",
-        91: "asset.stored", 92: "asset.removed", 100: "payload.erased", 101: "log.truncated",
+        91: "asset.stored", 92: "asset.removed", 100: "payload.erased",
     ]
 
     /// The kinds of this version at the places of their numbers.

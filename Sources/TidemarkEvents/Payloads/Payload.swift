@@ -28,6 +28,7 @@ package enum Payload: Sendable {
     case pullCompleted(PullCompleted)
     case pushAccepted(PushAccepted)
     case pushRejected(PushRejected)
+    case logTruncated(LogTruncated)
     /// A kind of another version, or another version's shape of a kind.
     case unknown
 
@@ -64,6 +65,7 @@ package enum Payload: Sendable {
             case .pullCompleted: .pullCompleted(try PullCompleted(reading: event.payload))
             case .pushAccepted: .pushAccepted(try PushAccepted(reading: event.payload))
             case .pushRejected: .pushRejected(try PushRejected(reading: event.payload))
+            case .logTruncated: .logTruncated(try LogTruncated(reading: event.payload))
             case .unknown: .unknown
             }
     }
@@ -99,6 +101,7 @@ extension EventKind {
         case .pullCompleted: PullCompleted.self
         case .pushAccepted: PushAccepted.self
         case .pushRejected: PushRejected.self
+        case .logTruncated: LogTruncated.self
         case .unknown: nil
         }
     }

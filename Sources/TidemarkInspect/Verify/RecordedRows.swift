@@ -77,6 +77,16 @@ struct RecordedRows {
         return nil
     }
 
+    /// Adds a row that the log begins with, before any commit.
+    mutating func note(_ key: RowKey, _ value: [UInt8], of base: SnapshotManifest) {
+        last = base.position
+        let view = key.view
+        let index = View.allCases.firstIndex(of: view) ?? 0
+        let isForeign = !base.fingerprints.dropFirst(4 * index).starts(with: view.fingerprint)
+        hasForeign = hasForeign || isForeign
+        rows.set(Name(key), isForeign ? .foreign : .value(CRC32C.checksum(of: value)))
+    }
+
     private mutating func isKnown(_ fingerprint: [UInt8], of view: View) -> Bool {
         if knownForeign.contains(fingerprint) { return true }
         guard view.isFingerprint(fingerprint) else { return false }

@@ -108,6 +108,15 @@ final class RowCheck {
     private func explain(_ transaction: borrowing some TableReading & ~Copyable) throws {
         var histories: [RecordedRows.Name: History] = [:]
         for name in suspects { histories[name] = History() }
+        if let base = try journal.snapshots.base(transaction) {
+            try journal.snapshots.forEachRow(of: base, transaction) { key, value in
+                let name = RecordedRows.Name(key)
+                guard suspects.contains(name) else { return }
+                histories[name]?.commit = base.position
+                histories[name]?.values.insert(CRC32C.checksum(of: value))
+                histories[name]?.keys.insert(key)
+            }
+        }
         try journal.log.forEachCommit(transaction) { record in
             for digest in record.views {
                 for hash in digest.shortHashes {

@@ -30,6 +30,10 @@ extension Journal {
             let edge = try environment.read { transaction in try log.edge(transaction) }
             return LogCheckpoint(origin: origin, size: edge.size, root: edge.root)
         }
+        if let base = try environment.read({ try log.base($0) }), position <= base.position {
+            guard position == base.position else { throw base.dropped(position) }
+            return LogCheckpoint(origin: origin, size: base.edge.size, root: base.edge.root)
+        }
         if let inside = try inside(position) { throw inside }
         var check = try environment.read { transaction in
             try LogCheck(log, upTo: position, transaction)
@@ -52,7 +56,13 @@ extension Journal {
             }), last > position
         else { return nil }
         let before = try environment.read { try log.commitEnd(from: position, reversed: true, $0) }
-        return InsideCommit(position: position, first: (before ?? .start).next, last: last)
+        return InsideCommit(
+            position: position, first: try (before ?? base()).next, last: last)
+    }
+
+    /// The last event that was dropped; `@0` for none.
+    private func base() throws -> Position {
+        try environment.read { try log.base($0)?.position ?? .start }
     }
 
     /// The name of this log in checkpoints, by the store's id.

@@ -31,8 +31,18 @@ package struct StoreStats: Sendable {
     package var mutations = 0
     package var sealed = Sealed()
     package var snapshots: [Snapshot] = []
+    /// The views that the log begins with, where its first events were dropped.
+    package var base: Snapshot?
     package var firstAt: Timestamp?
     package var lastAt: Timestamp?
+}
+
+extension StoreStats.Snapshot {
+    fileprivate init(_ manifest: SnapshotManifest, bytes: Int) {
+        self.init(
+            position: manifest.position, rows: manifest.rows, bytes: bytes,
+            isCurrent: manifest.isCurrent)
+    }
 }
 
 extension StoreStats {
@@ -54,11 +64,14 @@ extension Journal {
             stats.commits = Int(clamping: try log.commitCount(transaction))
             stats.sealed.events = Int(clamping: try log.sealed.last(transaction).rawValue)
             (stats.sealed.blocks, stats.sealed.bytes) = try log.sealed.size(transaction)
-            stats.snapshots = try snapshots.manifests(transaction).map { manifest in
+            stats.snapshots = try snapshots.manifests(transaction).map {
                 StoreStats.Snapshot(
-                    position: manifest.position, rows: manifest.rows,
-                    bytes: try snapshots.storedBytes(of: manifest, transaction),
-                    isCurrent: manifest.isCurrent)
+                    $0, bytes: try snapshots.storedBytes(of: $0, transaction))
+            }
+            if let base = try snapshots.base(transaction) {
+                stats.base = StoreStats.Snapshot(
+                    base, bytes: try snapshots.storedBytes(of: base, transaction))
+                stats.sealed.events -= Int(clamping: base.position.rawValue)
             }
             try log.forEachFrame(transaction) { position, frame in
                 guard let frame = readable(at: position, { try frame.get() }),

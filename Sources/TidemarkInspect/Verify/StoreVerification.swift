@@ -42,7 +42,8 @@ package struct StoreVerification: Sendable {
                 .missingBody, .corruptBody, .corruptMeta, .corruptTable:
                 true
             case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
-                .corruptSnapshot, .corruptAnswer, .otherCheckpoint:
+                .corruptSnapshot, .corruptBase, .corruptAnswer, .otherCheckpoint,
+                .droppedCheckpoint, .dropped:
                 false
             }
         }
@@ -89,6 +90,25 @@ extension Journal {
         _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
         scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
+        var result = try verifyOnce(level, checkpoints, scratch, progress)
+        // What is dropped while it is looked at looks like damage.
+        while !result.isFine, try isTruncated(since: result) {
+            result = try verifyOnce(level, checkpoints, scratch, progress)
+        }
+        return result
+    }
+
+    /// Whether events were dropped while a verification went on.
+    private func isTruncated(since result: StoreVerification) throws -> Bool {
+        guard !result.problems.contains(where: { $0.code == .corruptBase }) else { return false }
+        let base = try environment.read { try log.base($0)?.position ?? .start }
+        return base > result.log.base
+    }
+
+    private func verifyOnce(
+        _ level: VerifyLevel, _ checkpoints: [LogCheckpoint], _ scratch: String?,
+        _ progress: (VerifyProgress) throws -> Void
+    ) throws -> StoreVerification {
         var result = StoreVerification(level: level)
         do {
             var recorded = RecordedRows()
@@ -97,6 +117,7 @@ extension Journal {
                 try progress(.rows)
                 try verifyRows(&result, &recorded)
                 result.problems += try environment.read { try snapshots.problems($0) }
+                try verifyBase(&result)
             }
             if result.isFine, level == .deep { try verifyFold(&result, scratch, progress) }
         } catch {
@@ -221,6 +242,7 @@ extension Journal {
         let isQuick = result.level == .quick
         result.problems = try foreign(checkpoints)
         guard result.isFine else { return }
+        if !isQuick { try note(base: &recorded) }
         var check = try environment.read { transaction in
             try LogCheck(
                 log, isQuick ? .frames : .events, checkpoints: checkpoints, transaction)
@@ -237,11 +259,43 @@ extension Journal {
         }
         let last = check.last
         result.log = check.finished()
+        if result.log.base > .start {
+            result.notes.append(
+                "the events up to \(result.log.base) were dropped: it is verified from "
+                    + "\(result.log.base.next) on")
+        }
         result.notes += result.log.foreign.map { "\($0)" }
         let others = result.log.foreignCount - result.log.foreign.count
         if others > 0 { result.notes.append("\(others) more events have such payloads") }
         result.problems = result.log.findings + mistakes
         recorded.last = last
+    }
+
+    /// Takes in the rows that the log begins with, where its first events were dropped.
+    private func note(base recorded: inout RecordedRows) throws {
+        try environment.read { transaction in
+            guard let base = try snapshots.base(transaction) else { return }
+            try snapshots.forEachRow(of: base, transaction) { recorded.note($0, $1, of: base) }
+        }
+    }
+
+    /// Compares the views that the log begins with, with what the last event says that tells of it.
+    private func verifyBase(_ result: inout StoreVerification) throws {
+        guard let base = try environment.read({ try snapshots.base($0) }) else { return }
+        var told: LogTruncated?
+        var filter = EventFilter()
+        filter.kinds = [.logTruncated]
+        _ = try dump(filter, limit: 1, reversed: true) { told = $1.read(LogTruncated.self) }
+        // One that was dropped since, or is of a log that a capsule is of, tells nothing.
+        guard let told, told.last >= base.position else { return }
+        let known = LogTruncated(last: base.position, root: [], views: base.digest)
+        guard told.last == base.position, told.views == known.views else {
+            result.problems.append(
+                LogError(
+                    .corruptBase, at: base.position,
+                    "the views that the log begins with are not those that it tells of"))
+            return
+        }
     }
 
     private func verifyRows(

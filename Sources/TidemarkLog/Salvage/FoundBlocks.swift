@@ -36,9 +36,10 @@ package struct FoundBlocks: Sendable {
 
     private func block(_ index: Int) -> SealedBlock? {
         let (last, bytes) = stored[index]
-        if let known = cache.block(endingAt: last) { return known }
+        let head = Array(bytes.prefix(SealedCache.headBytes))
+        if let known = cache.block(endingAt: last, head) { return known }
         guard let block = try? SealedBlock(parsing: bytes, last: last) else { return nil }
-        cache.keep(block)
+        cache.keep(block, head)
         return block
     }
 

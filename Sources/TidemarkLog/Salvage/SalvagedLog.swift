@@ -82,13 +82,20 @@ package final class SalvagedLog {
 
     /// Reads the file of the store in a directory, whatever is in it.
     ///
-    /// - Throws: ``StoreError``: `missing`, `busy`, or what the system says.
+    /// - Throws: ``StoreError``: `missing`, `busy`, or what the system says; ``LogError`` `dropped`
+    ///   where the log was truncated.
     package init(
         in directory: String, progress: (SalvageProgress) throws -> Void = { _ in }
     ) throws {
         let lock = try DirectoryLock(directory)
         defer { lock.release() }
         let file = try DataPages(in: directory)
+        if let base = file.value(of: .base).flatMap({ try? LogBase(parsing: $0) }) {
+            throw LogError(
+                .dropped, at: base.position.next,
+                "the log begins there, on views that lie in tables: a log whose first events were "
+                    + "dropped is not salvaged; restore a copy of the store")
+        }
         identity = (try? StoreIdentity.find(in: directory))?.identity
         found = try Self.scan(file, progress)
         self.file = file

@@ -14,11 +14,15 @@ package struct SealedTable: Sendable {
     static let name = "sealed"
 
     let table: Table
+    private let catalog: Catalog
     private let cache = SealedCache()
 
-    init(_ environment: Environment) { table = environment.table(Self.name) }
+    init(_ environment: Environment) {
+        table = environment.table(Self.name)
+        catalog = Catalog(environment)
+    }
 
-    private static func key(_ last: Position, _ number: UInt32 = 0) -> [UInt8] {
+    static func key(_ last: Position, _ number: UInt32 = 0) -> [UInt8] {
         last.bigEndianBytes
             + (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
@@ -29,11 +33,59 @@ package struct SealedTable: Sendable {
     func append(
         _ stored: [UInt8], last: Position, _ transaction: borrowing WriteTransaction
     ) throws {
-        var number: UInt32 = 0
-        for start in stride(from: 0, to: stored.count, by: EventLog.bodyRecordBytesMax) {
-            let end = min(start + EventLog.bodyRecordBytesMax, stored.count)
-            try transaction.append(table, Self.key(last, number), Array(stored[start..<end]))
-            number += 1
+        for (number, part) in Self.parts(stored).enumerated() {
+            try transaction.append(table, Self.key(last, UInt32(number)), part)
+        }
+    }
+
+    /// Removes the blocks up to an event, and makes the one that goes on behind it anew.
+    ///
+    /// - Returns: how many bytes less there are.
+    func drop(
+        through last: Position, _ transaction: borrowing WriteTransaction
+    ) throws -> Int {
+        var keys: [[UInt8]] = []
+        var bytes = 0
+        var next: Position?
+        try transaction.scan(table, from: nil, prefix: [], reversed: false) { key, part in
+            guard let end = Position(bigEndianBytes: key.copied().prefix(8)) else {
+                throw LogError(.corruptEvent, at: last, "a key of the sealed events is none")
+            }
+            if end > last, next == nil { next = end }
+            guard end <= last || end == next else { return false }
+            keys.append(key.copied())
+            bytes += part.count
+            return true
+        }
+        guard let next else {
+            throw LogError(.missingEvent, at: last.next, "no sealed event follows")
+        }
+        let block: SealedBlock
+        do { block = try self.block(endingAt: next, transaction).get() } catch {
+            throw LogError(damage: error, at: last.next)
+        }
+        var rest: [[UInt8]] = []
+        _ = block.forEachRecord(from: max(last.next, block.first)) { _, _, record in
+            rest.append(record.copied())
+            return true
+        }
+        let stored = block.first > last.next ? [] : try SealedBlock.stored(rest)
+        guard let made = try? SealedBlock(parsing: stored, last: next),
+            made.first == last.next, made.holds(rest)
+        else {
+            throw LogError(.corruptEvent, at: last.next, "what would be left can't be read again")
+        }
+        for key in keys { try transaction.delete(table, key) }
+        for (number, part) in Self.parts(stored).enumerated() {
+            try transaction.put(table, Self.key(next, UInt32(number)), part)
+        }
+        return bytes - stored.count
+    }
+
+    /// The records that a block's bytes are stored in.
+    private static func parts(_ stored: [UInt8]) -> [[UInt8]] {
+        stride(from: 0, to: stored.count, by: EventLog.bodyRecordBytesMax).map {
+            Array(stored[$0..<min($0 + EventLog.bodyRecordBytesMax, stored.count)])
         }
     }
 
@@ -76,14 +128,14 @@ package struct SealedTable: Sendable {
     func block(
         holding position: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> SealedBlock? {
-        guard let last = try end(at: position, transaction) else { return nil }
-        if let known = cache.block(endingAt: last) {
+        guard let (last, head) = try head(at: position, transaction) else { return nil }
+        if let known = cache.block(endingAt: last, head) {
             return known.contains(position) ? known : nil
         }
         switch try block(endingAt: last, transaction) {
         case .failure(let damage): throw LogError(damage: damage, at: position)
         case .success(let block):
-            cache.keep(block)
+            cache.keep(block, head)
             return block.contains(position) ? block : nil
         }
     }
@@ -91,11 +143,19 @@ package struct SealedTable: Sendable {
     /// The last event of the first block that ends with an event or behind it.
     private func end(
         at position: Position, _ transaction: borrowing some TableReading & ~Copyable
-    ) throws -> Position? {
-        var found: Position?
+    ) throws -> Position? { try head(at: position, transaction)?.last }
+
+    /// The same, and the bytes that the block begins with, by which it is told from another one
+    /// that ended there before the log was truncated.
+    private func head(
+        at position: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> (last: Position, head: [UInt8])? {
+        var found: (Position, [UInt8])?
         try transaction.scan(table, from: Self.key(position), prefix: [], reversed: false) {
-            key, _ in
-            found = Position(bigEndianBytes: key.copied().prefix(8))
+            key, part in
+            guard let last = Position(bigEndianBytes: key.copied().prefix(8)) else { return false }
+            let count = min(part.count, SealedCache.headBytes)
+            found = (last, part.extracting(0..<count).copied())
             return false
         }
         return found
@@ -116,7 +176,7 @@ package struct SealedTable: Sendable {
         return found
     }
 
-    private func block(
+    func block(
         endingAt last: Position, _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> Result<SealedBlock, EventFrame.Damage> {
         var stored: [UInt8] = []
@@ -149,13 +209,14 @@ package struct SealedTable: Sendable {
         _ transaction: borrowing some TableReading & ~Copyable, _ body: (Found) throws -> Bool
     ) throws -> Bool {
         let sealed = try last(transaction)
+        let dropped = try LogBase.position(in: catalog, transaction)
         guard sealed > .start, reversed || start ?? .start <= sealed else { return true }
         var next = try end(at: min(start ?? (reversed ? sealed : .start), sealed), transaction)
         while let last = next {
             let before = try end(before: last, transaction)
             let block = try block(endingAt: last, transaction)
             // Of a damaged block it is known where the one before it ends.
-            let first = (try? block.get().first) ?? before?.next ?? Position(1)
+            let first = (try? block.get().first) ?? before?.next ?? dropped.next
             guard try body(Found(first: first, last: last, block: block)) else { return false }
             next = reversed ? before : last < sealed ? try end(at: last.next, transaction) : nil
         }
@@ -200,23 +261,27 @@ package struct SealedTable: Sendable {
 /// The blocks that were read last: whoever asks for one event of a block asks for others.
 final class SealedCache: Sendable {
     private static let blocksMax = 8
+    /// As far as the length of the content, which no other block with that last event has.
+    static let headBytes = 20
 
-    private let blocks = Lock<[SealedBlock]>([])
+    private let blocks = Lock<[(block: SealedBlock, head: [UInt8])]>([])
 
-    func block(endingAt last: Position) -> SealedBlock? {
+    /// - Parameter head: what the stored block begins with.
+    func block(endingAt last: Position, _ head: [UInt8]) -> SealedBlock? {
         blocks.withLock { blocks in
-            guard let index = blocks.firstIndex(where: { $0.last == last }) else { return nil }
+            let index = blocks.firstIndex { $0.block.last == last && $0.head == head }
+            guard let index else { return nil }
             let found = blocks.remove(at: index)
             blocks.append(found)
-            return found
+            return found.block
         }
     }
 
-    func keep(_ block: SealedBlock) {
+    func keep(_ block: SealedBlock, _ head: [UInt8]) {
         blocks.withLock { blocks in
-            blocks.removeAll { $0.last == block.last }
+            blocks.removeAll { $0.block.last == block.last }
             if blocks.count == Self.blocksMax { blocks.removeFirst() }
-            blocks.append(block)
+            blocks.append((block, head))
         }
     }
 }

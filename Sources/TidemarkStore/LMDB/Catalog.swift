@@ -12,6 +12,8 @@ package enum CatalogKey: String, CaseIterable, Sendable {
     case identity
     /// Which view tables are live, and how they were made.
     case views
+    /// What is left of the first events of a log that was truncated.
+    case base
 
     package var bytes: [UInt8] { Array(rawValue.utf8) }
 }

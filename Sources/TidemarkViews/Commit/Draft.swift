@@ -44,6 +44,8 @@ package final class Draft {
     private(set) var kept: [AnswersToKeep] = []
     /// How many runs' answers stay kept, and how many bytes of them; nil to prune none.
     private(set) var keptMax: SyncSettings.KeptAnswers?
+    /// Events that are dropped with it.
+    var truncation: TruncationToMake?
     /// The rows that changed, in order; filled when the draft has ended.
     package private(set) var changes: RowChanges = []
     /// What the rows of entities, which come first in ``changes``, were before, in their order.

@@ -202,6 +202,9 @@ private struct GroupCommit {
                 try journal.log.kept.prune(runs: max.runs, bytes: max.bytes, transaction)
             }
         }
+        if let truncation = draft.truncation {
+            try journal.drop(truncation, edge: &edge, transaction)
+        }
         last = (record, request.now)
         if draft.hasBindings { hasBindings = true }
         events += draft.events.count

@@ -46,7 +46,7 @@ extension Fold {
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
         // Kept in the log; no view of this version reads them.
-        case .serverDescribed, .unknown: break
+        case .serverDescribed, .logTruncated, .unknown: break
         }
     }
 

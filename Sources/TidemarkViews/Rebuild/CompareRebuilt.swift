@@ -153,6 +153,24 @@ private final class Refold {
             Environment.Options(
                 tables: ViewTables.tableNames, checkedTables: ViewTables.checkedTables))
         views = ViewTables(scratch)
+        state = try begin()
+    }
+
+    /// Takes the rows that the log begins with, where its first events were dropped.
+    private func begin() throws -> State {
+        let (journal, views, generation) = (journal, views, generation)
+        return try journal.environment.read { transaction in
+            var state = State()
+            guard let base = try journal.snapshots.base(transaction) else { return state }
+            try scratch.write { target in
+                try views.write(generation, target) { write in
+                    try journal.snapshots.forEachRow(of: base, transaction) { try write($0, $1) }
+                }
+            }
+            state.done = base.position
+            state.digests = DigestComparison(after: base.fingerprints)
+            return state
+        }
     }
 
     func close() throws { try scratch.close() }
@@ -162,6 +180,7 @@ private final class Refold {
         _ count: Int, stop: Position? = nil, _ transaction: borrowing some TableReading & ~Copyable
     ) throws {
         let before = state
+        try journal.log.checkHeld(after: before.done, transaction)
         // May be run again when the scratch store has to grow, so it works on a copy.
         let after = try scratch.write { target in
             var state = before

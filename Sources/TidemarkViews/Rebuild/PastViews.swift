@@ -95,6 +95,7 @@ package final class PastViews {
         try views.withFold(models, hasBindings: hasBindings, generation, scratch) { fold in
             // Where the log ends, or has a hole, there is nothing up to the target.
             var done = target
+            try journal.log.checkHeld(after: before, transaction)
             try journal.log.forEach(from: before.next, transaction) { position, event in
                 guard position <= target else { return false }
                 try fold.apply(event, at: position)
@@ -144,7 +145,8 @@ extension Journal {
     ///   - known: what is known already; an earlier snapshot is of no use.
     ///   - body: reads it, and keeps nothing when that fails.
     /// - Returns: nil where there is none, and the log has everything from its first event.
-    /// - Throws: ``LogError`` `missingEvent` where there is none, and the log begins later.
+    /// - Throws: ``LogError``: `missingEvent` where there is none, and the log begins later;
+    ///   `dropped` where its events up to there were.
     package func withNearestSnapshot<R>(
         to position: Position, after known: Position = .start,
         _ transaction: borrowing some TableReading & ~Copyable,
@@ -159,6 +161,15 @@ extension Journal {
             } catch let error as StoreError where error.code == .damaged {
                 continue
             }
+        }
+        if let base = try snapshots.base(transaction) {
+            guard base.position <= position else {
+                throw LogError(
+                    .dropped, at: position,
+                    "\(position) was dropped: the log begins at \(base.position.next), on the "
+                        + "views at \(base.position)")
+            }
+            return known < base.position ? try body(base) : nil
         }
         // A part of a log stands on the views before it.
         guard known == .start, let first = manifests.last,

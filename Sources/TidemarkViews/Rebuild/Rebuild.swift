@@ -1,4 +1,5 @@
-// Rebuild.swift — folding the log again from its first event.
+// Rebuild.swift — folding the log again from its first event; where its first events were dropped,
+// over the rows of its base.
 
 package import TidemarkEvents
 import TidemarkLog
@@ -60,8 +61,15 @@ extension Journal {
             }
             try transaction.clear(self.views.indexTable(live.other))
             // Made of rows that are doubted, or of those of other rules.
-            try transaction.clear(self.snapshots.table)
-            return RebuildStep(done: .start, last: .start, hasBindings: false, into: live.other)
+            try self.snapshots.remove(except: [], transaction)
+            guard let base = try self.snapshots.base(transaction) else {
+                return RebuildStep(done: .start, last: .start, hasBindings: false, into: live.other)
+            }
+            try self.views.write(live.other, transaction) { write in
+                try self.snapshots.forEachRow(of: base, transaction) { try write($0, $1) }
+            }
+            return RebuildStep(
+                done: base.position, last: base.position, hasBindings: true, into: live.other)
         }
         try withoutActuallyEscaping(progress) { progress in
             repeat {
@@ -118,6 +126,7 @@ extension Journal {
         var step = before
         let target = step.into
         step.last = try log.lastPosition(transaction)
+        try log.checkHeld(after: step.done, transaction)
         try views.withFold(models, hasBindings: before.hasBindings, target, transaction) { fold in
             var left = eventsMax
             let (first, last) = (step.done.next, step.last)

@@ -14,6 +14,8 @@ package struct SnapshotManifest: Sendable, Hashable {
     package var rows: UInt64 = 0
     /// SHA-256 of each chunk as it is stored, one after another.
     package var chunkDigests: [UInt8] = []
+    /// Whether the log begins behind it, so that nothing else says what it says.
+    package var isBase = false
 
     package init(position: Position, fingerprints: [UInt8]) {
         self.position = position
@@ -36,6 +38,16 @@ package struct SnapshotManifest: Sendable, Hashable {
 
     /// Whether today's rules would make the same rows.
     package var isCurrent: Bool { fingerprints == View.allFingerprints }
+
+    /// Whether rules of this version or of an earlier one made the rows; those of earlier ones are
+    /// read, too, and later events folded over them by today's.
+    package var isReadable: Bool {
+        fingerprints.count % 4 == 0 && fingerprints.count <= View.allFingerprints.count
+            && View.allCases.enumerated().allSatisfy { index, view in
+                let known = Array(fingerprints.dropFirst(index * 4).prefix(4))
+                return known.isEmpty || view.version(of: known).map { $0 <= view.version } == true
+            }
+    }
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -70,7 +82,13 @@ package struct SnapshotManifest: Sendable, Hashable {
     }
 
     func damaged(_ detail: String) -> LogError {
-        LogError(
+        if isBase {
+            return LogError(
+                .corruptBase, at: position,
+                "the views that the log begins with: \(detail); nothing else holds them. The "
+                    + "tables may be whole: see `tidemark verify`")
+        }
+        return LogError(
             .corruptSnapshot, at: position,
             "the snapshot of the views: \(detail); it is disposable, `tidemark rebuild` removes it")
     }

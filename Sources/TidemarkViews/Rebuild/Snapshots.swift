@@ -5,7 +5,8 @@
 //   snapshots  position, number of a chunk (4 bytes)      rows, zstd (SnapshotRows.swift)
 //   snapshots  position, FF FF FF FF                      message tidemark.v1.Snapshot, last
 //
-// Chunks without a manifest are what a crash left of one; the next snapshot removes them.
+// Chunks without a manifest are what a crash left of one; the next snapshot removes them. Only the
+// one that a truncated log begins with is not disposable: its manifest is in the log's base.
 
 package import TidemarkEvents
 package import TidemarkLog
@@ -19,8 +20,12 @@ package struct Snapshots: Sendable {
     private static let manifestNumber = UInt32.max
 
     package let table: Table
+    private let catalog: Catalog
 
-    package init(_ environment: Environment) { table = environment.table("snapshots") }
+    package init(_ environment: Environment) {
+        table = environment.table("snapshots")
+        catalog = Catalog(environment)
+    }
 
     private static func key(_ position: Position, _ number: UInt32) -> [UInt8] {
         position.bigEndianBytes
@@ -57,10 +62,23 @@ package struct Snapshots: Sendable {
             table, Self.key(manifest.position, Self.manifestNumber), manifest.encoded)
     }
 
-    /// Removes all snapshots but some, and all chunks without a manifest.
+    /// Makes a snapshot the one that the log begins with, as its base says already; removes the
+    /// one before it, and all others up to it.
+    func becomeBase(
+        _ manifest: SnapshotManifest, _ transaction: borrowing WriteTransaction
+    ) throws {
+        let later = try manifests(transaction).map(\.position).filter { $0 > manifest.position }
+        try transaction.delete(table, Self.key(manifest.position, Self.manifestNumber))
+        try remove(except: Set(later), transaction)
+    }
+
+    /// Removes all snapshots but some, and all chunks without a manifest; never those of the one
+    /// that the log begins with.
     package func remove(
         except kept: Set<Position>, _ transaction: borrowing WriteTransaction
     ) throws {
+        var kept = kept
+        if let base = try LogBase.find(in: catalog, transaction) { kept.insert(base.position) }
         var dropped: [[UInt8]] = []
         try transaction.scan(table, from: nil, prefix: [], reversed: false) { key, _ in
             let key = key.copied()
@@ -96,6 +114,29 @@ package struct Snapshots: Sendable {
     package func manifests(
         _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [SnapshotManifest] { try found(transaction).compactMap { try? $0.get() } }
+
+    /// The one that the log begins with; nil where nothing was dropped.
+    ///
+    /// - Throws: ``LogError``: `corruptBase`; `newerFormat` where rules of a later version made it.
+    package func base(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> SnapshotManifest? {
+        guard let base = try LogBase.find(in: catalog, transaction) else { return nil }
+        var manifest: SnapshotManifest
+        do throws(LogError) {
+            manifest = try SnapshotManifest(parsing: base.views, position: base.position)
+            manifest.isBase = true
+        } catch {
+            throw LogError(.corruptBase, at: base.position, error.detail)
+        }
+        guard manifest.isReadable else {
+            throw LogError(
+                .newerFormat, at: base.position,
+                "rules of a newer version made the views that the log begins with; use that version"
+            )
+        }
+        return manifest
+    }
 
     /// How many bytes its chunks take in the store.
     package func storedBytes(
@@ -150,12 +191,23 @@ extension Snapshots {
     ) throws -> [LogError] {
         var problems: [LogError] = []
         for manifest in try found(transaction) {
-            do { try forEachRow(of: try manifest.get(), transaction) { _, _ in } } catch {
-                guard let error = error as? LogError else { throw error }
-                problems.append(error)
+            switch manifest {
+            case .success(let manifest):
+                if let problem = try problem(of: manifest, transaction) { problems.append(problem) }
+            case .failure(let problem): problems.append(problem)
             }
         }
         return problems
+    }
+
+    /// What is wrong with the checksums of one; nil for nothing.
+    func problem(
+        of manifest: SnapshotManifest, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> LogError? {
+        do {
+            try forEachRow(of: manifest, transaction) { _, _ in }
+            return nil
+        } catch let error as LogError { return error }
     }
 }
 

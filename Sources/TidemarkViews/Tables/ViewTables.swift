@@ -294,6 +294,21 @@ package struct ViewTables: Sendable {
         return named
     }
 
+    /// The events up to one that any row names.
+    func named(
+        through last: Position, _ generation: Generation,
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Set<Position> {
+        var named: Set<Position> = []
+        try transaction.scan(
+            table(.rows, generation), from: nil, prefix: [], reversed: false
+        ) { _, stored in
+            named.formUnion(try StoredRow.named(in: stored, through: last))
+            return true
+        }
+        return named
+    }
+
     private func named(
         by key: [UInt8], through last: Position, _ generation: Generation,
         _ transaction: borrowing some TableReading & ~Copyable

@@ -1,0 +1,192 @@
+// EventLog+Truncating.swift — dropping the first events of a log, all or none in one transaction.
+//
+//   1. what is to go is walked over: its roots are proven once more, and the bodies are noted that
+//      only it refers to (TruncationPlan); a writer may go on meanwhile
+//   2. in one transaction: blocks are removed, the one that goes on behind the last event is made
+//      anew of what is left of it, bodies are removed, and the base is written
+//
+// What rows name of the events stays in the table "log", as after sealing.
+
+package import TidemarkEvents
+package import TidemarkStore
+
+/// What was dropped.
+package struct Truncation: Sendable, Hashable {
+    /// The first and the last event that went.
+    package var first: Position
+    package var last: Position
+    package var commits: UInt64
+    /// How many bytes their blocks had.
+    package var blockBytes = 0
+    /// How many bodies went with them, and how many bytes those had.
+    package var bodies = 0
+    package var bodyBytes = 0
+
+    package var events: UInt64 { last.rawValue - first.rawValue + 1 }
+}
+
+/// What is known of events that are to be dropped.
+package struct TruncationPlan: Sendable {
+    /// The tree at the last one of them, and as `commits` how many commits will be gone.
+    package fileprivate(set) var edge: MerkleEdge
+    /// The event that was the last dropped one before.
+    package let before: Position
+    /// The SHA-256 of each body that no other event refers to, as far as was looked.
+    fileprivate var bodies: Set<Hash>
+    /// How far was looked for others.
+    fileprivate var looked: Position
+
+    /// The last event that is to be dropped.
+    package var last: Position { Position(edge.size) }
+}
+
+extension EventLog {
+    /// Looks at the events up to a position, in order to drop them: what they are is proven.
+    ///
+    /// - Parameter progress: told how far it is, and of how far; what it throws ends it.
+    /// - Throws: ``LogError``: `missingEvent` where the events can't be dropped there, `dropped`
+    ///   where they were before, or what is damaged: nothing is dropped then.
+    package func planTruncation(
+        at last: Position, in environment: Environment,
+        progress: (_ done: Position, _ of: Position) throws -> Void = { _, _ in }
+    ) throws -> TruncationPlan {
+        var check = try environment.read { transaction in
+            try checkCanEnd(at: last, transaction)
+            return try LogCheck(self, upTo: last, transaction)
+        }
+        let before = check.position
+        while try check.step(in: environment) { try progress(check.position, last) }
+        var edge = check.reached
+        let verified = check.finished()
+        if let finding = verified.findings.first { throw finding }
+        return try environment.read { transaction in
+            let known = try base(transaction)
+            guard known?.position ?? .start == before, edge.size == last.rawValue else {
+                throw LogError(.dropped, at: last, "the log was truncated meanwhile")
+            }
+            edge.commits = verified.commits + (known?.edge.commits ?? 0)
+            var plan = TruncationPlan(edge: edge, before: before, bodies: [], looked: last)
+            try forEachBody(from: before.next, through: last, transaction) {
+                plan.bodies.insert($0)
+                return true
+            }
+            try keepBodies(&plan, transaction)
+            return plan
+        }
+    }
+
+    /// Refuses a position where a log can't begin.
+    private func checkCanEnd(
+        at last: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        if let base = try base(transaction), last <= base.position {
+            throw base.dropped(last)
+        }
+        let sealed = try sealed.last(transaction)
+        guard last < sealed else {
+            throw LogError(
+                .missingEvent, at: last,
+                "only sealed events are dropped, and the last of them, \(sealed), stays")
+        }
+        guard try commit(endingAt: last, transaction) != nil else {
+            throw LogError(.missingEvent, at: last, "it is in the middle of a commit")
+        }
+    }
+
+    /// Leaves out of a plan the bodies that events behind those looked at refer to.
+    private func keepBodies(
+        _ plan: inout TruncationPlan, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        let end = try lastPosition(transaction)
+        if !plan.bodies.isEmpty, plan.looked < end {
+            try forEachBody(from: plan.looked.next, through: end, transaction) {
+                plan.bodies.remove($0)
+                return !plan.bodies.isEmpty
+            }
+        }
+        plan.looked = end
+    }
+
+    /// Walks over the hashes of the bodies that events refer to; `body` says whether to go on.
+    private func forEachBody(
+        from first: Position, through last: Position,
+        _ transaction: borrowing some TableReading & ~Copyable, _ body: (Hash) throws -> Bool
+    ) throws {
+        try forEachFrame(from: first, transaction) { position, frame in
+            guard position <= last else { return false }
+            let whole: EventFrame
+            var event: Event
+            do {
+                whole = try frame.get()
+                event = try Event(header: whole.header, payload: [])
+            } catch { throw LogError(damage: error, at: position) }
+            if case .body(let reference) = whole.payload, try !body(reference.hash) {
+                return false
+            }
+            guard event.kind == .requestAnswered else { return true }
+            event.payload = try payload(whole, at: position, transaction)
+            return try event.namedBody.map { try body($0.hash) } ?? true
+        }
+    }
+
+    /// Drops the events of a plan.
+    ///
+    /// - Parameters:
+    ///   - views: the message `tidemark.v1.Snapshot` of the rows at the last one of them.
+    ///   - named: the events up to the last one of them that rows name.
+    ///   - edge: the log's right edge, which counts less then.
+    package func truncate(
+        _ plan: TruncationPlan, views: [UInt8], named: Set<Position>, edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> Truncation {
+        var plan = plan
+        try checkCanEnd(at: plan.last, transaction)
+        let known = try base(transaction)
+        guard known?.position ?? .start == plan.before else {
+            throw LogError(.dropped, at: plan.last, "the log was truncated meanwhile")
+        }
+        try keepBodies(&plan, transaction)
+        try keepAtHand(named, through: plan.last, edge: &edge, transaction)
+        var result = Truncation(
+            first: plan.before.next, last: plan.last,
+            commits: plan.edge.commits - (known?.edge.commits ?? 0))
+        result.blockBytes = try sealed.drop(through: plan.last, transaction)
+        edge.sealedCommits -= min(edge.sealedCommits, result.commits)
+        for hash in plan.bodies {
+            let bytes = try removeBody(hash, transaction)
+            if bytes > 0 { result.bodies += 1 }
+            result.bodyBytes += bytes
+        }
+        let base = LogBase(edge: plan.edge, views: views)
+        try catalog.set(.base, base.encoded, transaction)
+        try setEdge(edge, transaction)
+        return result
+    }
+
+    /// Has in the table "log", of the events up to one, those that rows name and no others.
+    private func keepAtHand(
+        _ named: Set<Position>, through last: Position, edge: inout MerkleEdge,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        var (atHand, needless): (Set<Position>, [Position]) = ([], [])
+        try transaction.scan(log, from: nil, prefix: [], reversed: false) { key, _ in
+            guard let position = Position(key), position <= last else { return false }
+            if named.contains(position) {
+                atHand.insert(position)
+            } else {
+                needless.append(position)
+            }
+            return true
+        }
+        try release(needless, edge: &edge, transaction)
+        for position in named.subtracting(atHand).sorted() {
+            let frame = try sealed.block(holding: position, transaction)?
+                .withFrame(at: position) { $0.copied() }
+            guard let frame else {
+                throw LogError(.missingEvent, at: position, "a row names it, the log lacks it")
+            }
+            try transaction.put(log, position.bigEndianBytes, frame)
+            edge.keptEvents += 1
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// LogBase.swift — what is left of a log's first events once they were dropped: the Merkle tree's
+// right edge there, how many commits they were, and the views as they were; the value "base"
+// among the tables, the message tidemark.v1.Base.
+//
+// By the edge all later roots go on as if nothing were gone: what is proven of them is proven.
+
+package import TidemarkEvents
+package import TidemarkStore
+
+/// What is left of the events up to a position.
+package struct LogBase: Sendable, Hashable {
+    /// The tree over the events that were dropped; as `commits` those that they were.
+    package var edge: MerkleEdge
+    /// The message `tidemark.v1.Snapshot` of the rows at its position, which the views read.
+    package var views: [UInt8]
+
+    package init(edge: MerkleEdge, views: [UInt8]) {
+        self.edge = edge
+        self.views = views
+    }
+
+    /// The last event that was dropped.
+    package var position: Position { Position(edge.size) }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter(capacity: 64 + views.count)
+        writer.message(1, edge.encoded)
+        writer.bytes(2, views)
+        return writer.bytes
+    }
+
+    /// Reads what ``encoded`` wrote.
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(edge: MerkleEdge(), views: [])
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: edge = try MerkleEdge(parsing: try field.bytes())
+            case 2: views = try field.bytes()
+            default: continue
+            }
+        }
+        guard edge.size > 0 else { throw .valueOutOfRange(1) }
+    }
+
+    /// The base of a store's log; nil where nothing was dropped.
+    ///
+    /// - Throws: ``LogError`` `corruptBase`.
+    package static func find(
+        in catalog: Catalog, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> LogBase? {
+        guard let bytes = try catalog.value(.base, transaction) else { return nil }
+        do { return try LogBase(parsing: bytes) } catch {
+            throw LogError(
+                .corruptBase, at: .start,
+                "the value \"base\", which says where the log begins: \(error)")
+        }
+    }
+
+    /// The last event that was dropped; `@0` for none.
+    static func position(
+        in catalog: Catalog, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position { try find(in: catalog, transaction)?.position ?? .start }
+}
+
+extension EventLog {
+    /// What is left of the log's first events; nil where all are there.
+    ///
+    /// - Throws: ``LogError`` `corruptBase`.
+    package func base(
+        _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> LogBase? { try LogBase.find(in: catalog, transaction) }
+
+    /// Refuses to go on behind an event where those that follow it were dropped.
+    ///
+    /// - Throws: ``LogError`` `dropped`.
+    package func checkHeld(
+        after position: Position, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws {
+        guard let base = try base(transaction), position < base.position else { return }
+        throw base.dropped(position)
+    }
+}
+
+extension LogBase {
+    /// Why there is nothing at a position.
+    package func dropped(_ asked: Position) -> LogError {
+        LogError(.dropped, at: asked, "it was dropped: the log begins at \(position.next)")
+    }
+}

@@ -1,0 +1,104 @@
+// TruncationLimit.swift — which events of a log are needed: the first of them may not be dropped,
+// nor any behind it.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkStore
+
+/// The first event of a log that is needed, and what for.
+package struct TruncationLimit: Sendable, Hashable {
+    /// The first event that has to stay; the one behind the last where none does.
+    package private(set) var first: Position
+    /// What it is needed for, in words; empty where nothing needs it.
+    package private(set) var reason = ""
+
+    init(last: Position) { first = last.next }
+
+    /// Takes in that something needs an event.
+    mutating func need(_ position: Position?, _ reason: @autoclosure () -> String) {
+        guard let position, position > .start, position < first else { return }
+        (first, self.reason) = (position, reason())
+    }
+
+    /// The last event that may be dropped.
+    package var last: Position { Position(first.rawValue - 1) }
+}
+
+extension Journal {
+    /// The fewest sync runs whose events a store keeps by itself.
+    package static let runsKept = 20
+
+    /// What keeps the events of the log from being dropped.
+    ///
+    /// - Parameter withRuns: whether also what a capsule of the last runs needs, and the answers
+    ///   that are kept of them.
+    package func truncationLimit(withRuns: Bool) throws -> TruncationLimit {
+        try environment.read { transaction in
+            try ViewReader.with(self, transaction) { views in
+                var limit = TruncationLimit(last: views.last)
+                try views.addNeeds(to: &limit)
+                guard withRuns else { return limit }
+                let runs = try max(Self.runsKept, views.model().settings.answers.runs)
+                limit.need(
+                    try views.start(ofLastRuns: runs), "it belongs to the last \(runs) sync runs")
+                limit.need(
+                    try log.kept.runs(transaction).first, "answers are kept of the run it began")
+                return limit
+            }
+        }
+    }
+}
+
+extension ViewReader {
+    /// Adds what rows need of the log.
+    fileprivate func addNeeds(to limit: inout TruncationLimit) throws {
+        try forEachMutation(openOnly: true) { position, mutation in
+            limit.need(position, "a mutation of \(mutation.key) waits in the outbox")
+            limit.need(mutation.call, "\(mutation.key) was sent, and waits in the outbox")
+            return true
+        }
+        try walk(.ledger, Ledger.attempts) { _, value in
+            limit.need(
+                Position(bigEndianBytes: value), "it is not known what became of the request")
+            return true
+        }
+        for issue in try issues() {
+            let words = "an issue is open: \(issue.message)"
+            limit.need(issue.position, words)
+            limit.need(issue.mutation, words)
+            guard issue.kind == .conflict,
+                let decision = try decision(issue.position, issue.index)
+            else { continue }
+            for position in decision.inputs + [decision.base].compactMap(\.self) {
+                limit.need(position, words)
+            }
+        }
+        try walk(.ledger, Ledger.rivals) { _, value in
+            let rival = try RivalRow(parsing: value)
+            limit.need(rival.loss?.decided, "a rival lost by it, and may go on")
+            for position in rival.ignored { limit.need(position, "a rival's edit waits") }
+            return true
+        }
+        try walk(.ledger, Ledger.listed) { _, value in
+            let list = try ListedRow(parsing: value)
+            limit.need(list.begun, "a list of everything goes on that it began")
+            limit.need(list.sync, "a list goes on")
+            return true
+        }
+        try walk(.ledger, Ledger.listedPages) { _, value in
+            limit.need(try ListedPageRow(parsing: value).position, "a list of everything goes on")
+            return true
+        }
+    }
+
+    /// The first of so many last sync runs; where there are fewer, of all.
+    fileprivate func start(ofLastRuns count: Int) throws -> Position? {
+        var (start, left): (Position?, Int) = (nil, count)
+        try forEachSyncRun { position, _ in
+            start = position
+            left -= 1
+            return left > 0
+        }
+        return start
+    }
+}
