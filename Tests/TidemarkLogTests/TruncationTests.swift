@@ -189,7 +189,7 @@ import TidemarkStore
             #expect(found == named)
             #expect(try scratch.log.edge(transaction).keptEvents == 3)
             for position in named {
-                let read = try scratch.log.withInlinePayload(at: position, transaction) { $0.count }
+                let read = try scratch.log.inlinePayload(at: position, transaction)
                 #expect(read != nil)
                 #expect(try scratch.log.event(at: position, transaction) == nil)
             }
