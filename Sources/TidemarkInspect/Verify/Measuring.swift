@@ -53,6 +53,16 @@ import TidemarkViews
         }
     }
 
+    /// Does what is done at the end of a sync run, while the caller waits.
+    public static func tidy(_ replica: Replica) { replica.journal.keepTidy() }
+
+    /// How many bytes of a store's file are in use, and how many commits the oldest reader is
+    /// behind.
+    public static func space(of replica: Replica) throws -> (used: Int, lag: UInt64) {
+        let environment = replica.journal.environment
+        return (try environment.usedBytes(), try environment.info().oldestReaderLag)
+    }
+
     /// Appends one commit of entities as a server sent them.
     public static func pull(
         _ entities: [(id: String, document: [UInt8])], of collection: CollectionName,

@@ -61,6 +61,9 @@ package final class Environment: Sendable {
         }
     }
 
+    /// How many bytes of the file are in use; walks over the list of free pages.
+    package func usedBytes() throws(StoreError) -> Int { try handle.usedBytes() }
+
     /// Puts everything on disk once more; commits are durable without it.
     package func flush() throws {
         try perform { writer in try writer.flush() }

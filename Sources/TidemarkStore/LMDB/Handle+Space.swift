@@ -21,6 +21,12 @@ extension Handle {
             detail: "\(usedBytes) bytes are in use, and \(quotaBytes) are allowed")
     }
 
+    /// How many bytes of the file are in use: the others are free pages.
+    func usedBytes() throws(StoreError) -> Int {
+        let info = try readInfo()
+        return (info.lastPage + 1 - (try countFreePages())) * info.pageBytes
+    }
+
     /// The pages on LMDB's free list: a tree whose every value begins with a count.
     private func countFreePages() throws(StoreError) -> Int {
         do {
