@@ -15,6 +15,8 @@ enum ProbeJob: String, CaseIterable, Sendable {
     case append
     /// One local edit a commit.
     case edit
+    /// The same while a thousand others observe other ranges of a field.
+    case observed
     /// The log folded again into new views.
     case fold
     /// Pages that are pulled: from the bytes of the answers to commits.
@@ -36,7 +38,7 @@ enum ProbeJob: String, CaseIterable, Sendable {
 
     var store: Store {
         switch self {
-        case .append, .edit, .page: .new
+        case .append, .edit, .observed, .page: .new
         case .fold, .dump, .query, .push: .filled
         }
     }
@@ -45,7 +47,7 @@ enum ProbeJob: String, CaseIterable, Sendable {
     var count: Int {
         switch self {
         case .append, .page: 5000
-        case .edit: 300
+        case .edit, .observed: 300
         case .fold, .dump: ProbeJob.filledEvents
         case .query: 4000
         case .push: 50
@@ -56,7 +58,7 @@ enum ProbeJob: String, CaseIterable, Sendable {
     var things: String {
         switch self {
         case .append, .fold, .dump: "event"
-        case .edit: "commit"
+        case .edit, .observed: "commit"
         case .page, .query: "entity"
         case .push: "look"
         }
@@ -107,13 +109,14 @@ enum ProbeJob: String, CaseIterable, Sendable {
             at: directory, model: ProbeInput.model, remote: ProbeInput.remote,
             dependencies: ProbeInput.dependencies())
         // Made in either case, as it is no part of the job.
-        let edits = self == .append || self == .edit ? count : 0
+        let edits = [.append, .edit, .observed].contains(self) ? count : 0
         let documents = (0..<edits).map { ProbeInput.document($0) }
         let server = ProbeServer(entities: self == .page ? count : 0)
+        if self == .observed { try observe(replica) }
         guard doesJob else { return }
         switch self {
         case .append: try create(documents, upTo: count, atOnce: 500, replica)
-        case .edit: try create(documents, upTo: count, atOnce: 1, replica)
+        case .edit, .observed: try create(documents, upTo: count, atOnce: 1, replica)
         case .fold: try expect(Int(Measuring.rebuild(replica)), "events")
         case .page: try expect(pull(replica, server), "entities")
         case .dump: try expect(Measuring.dump(replica) > 1_000_000 ? count : 0, "events")
@@ -138,6 +141,17 @@ enum ProbeJob: String, CaseIterable, Sendable {
                     try tx.create(key, documents[number])
                 }
             }
+        }
+    }
+
+    /// Observes ranges that begin and end at many places, none of which an entry's project is in.
+    private func observe(_ replica: Replica) throws {
+        for number in 0..<1000 {
+            let middle = number.isMultiple(of: 2) ? 1_000_000 : 3_000_000
+            let query = ProbeEntry.where(
+                \.project >= middle - 900 * number && \.project <= middle + 900 * number)
+            let interest = try replica.journal.read { try Interest(query, $0) }
+            _ = replica.journal.shared.feed.watch(interest, for: replica.journal) {}
         }
     }
 
