@@ -157,6 +157,14 @@ let package = Package(
                 "TidemarkLog", "TidemarkStore", "TidemarkEvents", httpTypes, "TestSupport",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
+        // What Tools/instructions counts the instructions of, and its tests.
+        .executableTarget(
+            name: "instruction-probe",
+            dependencies: [
+                "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkSync", "TidemarkViews",
+                "TidemarkEvents", httpTypes, "TestSupport",
+            ],
+            path: "Tests/InstructionProbe", swiftSettings: strict),
         .executableTarget(
             name: "readme-example", dependencies: ["Tidemark", "TidemarkHTTP"],
             path: "Tests/ReadmeExample", swiftSettings: strict),
@@ -237,6 +245,7 @@ let package = Package(
                 "Tidemark", "TidemarkHTTP", "TidemarkTesting", "TidemarkInspect", "TidemarkSync",
                 "TidemarkViews", "TidemarkEvents", httpTypes, "SyncSupport",
             ]),
+        tests("InstructionTests", ["instruction-probe"]),
         tests("ProjectTests", []),
     ]
 )

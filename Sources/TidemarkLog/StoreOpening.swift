@@ -14,6 +14,8 @@ package struct StoreOpening: Sendable {
     package var makeID: @Sendable () -> String
     /// How long to wait for another process that has it open, in seconds.
     package var waitSeconds: Double
+    /// How much address space the file takes until it has to grow; nil for the usual.
+    package var mapBytes: Int?
 
     package init(
         account: String? = nil, device: String? = nil, bootID: String? = nil,

@@ -221,5 +221,6 @@ extension StoreOpening {
             account: account, device: dependencies.deviceID(),
             bootID: dependencies.uptime().bootID, waitSeconds: waitSeconds,
             makeID: dependencies.makeID)
+        mapBytes = dependencies.mapBytes
     }
 }

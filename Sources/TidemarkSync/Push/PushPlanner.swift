@@ -1,9 +1,8 @@
 // PushPlanner.swift — which writes are sent next, and which share a request. A value: it reads
 // nothing and sends nothing.
 //
-//   candidates, some at a time
-//              → look at the first → it waits, or is asked about, or joins the current call
-//              → the call is full, or the next write can't join it → send
+//   candidates, some at a time → look at the first → it waits, or is asked about, or joins the
+//              current call → the call is full, or the next write can't join it → send
 //
 // Each candidate is read just before it is sent: an earlier write may have changed it.
 

@@ -20,6 +20,8 @@ public struct Dependencies: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Called at the moments around a push at which a process may die; for tests.
     package var reach: @Sendable (Checkpoint) -> Void
+    /// How much address space a store takes until it has to grow; nil for the usual.
+    package var mapBytes: Int?
 
     /// The dependencies; see ``live`` for the real ones.
     public init(

@@ -25,6 +25,7 @@ extension Journal {
         progress: (RebuildProgress) -> Void = { _ in }
     ) throws -> Journal {
         var options = options(readOnly: readOnly, create: create)
+        if let bytes = opening.mapBytes { options.mapBytes = bytes }
         if readOnly {
             options.create = false
             return try openReadOnly(directory, options)

@@ -145,9 +145,7 @@ struct OutboxTally {
         _ row: Span<UInt8>, _ key: Range<Int>, with prefix: [UInt8]
     ) -> Bool {
         guard prefix.count <= key.count else { return false }
-        for offset in prefix.indices where prefix[offset] != row[key.lowerBound + offset] {
-            return false
-        }
-        return true
+        let beginning = row.extracting(key.lowerBound..<key.lowerBound + prefix.count)
+        return ByteOrder.areEqual(beginning, prefix[...])
     }
 }

@@ -101,9 +101,12 @@ final class MendedRows {
         var isVisitors = false
 
         mutating func done(_ key: Span<UInt8>) {
-            var bytes = done.take() ?? []
-            bytes.removeAll(keepingCapacity: true)
-            for index in key.indices { bytes.append(key[index]) }
+            // Into the same memory, where that is as long.
+            guard var bytes = done.take(), bytes.count == key.count else {
+                done = key.copied()
+                return
+            }
+            for index in bytes.indices { bytes[index] = key[index] }
             done = bytes
         }
     }

@@ -32,6 +32,7 @@ import TidemarkViews
         var indexed: [String] = []
         var indexedBack: [String] = []
         var open: [Position] = []
+        var pushed: [PushCandidate] = []
 
         init(_ store: ScratchStore) throws {
             try store.journal.read { views in
@@ -44,6 +45,8 @@ import TidemarkViews
                     open.append(position)
                     return true
                 }
+                var queue = try PushQueue(views, views.model())
+                while !queue.isOver { pushed += try queue.next(upTo: 7, views) }
             }
             let index = `a row that is not what was written`.byTitle
             guard try store.hasIndex(index) else { return }
@@ -88,6 +91,23 @@ import TidemarkViews
         }
         // Of each entity its row and the record of its index.
         #expect(noticed >= 6)
+    }
+
+    @Test func `is not what is pushed next, nor is anything passed over for it`() throws {
+        let before = try Reading(store)
+        #expect(before.pushed.count == 40)
+        var noticed = 0
+        for id in ["t101", "t117", "t140"] {
+            for place in try placesInTables(of: "tasks\0\(id)") {
+                try flip(place + 9)
+                defer { try? flip(place + 9) }
+                try store.reopen(readOnly: true)
+                #expect(try Reading(store).pushed == before.pushed)
+                if store.journal.foundDamage != nil { noticed += 1 }
+            }
+            try store.reopen()
+        }
+        #expect(noticed >= 3)
     }
 
     @Test func `is made anew before the next commit, and that is counted`() throws {
