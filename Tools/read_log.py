@@ -247,10 +247,9 @@ def grown(peaks, size, node):
 
 def begun(stored_base):
     """The number of events that were dropped, and the right edge over them."""
-    edge = message(message(stored_base, BASE).get("edge", b""), EDGE)
-    peaks = edge.get("peaks", b"")
-    need(len(peaks) == 32 * bin(edge.get("size", 0)).count("1"), "stray peak")
-    return edge.get("size", 0), [peaks[at:at + 32] for at in range(0, len(peaks), 32)]
+    edge = {"size": 0, "peaks": b"", **message(message(stored_base, BASE).get("edge", b""), EDGE)}
+    need(len(edge["peaks"]) == 32 * bin(edge["size"]).count("1"), "stray peak")
+    return edge["size"], [edge["peaks"][at:at + 32] for at in range(0, len(edge["peaks"]), 32)]
 
 
 def audit(log, stored_edge, bodies, answers, former=(), sealed=(), base=b""):

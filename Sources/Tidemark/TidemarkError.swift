@@ -62,6 +62,8 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case damaged
         /// The store was written by a newer version.
         case newerFormat
+        /// The events that it would need were dropped from the log, or can't be.
+        case dropped
         /// The store has reached the largest size that it may have.
         case storeFull
         /// There is no space left on the disk; nothing of this write was stored.
@@ -115,7 +117,12 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case let error as StoreError:
             TidemarkError(Code(error.code), "\(error)")
         case let error as LogError:
-            TidemarkError(error.code == .newerFormat ? .newerFormat : .damaged, "\(error)")
+            switch error.code {
+            case .newerFormat: TidemarkError(.newerFormat, "\(error)")
+            case .dropped, .needed:
+                TidemarkError(.dropped, "\(error.position): \(error.detail)")
+            default: TidemarkError(.damaged, "\(error)")
+            }
         case let error as ProtoError:
             TidemarkError(.damaged, "a view row is damaged (\(error)); rebuild the store's views")
         case let error as CapsuleError: TidemarkError(Code(error.code), "\(error)")

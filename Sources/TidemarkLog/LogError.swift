@@ -42,6 +42,8 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case corruptBase
         /// The event was dropped when the log was truncated.
         case dropped
+        /// The event can't be dropped.
+        case needed
         /// An older checkpoint is not of this log.
         case otherCheckpoint
         /// Events that an older checkpoint covers were dropped, so that nothing proves it.

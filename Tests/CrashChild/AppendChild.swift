@@ -52,9 +52,11 @@ enum AppendChild {
     }
 
     /// Writes batches of known events, and says a line for each that was acknowledged.
+    ///
+    /// Edits wait in the outbox for ever.
     static func write(
-        to journal: Journal, seed: Int, atOnceMax: Int = 12, acknowledged: () -> Void,
-        until isEnough: () -> Bool = { false }
+        to journal: Journal, seed: Int, atOnceMax: Int = 12, hasEdits: Bool = true,
+        acknowledged: () -> Void, until isEnough: () -> Bool = { false }
     ) {
         var random = SplitMix64(seed: UInt64(seed))
         while !isEnough() {
@@ -65,7 +67,7 @@ enum AppendChild {
                     for position in batch.positions {
                         try draft.append(
                             Event(
-                                position % 3 == 0 ? .localUpdated : .serverUpserted,
+                                hasEdits && position % 3 == 0 ? .localUpdated : .serverUpserted,
                                 recordedAt: draft.now,
                                 key: EntityKey("tasks", "\(position % 41)"),
                                 asOf: Position(position), json: batch.payload(position)))

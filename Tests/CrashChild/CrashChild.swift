@@ -3,6 +3,7 @@
 //   crash-child STORE CHECKPOINT               syncs, and dies at the checkpoint (SyncChild.swift)
 //   crash-child append STORE SEED …            appends and acknowledges (AppendChild.swift)
 //   crash-child seal STORE SEED …              appends and seals (SealChild.swift)
+//   crash-child drop STORE SEED …              appends, seals and drops (DropChild.swift)
 //   crash-child rebuild STORE SEED …           folds the log again (RebuildChild.swift)
 //   crash-child opening fault STORE            writes to a disk that fails (OpeningChild.swift)
 //   crash-child once STORE FIRST …             writes under keys (OnceChild.swift)
@@ -19,6 +20,7 @@ struct CrashChild {
         switch words.first {
         case "append": try AppendChild.run(Array(words.dropFirst()))
         case "seal": try SealChild.run(Array(words.dropFirst()))
+        case "drop": try DropChild.run(Array(words.dropFirst()))
         case "rebuild": try RebuildChild.run(Array(words.dropFirst()))
         case "opening": try OpeningChild.run(words[words.count - 1])
         case "once": try OnceChild.run(Array(words.dropFirst()))

@@ -119,8 +119,8 @@ enum Past {
         let isDate = text.split { !$0.isNumber }.count == 3
         let end = isDate ? time : Timestamp(rawValue: time.rawValue + 999_999)
         guard let position = try journal.position(asOf: end) else {
-            let first = try journal.read { try $0.event(at: Position(1))?.recordedAt }
-            let begun = first.map { ": the first event is of \($0)" } ?? ""
+            let first = try journal.firstEvent()
+            let begun = first.map { ": the first event is of \($0.recordedAt)" } ?? ""
             throw UsageError("nothing was recorded up to \(time)\(begun)")
         }
         let recordedAt = try journal.read { try $0.event(at: position)?.recordedAt }
@@ -144,7 +144,7 @@ enum Past {
                         Terminal.endProgress()
                         return try body($0)
                     })
-            } catch let error as LogError where error.code == .missingEvent {
+            } catch let error as LogError where [.missingEvent, .dropped].contains(error.code) {
                 // The log holds only a part, and the views before it are not known.
                 throw UsageError(error.detail)
             }

@@ -48,7 +48,10 @@ struct Dump: ParsableCommand {
         let filter = try filter()
         let columns = Terminal.outputColumns ?? 200
         let damaged = try store.read { journal in
-            try journal.dump(filter, limit: limit, reversed: reverse) { position, event in
+            if let first = try journal.firstHeld(), filter.from ?? .start < first, !reverse {
+                Terminal.say("the log begins at \(first): what was before was dropped")
+            }
+            return try journal.dump(filter, limit: limit, reversed: reverse) { position, event in
                 switch output {
                 case .json: Terminal.write(EventLine.json(position, event))
                 case .text: Terminal.write(EventLine.text(position, event, columns: columns))
@@ -99,9 +102,12 @@ struct Show: ParsableCommand {
 
     func run() throws {
         let position = try Name.position(position)
-        let shown = try store.read { journal in try journal.show(position) }
+        let (shown, first) = try store.read { journal in
+            (try journal.show(position), try journal.firstEvent()?.position)
+        }
         guard let (event, body) = shown else {
-            Terminal.say("tidemark: there is no event at \(position)")
+            let begun = first.flatMap { position < $0 ? ": the log begins at \($0)" : nil } ?? ""
+            Terminal.say("tidemark: there is no event at \(position)" + begun)
             throw Exit.findings
         }
         if format.isJSON {

@@ -15,11 +15,20 @@ struct Compact: ParsableCommand {
             log reads them as before, and no root changes. An app seals old events by
             itself. The file keeps its length: what becomes free in it is used by what is
             written next.
+
+            --truncate and --keep say which of the first events would be dropped, and with
+            --force drop them: never what waits in the outbox or is at issue. What is left
+            of them are the tables as they were there, and their root, from which all later
+            ones follow. --archive first writes them to a file that every verb reads.
+
+            tidemark compact STORE --keep P90D
+            tidemark compact STORE --truncate @41000 --archive old.capsule --force
             """)
 
     @OptionGroup var store: StoreArgument
     @Option(help: "How many events at the end stay as they are, at least 1.")
     var keepEvents: UInt64 = 1
+    @OptionGroup var truncation: TruncateOptions
     @OptionGroup var patience: WaitOption
 
     func validate() throws {
@@ -28,6 +37,11 @@ struct Compact: ParsableCommand {
 
     func run() throws {
         try store.expectStore("a capsule is compressed as a whole")
+        if let place = try truncation.place {
+            do {
+                return try truncation.run(place, store, patience, keeping: keepEvents)
+            } catch let error as UsageError { throw error } catch { throw store.advised(error) }
+        }
         do { try compact() } catch { throw store.advised(error) }
     }
 

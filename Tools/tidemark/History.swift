@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Tidemark
+import TidemarkEvents
 import TidemarkInspect
 import TidemarkViews
 
@@ -29,13 +30,16 @@ struct History: ParsableCommand {
     func run() throws {
         if let limit, limit < 0 { throw UsageError("-n takes a number from 0 up") }
         let named = try Name.entity(entity)
+        var first: Position?
         let history = try store.read { journal in
-            try journal.withTimelines { views, timeline in
+            first = try journal.firstHeld()
+            return try journal.withTimelines { views, timeline in
                 let target = try EntityTarget(reading: named, views)
                 return try EntityHistory(
                     try timeline(target.key), field: target.field, views)
             }
         }
+        if let first { Terminal.say("the log begins at \(first): what was before was dropped") }
         guard let history else {
             Terminal.say("tidemark: the log never heard of \(named)")
             throw Exit.findings

@@ -122,7 +122,7 @@ public final class Replica: Sendable {
     /// because old events are sealed, which makes the file smaller, and a snapshot of the tables is
     /// kept, from which earlier positions can be read sooner.
     public func close() throws {
-        journal.keepTidy()
+        journal.keepTidy(at: dependencies.now())
         try TidemarkError.mapped { try journal.close() }
     }
 

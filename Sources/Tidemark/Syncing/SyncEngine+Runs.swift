@@ -111,7 +111,7 @@ extension SyncEngine {
         do {
             let outcome = try await run(runs[index], time)
             ended(outcome)
-            replica.journal.keepTidyLater()
+            replica.journal.keepTidyLater(at: replica.dependencies.now())
             return outcome
         } catch {
             ended(nil)

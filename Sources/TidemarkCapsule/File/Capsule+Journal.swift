@@ -1,6 +1,6 @@
 // Capsule+Journal.swift — makes a capsule of a store, and a readable store of a capsule.
 
-import TidemarkEvents
+package import TidemarkEvents
 import TidemarkLog
 import TidemarkStore
 package import TidemarkViews
@@ -10,11 +10,13 @@ extension Capsule {
     ///
     /// - Parameters:
     ///   - events: the least number of last events to take, if there are as many; nil for all.
+    ///   - end: the last event to take, where a commit ends; nil for the log's last one.
     ///   - build: the version of Tidemark.
     ///   - scratch: a new directory for the views before them; the caller removes it.
     ///   - progress: called repeatedly while the views before them are folded.
     package init(
-        of journal: Journal, last events: UInt64? = nil, build: String, scratch: String,
+        of journal: Journal, last events: UInt64? = nil, through end: Position? = nil,
+        build: String, scratch: String,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
         var commits: [Commit] = []
@@ -31,6 +33,10 @@ extension Capsule {
             // A commit record has its last position as key, so the first record found holds the
             // event asked for.
             try journal.log.forEachCommit(from: from, transaction) { record in
+                if let end {
+                    guard record.last <= end else { return false }
+                    (provenance.last, provenance.root) = (record.last, record.root)
+                }
                 var entries: [Entry] = []
                 try journal.log.forEach(from: record.first, transaction) { position, event in
                     guard position <= record.last else { return false }
@@ -53,6 +59,9 @@ extension Capsule {
                 of: journal, at: before, in: scratch, progress: progress)
             defer { try? past.close() }
             base.position = before
+            // What other rules made is told as what it is.
+            let begun = try journal.environment.read { try journal.snapshots.base($0) }
+            if let begun, !begun.isCurrent { base.fingerprints = begun.fingerprints }
             for tree in Tree.allCases {
                 try past.walk(tree) { key, value in
                     base.rows.append(SnapshotRow(key: RowKey(tree, key), value: value))

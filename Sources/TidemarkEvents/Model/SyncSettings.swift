@@ -17,6 +17,8 @@ public struct SyncSettings: Sendable, Hashable {
     public var cleanUp: CleanUp
     /// How many answers of the server are kept as they came.
     public var answers: KeptAnswers
+    /// How much of the log a store keeps.
+    public var keep: KeptLog
 
     /// When entities are pruned.
     public enum CleanUp: String, Sendable, Hashable, CaseIterable {
@@ -30,7 +32,8 @@ public struct SyncSettings: Sendable, Hashable {
     public init(
         fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
-        cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers()
+        cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers(),
+        keep: KeptLog = .all
     ) {
         self.fullPullEvery = fullPullEvery
         self.batchSize = batchSize
@@ -39,6 +42,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.parallel = parallel
         self.cleanUp = cleanUp
         self.answers = answers
+        self.keep = keep
     }
 }
 
@@ -156,6 +160,12 @@ extension SyncSettings: ModelObject {
             """
             For how long answers of the server are kept as they came, so that a capsule of the \
             last runs can be decided again through the adapter.
+            """),
+        ModelMember(
+            "keep", \.keep, .keptLog,
+            """
+            How much of the log is kept at least: what was recorded within a duration, or so many \
+            bytes of it; older events that nothing needs are dropped. Never for all of it.
             """),
     ]
 }

@@ -26,6 +26,14 @@ package struct EntityExplanation: Sendable {
         package var position: Position
         /// The event; nil when the log no longer has it.
         package var event: Event?
+        /// Where the log begins, if that is behind it.
+        package var first: Position?
+
+        init(_ position: Position, _ views: ViewReader) throws {
+            self.position = position
+            event = try views.event(at: position)
+            first = try event == nil ? views.firstEvent(ifAfter: position) : nil
+        }
     }
 
     /// A value of the losing side of a decision.
@@ -73,7 +81,7 @@ package struct EntityExplanation: Sendable {
         let keys = try views.keys(of: key)
         ids = keys.map(\.id)
         let model = try views.model()
-        base = try row.basePosition.map { Input(position: $0, event: try views.event(at: $0)) }
+        base = try row.basePosition.map { try Input($0, views) }
         pending = try row.pending.map {
             Pending(item: $0, mutation: try views.mutation(of: $0, key))
         }
@@ -98,9 +106,7 @@ extension EntityExplanation.Decision {
         position = placed.position
         self.row = placed.row
         self.isAboutOther = isAboutOther
-        inputs = try placed.row.inputs.map {
-            EntityExplanation.Input(position: $0, event: try views.event(at: $0))
-        }
+        inputs = try placed.row.inputs.map { try EntityExplanation.Input($0, views) }
         let about = isAboutOther ? try views.entity(placed.row.key) ?? EntityRow() : row
         given = []
         let derived = about.pending.first {

@@ -54,7 +54,9 @@ import TidemarkViews
     }
 
     /// Does what is done at the end of a sync run, while the caller waits.
-    public static func tidy(_ replica: Replica) { replica.journal.keepTidy() }
+    public static func tidy(_ replica: Replica) {
+        replica.journal.keepTidy(at: replica.dependencies.now())
+    }
 
     /// How many bytes of a store's file are in use, and how many commits the oldest reader is
     /// behind.

@@ -43,7 +43,7 @@ package struct StoreVerification: Sendable {
                 true
             case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
                 .corruptSnapshot, .corruptBase, .corruptAnswer, .otherCheckpoint,
-                .droppedCheckpoint, .dropped:
+                .droppedCheckpoint, .dropped, .needed:
                 false
             }
         }
@@ -90,19 +90,19 @@ extension Journal {
         _ level: VerifyLevel = .full, against checkpoints: [LogCheckpoint] = [],
         scratch: String? = nil, progress: (VerifyProgress) throws -> Void = { _ in }
     ) throws -> StoreVerification {
+        var begun = lastDropped
         var result = try verifyOnce(level, checkpoints, scratch, progress)
         // What is dropped while it is looked at looks like damage.
-        while !result.isFine, try isTruncated(since: result) {
+        while !result.isFine, lastDropped > begun {
+            begun = lastDropped
             result = try verifyOnce(level, checkpoints, scratch, progress)
         }
         return result
     }
 
-    /// Whether events were dropped while a verification went on.
-    private func isTruncated(since result: StoreVerification) throws -> Bool {
-        guard !result.problems.contains(where: { $0.code == .corruptBase }) else { return false }
-        let base = try environment.read { try log.base($0)?.position ?? .start }
-        return base > result.log.base
+    /// The last event that was dropped; `@0` for none, and where that can't be read.
+    private var lastDropped: Position {
+        (try? environment.read { try log.base($0)?.position }) ?? .start
     }
 
     private func verifyOnce(

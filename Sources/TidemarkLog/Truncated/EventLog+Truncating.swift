@@ -44,7 +44,7 @@ extension EventLog {
     /// Looks at the events up to a position, in order to drop them: what they are is proven.
     ///
     /// - Parameter progress: told how far it is, and of how far; what it throws ends it.
-    /// - Throws: ``LogError``: `missingEvent` where the events can't be dropped there, `dropped`
+    /// - Throws: ``LogError``: `needed` where the events can't be dropped there, `dropped`
     ///   where they were before, or what is damaged: nothing is dropped then.
     package func planTruncation(
         at last: Position, in environment: Environment,
@@ -75,6 +75,32 @@ extension EventLog {
         }
     }
 
+    /// The last event behind which there are at least so many bytes of the log; nil for none.
+    ///
+    /// Of sealed events it is the last one of a block.
+    package func lastBeyond(
+        bytes: Int, _ transaction: borrowing some TableReading & ~Copyable
+    ) throws -> Position? {
+        let last = try sealed.last(transaction)
+        var left = bytes
+        var found: Position?
+        try transaction.scan(log, from: nil, prefix: [], reversed: true) { key, value in
+            let position = CommitRecord.position(key) ?? .start
+            guard position > last else { return false }
+            if left <= 0, !CommitRecord.isKey(key) { found = position }
+            left -= value.count
+            return found == nil
+        }
+        guard found == nil else { return found }
+        try transaction.scan(sealed.table, from: nil, prefix: [], reversed: true) { key, part in
+            let end = Position(bigEndianBytes: key.copied().prefix(8))
+            if left <= 0 { found = end }
+            left -= part.count
+            return found == nil
+        }
+        return found
+    }
+
     /// Refuses a position where a log can't begin.
     private func checkCanEnd(
         at last: Position, _ transaction: borrowing some TableReading & ~Copyable
@@ -85,11 +111,11 @@ extension EventLog {
         let sealed = try sealed.last(transaction)
         guard last < sealed else {
             throw LogError(
-                .missingEvent, at: last,
+                .needed, at: last,
                 "only sealed events are dropped, and the last of them, \(sealed), stays")
         }
         guard try commit(endingAt: last, transaction) != nil else {
-            throw LogError(.missingEvent, at: last, "it is in the middle of a commit")
+            throw LogError(.needed, at: last, "it is in the middle of a commit, which stays whole")
         }
     }
 

@@ -22,7 +22,7 @@ package final class Journal: Sendable {
     /// Whether the table with the answers that are kept can be used: a commit does without it where
     /// it is damaged.
     let keepsAnswers = Lock(true)
-    /// What ``keepTidyLater()`` began last.
+    /// What ``keepTidyLater(at:)`` began last.
     let tidying = Lock<Background<Void>?>(nil)
     /// Commits that wait for the writer thread, in the order they came.
     let requests = Lock<[CommitRequest]>([])

@@ -13,6 +13,7 @@ package final class ViewReader {
     package let last: Position
     let rows: RowSource
     private let loadEvent: (Position) throws -> Event?
+    private let loadFirst: () throws -> Position?
     private let models: ModelCache
     private var knownModel: SyncModel?
     private var knownPlan: IndexPlan?
@@ -25,8 +26,10 @@ package final class ViewReader {
 
     private init(
         _ models: ModelCache, _ state: ViewTables.State, last: Position, _ rows: RowSource,
-        loadEvent: @escaping (Position) throws -> Event?
+        loadEvent: @escaping (Position) throws -> Event?,
+        loadFirst: @escaping () throws -> Position? = { nil }
     ) {
+        self.loadFirst = loadFirst
         self.models = models
         self.state = state
         self.last = last
@@ -56,6 +59,7 @@ package final class ViewReader {
                 return try with(
                     journal.views, state, journal.models, last: last, mended, transaction,
                     event: { try journal.log.event(at: $0, transaction) },
+                    first: { try journal.log.firstPosition(transaction) },
                     { reader in
                         reader.shared = journal.shared
                         return try body(reader)
@@ -69,12 +73,17 @@ package final class ViewReader {
     static func with<R>(
         _ views: ViewTables, _ state: ViewTables.State, _ models: ModelCache, last: Position,
         _ mended: MendedRows?, _ transaction: borrowing some TableReading & ~Copyable,
-        event: (Position) throws -> Event?, _ body: (ViewReader) throws -> R
+        event: (Position) throws -> Event?, first: () throws -> Position?,
+        _ body: (ViewReader) throws -> R
     ) throws -> R {
         try withoutActuallyEscaping(event) { event in
-            try views.withRows(state.generation, transaction) { stored in
-                let rows = mended?.source(over: stored) ?? stored
-                return try body(ViewReader(models, state, last: last, rows, loadEvent: event))
+            try withoutActuallyEscaping(first) { first in
+                try views.withRows(state.generation, transaction) { stored in
+                    let rows = mended?.source(over: stored) ?? stored
+                    return try body(
+                        ViewReader(
+                            models, state, last: last, rows, loadEvent: event, loadFirst: first))
+                }
             }
         }
     }
@@ -97,6 +106,11 @@ package final class ViewReader {
 
     /// The event at a position, or nil.
     package func event(at position: Position) throws -> Event? { try loadEvent(position) }
+
+    /// The first event that the log has, where a position is before it; else nil.
+    package func firstEvent(ifAfter position: Position) throws -> Position? {
+        try loadFirst().flatMap { position > .start && position < $0 ? $0 : nil }
+    }
 
     /// The entity that an id names, an alias too; nil where there is none.
     package func entity(_ key: EntityKey) throws -> EntityRow? { try found(key)?.row }

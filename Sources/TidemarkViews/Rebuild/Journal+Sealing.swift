@@ -19,28 +19,33 @@ package enum SealingRule {
 }
 
 extension Journal {
-    /// Does what is best done when nobody waits: seals old events, and takes a snapshot of the
-    /// views when one is due; fails silently, as it can be done later.
+    /// Does what is best done when nobody waits: seals old events, takes a snapshot of the views
+    /// when one is due, and drops the events that the model does not want to be kept; fails
+    /// silently, as it can be done later.
     ///
-    /// Costs a look at the last position when nothing is due. Not to be called inside a read or a
-    /// write.
-    package func keepTidy() {
+    /// Costs a look at the last position, and at the model, when nothing is due. Not to be called
+    /// inside a read or a write.
+    ///
+    /// - Parameter now: what an event that tells of it is recorded at.
+    package func keepTidy(at now: Timestamp) {
         sealOldEvents()
         keepSnapshots()
+        truncateByModel(at: now)
     }
 
     /// The same on a thread of its own; nobody waits for it but who closes the store.
-    package func keepTidyLater() {
-        guard (try? isSealingDue()) == true || (try? isSnapshotDue()) == true else { return }
+    package func keepTidyLater(at now: Timestamp) {
+        let isDue = try? isSealingDue() || isSnapshotDue() || truncationDue() != nil
+        guard isDue == true else { return }
         let before = tidying.withLock(\.self)
         let work = Background<Void> {
             before?.value
-            self.keepTidy()
+            self.keepTidy(at: now)
         }
         tidying.withLock { $0 = work }
     }
 
-    /// Waits for what ``keepTidyLater()`` began.
+    /// Waits for what ``keepTidyLater(at:)`` began.
     func waitUntilTidy() {
         let work = tidying.withLock { tidying in
             defer { tidying = nil }

@@ -33,7 +33,7 @@ extension Journal {
     ///   - now: what the event that tells of it is recorded at.
     ///   - scratch: makes a directory to fold in, where no snapshot is at hand; the caller removes
     ///     it.
-    /// - Throws: ``LogError``: `dropped`, `missingEvent`, or what is damaged; ``StoreError`` `busy`
+    /// - Throws: ``LogError``: `dropped`, `needed`, or what is damaged; ``StoreError`` `busy`
     ///   while a snapshot is taken. Nothing is dropped then.
     @discardableResult
     package func truncate(
@@ -43,7 +43,7 @@ extension Journal {
         let limit = try truncationLimit(withRuns: false)
         guard position < limit.first else {
             throw LogError(
-                .missingEvent, at: limit.first,
+                .needed, at: limit.first,
                 limit.reason.isEmpty
                     ? "the log ends before it" : "it can't be dropped: \(limit.reason)")
         }

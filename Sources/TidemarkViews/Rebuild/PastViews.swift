@@ -124,7 +124,7 @@ package final class PastViews {
                     views, state, models, last: position, nil, target,
                     event: {
                         $0 <= position ? try journal.log.event(at: $0, transaction) : nil
-                    }, body)
+                    }, first: { try journal.log.firstPosition(transaction) }, body)
             }
         }
     }

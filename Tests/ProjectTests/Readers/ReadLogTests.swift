@@ -67,6 +67,29 @@ struct `the independent reader` {
         #expect(ended.lines.last == "5 kinds of damage")
     }
 
+    @Test func `of a truncated log both read what is left, and prove it by what is gone`() throws {
+        try workshop.makeSyncedStores()
+        var dropped = 0
+        for store in ["first", "second"] {
+            let before = try workshop.tool("dump", store, "-o", "json").lines
+            let made = try workshop.tool(
+                "compact", store, "--keep-events", "3", "--keep", "1", "--force")
+            #expect(made.status == 0, "\(made.errors)")
+            guard made.lines.contains(where: { $0.hasPrefix("dropped") }) else { continue }
+            dropped += 1
+
+            let dump = try workshop.tool("dump", store, "-o", "json")
+            let read = try workshop.readLog(store)
+
+            #expect(dump.status == 0 && read.status == 0, "\(dump.errors)\(read.errors)")
+            #expect(dump.output == read.output && read.errors.isEmpty)
+            let left = dump.lines.dropLast()
+            #expect(left.count < before.count && left.elementsEqual(before.suffix(left.count)))
+            #expect(try workshop.tool("verify", "--deep", store).status == 0)
+        }
+        #expect(dropped > 0)
+    }
+
     @Test func `events that nobody wrote are shown or refused by both alike`() throws {
         try workshop.makeNastyStore()
 

@@ -149,14 +149,14 @@ import TidemarkViews
             try store.journal.environment.read { try store.journal.log.sealed.last($0) }
         }
         try write(8_191)
-        store.journal.keepTidy()
+        store.journal.keepTidy(at: now)
         #expect(try sealed() == .start)
 
         try write(1)
-        store.journal.keepTidy()
+        store.journal.keepTidy(at: now)
         #expect(try sealed() == Position(4_096))
 
-        store.journal.keepTidy()
+        store.journal.keepTidy(at: now)
         #expect(try sealed() == Position(4_096))
     }
 }

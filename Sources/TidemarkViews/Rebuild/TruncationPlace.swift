@@ -1,0 +1,99 @@
+// TruncationPlace.swift — where a log is to begin: by what is to be kept of it, what is needed, and
+// where commits end.
+
+package import TidemarkEvents
+import TidemarkLog
+import TidemarkRules
+import TidemarkStore
+
+extension Journal {
+    /// The last event that may be dropped by what is to be kept, or a later one; nil for none.
+    ///
+    /// By the time of the last event, not by now: nothing is dropped because a device was off.
+    package func lastBeyond(_ keep: KeptLog) throws -> Position? {
+        switch keep {
+        case .all: return nil
+        case .span(let span):
+            let last = try environment.read { transaction in
+                try log.event(at: try log.lastPosition(transaction), transaction)
+            }
+            return try last.flatMap { try position(asOf: $0.recordedAt.subtracting(span)) }
+        case .bytes(let bytes):
+            return try environment.read { try log.lastBeyond(bytes: bytes, $0) }
+        }
+    }
+
+    /// The last end of a commit up to an event where the log can be cut, of which nothing is
+    /// needed; nil where there is none.
+    ///
+    /// - Parameter kept: how many events at the end are not to be sealed.
+    package func truncationEnd(
+        upTo wanted: Position, _ limit: TruncationLimit, keeping kept: UInt64
+    ) throws -> Position? {
+        try environment.read { transaction in
+            let last = try log.lastPosition(transaction).rawValue
+            let sealed = try max(
+                log.sealed.last(transaction).rawValue, last - min(last, max(kept, 1)))
+            let most = min(wanted.rawValue, limit.last.rawValue, sealed - min(sealed, 1))
+            let base = try log.base(transaction)?.position ?? .start
+            guard most > base.rawValue else { return nil }
+            let end = try log.commitEnd(from: Position(most), reversed: true, transaction)
+            return end.flatMap { $0 > base ? $0 : nil }
+        }
+    }
+
+    // MARK: By itself
+
+    /// The fewest events that a store drops by itself.
+    private static let truncationEventsMin: UInt64 = 4_096
+
+    /// Where the log is to be cut by the model's `settings.keep`: at a snapshot that is there
+    /// already, behind which at least as much stays as is to be kept; nil for nowhere.
+    func truncationDue() throws -> Position? {
+        guard guardian != nil else { return nil }
+        let keep = try read { views in
+            // Where the time is in doubt, nothing is taken for old.
+            let isInDoubt = try views.serverClock()?.isInDoubt == true
+            let keep = try views.model().settings.keep
+            if case .span = keep, isInDoubt { return KeptLog.all }
+            return keep
+        }
+        guard keep != .all else { return nil }
+        let places = try environment.read { transaction in
+            let base = try log.base(transaction)?.position ?? .start
+            let sealed = try log.sealed.last(transaction)
+            return try snapshots.manifests(transaction).filter {
+                $0.isCurrent && $0.position < sealed
+                    && $0.position.rawValue >= base.rawValue + Self.truncationEventsMin
+            }
+            .map(\.position)
+        }
+        guard !places.isEmpty else { return nil }
+        let limit = try truncationLimit(withRuns: true)
+        let beyond = try lastBeyond(keep, among: places)
+        return places.first { $0 < limit.first && $0 <= beyond }
+    }
+
+    /// As ``lastBeyond(_:)``, where only some places count; `@0` for none.
+    private func lastBeyond(_ keep: KeptLog, among places: [Position]) throws -> Position {
+        guard case .span(let span) = keep else { return try lastBeyond(keep) ?? .start }
+        return try environment.read { transaction in
+            let last = try log.event(at: try log.lastPosition(transaction), transaction)
+            guard let end = last?.recordedAt.subtracting(span) else { return .start }
+            return try places.first { place in
+                try log.event(at: place, transaction).map { $0.recordedAt <= end } ?? false
+            } ?? .start
+        }
+    }
+
+    /// Drops old events where the model asks for it; fails silently, as it can be done later.
+    func truncateByModel(at now: Timestamp) {
+        guard let place = try? truncationDue() else { return }
+        _ = try? truncate(
+            through: place, at: now,
+            in: {
+                throw StoreError(
+                    .missing, during: "truncate", detail: "the snapshot at \(place) is not whole")
+            })
+    }
+}
