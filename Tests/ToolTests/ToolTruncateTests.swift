@@ -65,7 +65,7 @@ struct `the tool, truncating` {
         try await withStore { store in
             _ = try await SyncTool.run("compact", store, "--truncate", "@59", "--force")
 
-            let why = try await SyncTool.run("why", store, "tasks/t2")
+            let why = try await SyncTool.run("why", store, "tasks/t4")
             #expect(why.lines.contains { $0.contains("before @60, dropped") }, "\(why.lines)")
             let show = try await SyncTool.run("show", store, "@12")
             #expect(show.code == 1 && show.err.contains("the log begins at @60"))
@@ -78,7 +78,7 @@ struct `the tool, truncating` {
             #expect(again.code == 2 && again.err.contains("dropped before"))
             let stats = try await SyncTool.run("stats", store)
             #expect(stats.lines.contains { $0.hasPrefix("dropped    up to @59") })
-            #expect(try await SyncTool.run("history", store, "tasks/t2").code == 0)
+            #expect(try await SyncTool.run("history", store, "tasks/t4").code == 0)
             let file = store + ".capsule"
             #expect(try await SyncTool.run("capsule", store, "-o", file).code == 0)
             let replay = try await SyncTool.run("replay", file)
