@@ -15,7 +15,7 @@ extension Run {
         var model = SyncModel(
             name: "bench",
             collections: [CollectionModel(TidemarkPeer.collection, indexes: [["project_id"]])])
-        model.settings.keep = .bytes(16 << 20)
+        model.settings.keep = .bytes(1 << 20)
         let replica = try Replica.open(at: path, model: model)
         var order: [Int] = []
         var most = 0
