@@ -29,6 +29,7 @@ package struct StoreAdoption: Sendable, Hashable {
         try StoreFiles.prepare(directory, mayCreate: false)
         let lock = try StoreGuard.waiting(for: directory, opening) { try DirectoryLock(directory) }
         defer { lock.release() }
+        if !isDryRun { try StoreFiles.settleShrinking(directory) }
         try StoreFiles.checkNames(directory)
         let found = try StoreIdentity.find(in: directory)
         switch try StoreFiles.data(directory) {

@@ -3,7 +3,7 @@
 //   1. the directory is there, or is made (0700), and on a disk of this machine
 //   2. this process has it open already: that is shared; another one has: wait, then `busy`
 //   3. the lock on the directory, held until the store is closed
-//   4. no file is a link, none has a second name
+//   4. what a shrinking left that was cut off is ended; no file is a link, none has a second name
 //   5. identity.json and data.mdb fit together: a whole store, the rest of a creation that was cut
 //      off, nothing at all, or an error that says what is gone
 //   6. account, device, and how the last openings ended
@@ -75,7 +75,7 @@ extension StoreGuard {
         return try openStores.withLock { stores in
             if let guardian = stores[place]?.guardian, guardian.isOpen {
                 guard !guardian.isLeaving else {
-                    throw StoreError(.busy, during: "open", detail: "it is being removed")
+                    throw StoreError(.busy, during: "open", detail: "it is being removed or shrunk")
                 }
                 var identity = guardian.identity
                 identity.opening = nil
@@ -127,6 +127,7 @@ private struct Unopened {
     }
 
     func open() throws -> StoreGuard.Opened {
+        try StoreFiles.settleShrinking(directory)
         try StoreFiles.checkNames(directory)
         let found = try StoreIdentity.find(in: directory)
         let data = try StoreFiles.data(directory)

@@ -109,6 +109,13 @@ package final class StoreGuard: Sendable {
     ///   when its path is a link.
     package func beginLeaving() throws(StoreError) {
         try StoreFiles.checkRemovable(directory)
+        try stayAlone(during: "remove")
+    }
+
+    /// Keeps this process from opening the store again.
+    ///
+    /// - Throws: ``StoreError``: `busy` when it has the store open more than once.
+    func stayAlone(during action: String) throws(StoreError) {
         let others = Self.whileNobodyOpens {
             state.withLock { state in
                 if state.openings == 1, !state.isLeaving {
@@ -120,13 +127,13 @@ package final class StoreGuard: Sendable {
         }
         guard others == 0 else {
             throw StoreError(
-                .busy, during: "remove",
+                .busy, during: action,
                 detail: "\(others) other \(others == 1 ? "use" : "uses") of \(directory) in this "
                     + "process must be closed first")
         }
     }
 
-    /// Takes ``beginLeaving()`` back.
+    /// Takes ``beginLeaving()`` or ``stayAlone(during:)`` back.
     package func endLeaving() { state.withLock { $0.isLeaving = false } }
 
     /// Closes the only opening and removes the store's folder; other processes are kept out until

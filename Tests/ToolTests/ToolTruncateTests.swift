@@ -89,6 +89,41 @@ struct `the tool, truncating` {
         }
     }
 
+    @Test func `gives the file's free pages back to the disk`() async throws {
+        try await withStore { store in
+            let bytes = {
+                let file = try FileManager.default.attributesOfItem(atPath: store + "/data.mdb")
+                return try #require(file[.size] as? Int)
+            }
+            let before = try bytes()
+            let dump = try await SyncTool.run("dump", store, "-o", "json").lines
+            let dry = try await SyncTool.run("compact", store, "--truncate", "@40", "--shrink")
+            #expect(try dry.code == 0 && bytes() == before)
+
+            let made = try await SyncTool.run("compact", store, "--shrink")
+            #expect(made.code == 0, "\(made.err)")
+            let after = try bytes()
+            #expect(after < before, "\(before) \(after)")
+            let line = try #require(made.lines.last)
+            #expect(line.hasPrefix("file ") && line.hasSuffix(" bytes before, \(after) now"))
+            #expect(try await SyncTool.run("dump", store, "-o", "json").lines == dump)
+            #expect(try await SyncTool.run("verify", "--deep", store).code == 0)
+            let again = try await SyncTool.run("compact", store, "--shrink")
+            #expect(try again.lines.last?.contains("no smaller") == true && bytes() == after)
+
+            let cut = ["--truncate", "@40", "--force", "--shrink"]
+            #expect(try await SyncTool.run(["compact", store] + cut).code == 0)
+            #expect(try await SyncTool.run("verify", "--deep", store).code == 0)
+            #expect(try await SyncTool.run("put", store, "tasks/mine", "{}").code == 0)
+
+            let replica = try Replica.open(existing: store)
+            let busy = try await SyncTool.run("compact", store, "--shrink", "--wait", "0")
+            #expect(busy.code == 2 && busy.err.contains("open for writing"), "\(busy.err)")
+            #expect(throws: TidemarkError.self) { try Replica.shrink(at: store) }
+            try replica.close()
+        }
+    }
+
     @Test func `drops what is older than a duration, and nothing that waits`() async throws {
         try await withStore { store in
             let none = try await SyncTool.run("compact", store, "--keep", "P90D")

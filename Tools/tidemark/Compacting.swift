@@ -14,13 +14,16 @@ struct Compact: ParsableCommand {
             Events are put into blocks of some hundred and compressed. All that reads the
             log reads them as before, and no root changes. An app seals old events by
             itself. The file keeps its length: what becomes free in it is used by what is
-            written next.
+            written next. --shrink gives it back to the disk: all is written into a new
+            file, which is verified and takes the old one's place. Others may read
+            meanwhile.
 
             --truncate and --keep say which of the first events would be dropped, and with
             --force drop them: never what waits in the outbox or is at issue. What is left
             of them are the tables as they were there, and their root, from which all later
             ones follow. --archive first writes them to a file that every verb reads.
 
+            tidemark compact STORE --shrink
             tidemark compact STORE --keep P90D
             tidemark compact STORE --truncate @41000 --archive old.capsule --force
             """)
@@ -28,6 +31,8 @@ struct Compact: ParsableCommand {
     @OptionGroup var store: StoreArgument
     @Option(help: "How many events at the end stay as they are, at least 1.")
     var keepEvents: UInt64 = 1
+    @Flag(help: "Then make the file as small as what it holds.")
+    var shrink = false
     @OptionGroup var truncation: TruncateOptions
     @OptionGroup var patience: WaitOption
 
@@ -39,10 +44,32 @@ struct Compact: ParsableCommand {
         try store.expectStore("a capsule is compressed as a whole")
         if let place = try truncation.place {
             do {
-                return try truncation.run(place, store, patience, keeping: keepEvents)
+                try truncation.run(place, store, patience, keeping: keepEvents)
+                if shrink, truncation.force { try shrinkFile() }
             } catch let error as UsageError { throw error } catch { throw store.advised(error) }
+            return
         }
-        do { try compact() } catch { throw store.advised(error) }
+        do {
+            try compact()
+            if shrink { try shrinkFile() }
+        } catch { throw store.advised(error) }
+    }
+
+    private func shrinkFile() throws {
+        defer { Terminal.endProgress() }
+        let made = try Replica.shrink(at: store.store, waitSeconds: patience.wait) {
+            switch $0 {
+            case .copying(let bytes, let all):
+                Terminal.progress("copying \(bytes) bytes of a file of \(all)")
+            case .proving(let position, let last):
+                Terminal.progress("verifying \(position) of \(last)")
+            }
+        }
+        Terminal.endProgress()
+        Terminal.write(
+            made.bytesAfter < made.bytesBefore
+                ? "file       \(made.bytesBefore) bytes before, \(made.bytesAfter) now"
+                : "file       \(made.bytesBefore) bytes, and no smaller without its free pages")
     }
 
     private func compact() throws {

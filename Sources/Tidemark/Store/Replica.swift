@@ -119,8 +119,8 @@ public final class Replica: Sendable {
     /// Closes the store and lets other processes open it.
     ///
     /// All acknowledged writes are already on disk. After many thousand events it takes a moment,
-    /// because old events are sealed, which makes the file smaller, and a snapshot of the tables is
-    /// kept, from which earlier positions can be read sooner.
+    /// because old events are sealed, which frees pages of the file, and a snapshot of the tables
+    /// is kept, from which earlier positions can be read sooner.
     public func close() throws {
         journal.keepTidy(at: dependencies.now())
         try TidemarkError.mapped { try journal.close() }

@@ -54,6 +54,7 @@ extension StoreFiles {
     /// Removes what is left of a removal that was cut off; what can't be removed stays.
     package static func sweep(_ directory: String) {
         let path = trimmed(directory) + removedSuffix
+        removeShrinking(path)
         for name in names + ["identity.json.new"] { try? Platform.remove(path + "/" + name) }
         try? Platform.removeDirectory(path)
     }

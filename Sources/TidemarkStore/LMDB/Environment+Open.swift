@@ -94,8 +94,36 @@ extension Environment {
             case .refused(_, let error): throw error
             case .absent: break
             }
+            guard options.readOnly else {
+                try DataFile.check(dataPath)
+                return try openFile(directory, options, isNew: false)
+            }
+            return try openForReading(directory, options)
+        }
+    }
+
+    /// How often it is looked again, for a second, whether a new data file has its lock.mdb.
+    ///
+    /// It takes longer only when the process that puts them there was ended in between.
+    private static let lookingAgainMax = 100
+
+    /// Opens a data file that another process may put a smaller one in the place of.
+    private static func openForReading(
+        _ directory: String, _ options: Options
+    ) throws(StoreError) -> Environment {
+        let dataPath = directory + "/data.mdb"
+        var looks = 0
+        while true {
             try DataFile.check(dataPath)
-            return try openFile(directory, options, isNew: false)
+            let environment = try openFile(directory, options, isNew: false)
+            looks += 1
+            let isInPlace =
+                try StorePath.existingFile(dataPath) == environment.handle.identity
+                && !StoreFiles.isBeingReplaced(directory)
+            guard !isInPlace, looks < lookingAgainMax else { return environment }
+            Registry.remove(environment.handle.identity) {}
+            environment.handle.close()
+            Platform.pause(nanoseconds: 10_000_000)
         }
     }
 

@@ -19,6 +19,9 @@ package final class Environment: Sendable {
         formerTables = opened.former
     }
 
+    /// All tables, those last that only older stores have.
+    var allTables: [Table] { tables + formerTables }
+
     /// Whether it was opened read-only, so that every write throws `readOnly`.
     package var isReadOnly: Bool { handle.isReadOnly }
 

@@ -18,6 +18,8 @@ extension Handle {
     }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
+        // Another process may have put a smaller file in its place, which is written to now.
+        if isReadOnly { try checkStillThere() }
         var triesLeft = 16
         while true {
             let code: Int32

@@ -72,6 +72,34 @@ struct `when the n-th system call` {
         }
     }
 
+    @Test(arguments: FaultShim.Fault.allCases)
+    func `of making the file smaller goes wrong, nothing is gone`(
+        _ fault: FaultShim.Fault
+    ) async throws {
+        try await SyncFolder.withStore { folder, store in
+            let shim = try #require(try FaultShim(in: folder))
+            let tool = try #require(SyncTool.path)
+            var number = 0
+            var isReached = true
+            while isReached, number < Self.callsMax {
+                number += 1
+                let replica = try Replica.open(existing: store)
+                let last = try fill(replica, with: "t\(number)")
+                let run = try await shim.run(
+                    tool, ["compact", store, "--shrink", "--keep-events", "1000"], fault, at: number
+                )
+                isReached = run.isReached
+                expectEnd(run.ended, fault, number)
+                let opened = try Replica.open(existing: store)
+                #expect(try opened.read { $0.position } == last, "\(fault) \(number)")
+                try expectWhole(opened, put: "t", "\(fault) \(number)")
+                let files = try FileManager.default.contentsOfDirectory(atPath: store).sorted()
+                #expect(files == ["data.mdb", "identity.json", "lock.mdb"], "\(fault) \(number)")
+            }
+            #expect((40..<Self.callsMax).contains(number), "\(number) calls were tried")
+        }
+    }
+
     @Test func `of an opening kills it twice, it is refused until it was adopted`() async throws {
         try await SyncFolder.withStore { folder, store in
             let shim = try #require(try FaultShim(in: folder))
@@ -90,6 +118,20 @@ struct `when the n-th system call` {
             #expect(try await SyncTool.run("adopt", store, "--force").code == 0)
             #expect(try await SyncTool.run(words).code == 0)
         }
+    }
+
+    /// Writes some commits, which leave free pages, and closes the store.
+    ///
+    /// - Returns: the last position.
+    private func fill(_ replica: Replica, with id: String) throws -> Position {
+        for _ in 0..<6 {
+            try replica.write { tx in
+                _ = try tx.put(EntityKey("tasks", id), Array("{}".utf8))
+            }
+        }
+        let last = try replica.read { $0.position }
+        try replica.close()
+        return last
     }
 
     /// Writes to a store that was opened after a fault, verifies it and closes it.

@@ -1,0 +1,62 @@
+// Replica+Shrink.swift — makes the file of a store as small as what it holds.
+
+import TidemarkEvents
+import TidemarkLog
+public import TidemarkSync
+import TidemarkViews
+
+extension Replica {
+    /// The data file's length, before it was made smaller and after, in bytes.
+    public struct Shrinking: Sendable, Hashable {
+        public let bytesBefore: Int
+        /// The same as before where there was nothing to gain.
+        public let bytesAfter: Int
+    }
+
+    /// How far it is.
+    public enum ShrinkingProgress: Sendable, Hashable {
+        /// So many bytes of records were copied, of a file of so many.
+        case copying(bytes: Int, of: Int)
+        /// The copy's log was verified up to a position, of all.
+        case proving(Position, of: Position)
+    }
+
+    /// Gives the space of a store's free pages back to the disk.
+    ///
+    /// A store that had many events sealed, dropped or pruned uses its free pages again, but its
+    /// file stays as long as it was. This writes all records into a new file, verifies that file,
+    /// and puts it in the place of the old one. It takes as long as verifying the store, and needs
+    /// free space for the new file meanwhile. When the process dies, the store has one of the two
+    /// files, whole.
+    ///
+    /// The store must not be open in this process. Other processes may read it meanwhile; a read
+    /// after the end of it throws, and they open the store again.
+    ///
+    /// - Parameters:
+    ///   - directory: the path of the store.
+    ///   - waitSeconds: how long to block while another process has it open for writing.
+    ///   - dependencies: give this device's id.
+    ///   - progress: called now and then.
+    /// - Throws: ``TidemarkError``: what an opening throws; `busy` when the store is open;
+    ///   `diskFull`; `damaged`. The store is as it was then.
+    @discardableResult
+    public static func shrink(
+        at directory: String, waitSeconds: Double = 0, dependencies: Dependencies = .live,
+        progress: (ShrinkingProgress) -> Void = { _ in }
+    ) throws -> Shrinking {
+        try TidemarkError.mapped {
+            let made = try StoreGuard.shrink(
+                directory, Journal.options(create: false),
+                StoreOpening(account: nil, waitSeconds: waitSeconds, dependencies)
+            ) {
+                switch $0 {
+                case .copying(let bytes, let all): progress(.copying(bytes: bytes, of: all))
+                case .proving(let position, let last): progress(.proving(position, of: last))
+                }
+            }
+            return Shrinking(
+                bytesBefore: made.bytesBefore,
+                bytesAfter: made.isSmaller ? made.bytesAfter : made.bytesBefore)
+        }
+    }
+}

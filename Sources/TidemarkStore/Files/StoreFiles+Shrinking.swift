@@ -1,0 +1,95 @@
+// StoreFiles+Shrinking.swift — a data file whose place is taken by a smaller one of equal records.
+//
+//   1. the copy is made in a folder of the store, `shrinking`
+//   2. when it is proven, the folder's name becomes `shrunk`
+//   3. its data.mdb is put in the place of the store's
+//   4. so is its lock.mdb, and the folder goes
+//
+// Each step is on disk before the next. Cut off before 3, the next opening for writing removes the
+// folder; behind it, it does 4. Whoever reads the old file has it, and its lock.mdb, until he
+// closes it: nobody writes to it any more. Whoever opens the new one waits for 4: with the old
+// lock.mdb a writer would not know of him.
+
+extension StoreFiles {
+    private static let copyNames = ["data.mdb", "lock.mdb"]
+
+    private static func unproven(_ directory: String) -> String {
+        trimmed(directory) + "/shrinking"
+    }
+
+    private static func proven(_ directory: String) -> String { trimmed(directory) + "/shrunk" }
+
+    /// Makes the folder for a copy; the caller has the directory's lock.
+    ///
+    /// - Returns: its path.
+    package static func beginShrinking(_ directory: String) throws(StoreError) -> String {
+        try settleShrinking(directory)
+        let folder = unproven(directory)
+        do throws(SystemNumber) { try Platform.makeDirectory(folder) } catch {
+            throw .system(error.number, during: "shrink", folder)
+        }
+        return folder
+    }
+
+    /// Puts the copy, which is on disk and proven, in the place of the store's data file.
+    ///
+    /// The copy must be open for writing in this process meanwhile: LMDB counts its commits in the
+    /// lock.mdb that it is open with, and a reader that comes across the two pairs must not begin
+    /// that count anew.
+    ///
+    /// - Throws: ``StoreError``: the old file is in its place then, unless the last step failed,
+    ///   which the next opening does.
+    package static func endShrinking(_ directory: String) throws(StoreError) {
+        let folder = proven(directory)
+        do throws(SystemNumber) {
+            try Platform.rename(unproven(directory), to: folder)
+            try Platform.syncDirectory(directory)
+            try Platform.rename(folder + "/data.mdb", to: directory + "/data.mdb")
+            try Platform.syncDirectory(directory)
+            try moveLock(directory)
+        } catch { throw .system(error.number, during: "shrink", directory) }
+    }
+
+    /// Ends what a process began that is gone, before the store is opened for writing; the caller
+    /// has the directory's lock.
+    package static func settleShrinking(_ directory: String) throws(StoreError) {
+        do throws(SystemNumber) {
+            try removeCopy(in: unproven(directory))
+            let folder = proven(directory)
+            guard try exists(folder) else { return }
+            guard try !exists(folder + "/data.mdb") else { return try removeCopy(in: folder) }
+            try moveLock(directory)
+        } catch { throw .system(error.number, during: "open", directory) }
+    }
+
+    /// Whether the data file in its place may not have its own lock.mdb yet.
+    static func isBeingReplaced(_ directory: String) -> Bool {
+        (try? exists(proven(directory))) ?? false
+    }
+
+    /// Removes a copy wherever it is.
+    static func removeShrinking(_ directory: String) {
+        try? removeCopy(in: unproven(directory))
+        try? removeCopy(in: proven(directory))
+    }
+
+    private static func moveLock(_ directory: String) throws(SystemNumber) {
+        let lock = proven(directory) + "/lock.mdb"
+        if try exists(lock) { try Platform.rename(lock, to: directory + "/lock.mdb") }
+        try Platform.removeDirectory(proven(directory))
+        try Platform.syncDirectory(directory)
+    }
+
+    private static func removeCopy(in folder: String) throws(SystemNumber) {
+        guard try exists(folder) else { return }
+        for name in copyNames { try Platform.remove(folder + "/" + name) }
+        try Platform.removeDirectory(folder)
+    }
+
+    private static func exists(_ path: String) throws(SystemNumber) -> Bool {
+        do throws(SystemNumber) {
+            _ = try Platform.status(of: path, followingLinks: false)
+            return true
+        } catch  where error.number == Platform.noEntry { return false }
+    }
+}
