@@ -8,7 +8,8 @@
 //      off, nothing at all, or an error that says what is gone
 //   6. account, device, and how the last openings ended
 //   7. rights of others are taken; pages are looked at, before LMDB maps them: the free list, after
-//      another start of the device those of the log, after an opening that died all
+//      another start of the device those of the log, after an opening that died all; none where the
+//      file is as the last closing left it
 //   8. identity.json counts this attempt
 //   9. the store is mapped read-only: format, id, high-water position and root, tail
 //  10. it is mapped for writing, a store of format 1 taken over, and identity.json says that the
@@ -150,6 +151,7 @@ private struct Unopened {
         // ended from outside.
         try checkPages(old)
         var identity = opening.naming(old)
+        identity.closed = nil
         identity.format = StoreIdentity.format
         let attempts = (old.opening?.attempts ?? 0) + 1
         identity.opening = .init(process: Waiting.processID, attempts: attempts)
@@ -197,10 +199,17 @@ private struct Unopened {
         }
     }
 
-    /// Looks at pages, before LMDB believes them: always at the free list, from which the next
-    /// write takes what it writes over; after another start of the device, whose power may have
-    /// gone, at the log; at all of them where the last opening died.
+    /// Looks at pages, before LMDB believes them: at the free list, from which the next write takes
+    /// what it writes over; after another start of the device, whose power may have gone, at the
+    /// log; at all of them where the last opening died; at none where nobody has written to the
+    /// file since this library closed it.
     private func checkPages(_ old: StoreIdentity) throws {
+        if old.opening == nil, let boot = opening.bootID, boot == old.bootID,
+            let closed = old.closed,
+            StoreFiles.isUntouched(directory, since: closed, heldBy: StoreIdentity.fileName)
+        {
+            return
+        }
         let extent: PageAudit.Extent
         if old.opening?.attempts ?? 0 > 0 {
             extent = .all

@@ -95,6 +95,7 @@ package final class StoreGuard: Sendable {
                 state.openings -= 1
                 guard state.openings == 0 else { return }
                 state.identity.opening = nil
+                state.identity.closed = environment.mark
                 try? state.identity.write(to: directory, isDurable: true)
                 lock.release()
             }

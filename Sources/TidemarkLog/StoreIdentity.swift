@@ -5,6 +5,7 @@
 //   storeID      given when the store was made; also in the store itself, as "identity"
 //   boot         during which start of the device it was last opened for writing, or null
 //   account      whose data it is, or null
+//   closed       after a clean close {"bytes", "inode", "modified"} of data.mdb; else missing
 //   device       on which device it was last opened for writing, or null
 //   initialised  false while the store is being made
 //   position     a position that the log had reached, never more than it holds
@@ -44,6 +45,8 @@ package struct StoreIdentity: Sendable, Hashable {
     package var position: Position
     package var root: Hash
     package var opening: Opening?
+    /// The data file as the last closing left it; nil while the store is open, or after a crash.
+    package var closed: FileMark?
 
     package init(
         storeID: String, account: String? = nil, device: String? = nil, isInitialised: Bool = false,
@@ -120,14 +123,23 @@ package struct StoreIdentity: Sendable, Hashable {
         if let opening {
             open = ["attempts": .init(opening.attempts), "pid": .init(opening.process)]
         }
-        let members: [(String, JSONValue)] = [
-            ("account", .init(account)), ("boot", .init(bootID)), ("device", .init(device)),
+        let mark = closed.map { closed -> JSONValue in
+            [
+                "bytes": .init(closed.bytes), "inode": .init(closed.inode),
+                "modified": .init(closed.modified),
+            ]
+        }
+        let members: [(String, JSONValue?)] = [
+            ("account", .init(account)), ("boot", .init(bootID)), ("closed", mark),
+            ("device", .init(device)),
             ("format", .init(format)), ("initialised", .bool(isInitialised)), ("open", open),
             ("position", .init(position.rawValue)), ("root", .string(Hexadecimal.encode(root))),
             ("storeID", .string(storeID)),
         ]
-        let lines = members.map { name, value in
-            "  \"\(name)\": " + String(decoding: value.encoded(sortedKeys: true), as: UTF8.self)
+        let lines = members.compactMap { name, value in
+            value.map {
+                "  \"\(name)\": " + String(decoding: $0.encoded(sortedKeys: true), as: UTF8.self)
+            }
         }
         return Array("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8)
     }
@@ -146,6 +158,7 @@ package struct StoreIdentity: Sendable, Hashable {
             position: Position(UInt64(position)), root: root)
         bootID = object["boot"]?.stringValue
         format = object["format"]?.int64Value ?? Self.format
+        closed = object["closed"]?.object.flatMap(FileMark.init)
         guard open != .null else { return }
         guard let process = open.object?["pid"]?.int64Value,
             let attempts = open.object?["attempts"]?.int64Value, attempts >= 0
@@ -167,6 +180,15 @@ package struct StoreIdentity: Sendable, Hashable {
     package static func device(machine: String) -> String? {
         guard !machine.isEmpty else { return nil }
         return Hexadecimal.encode(SHA256Digest.of(Array("tidemark\(machine)".utf8)).prefix(16))
+    }
+}
+
+extension FileMark {
+    fileprivate init?(_ object: JSONObject) {
+        guard let bytes = object["bytes"]?.int64Value, let inode = object["inode"]?.int64Value,
+            let modified = object["modified"]?.int64Value
+        else { return nil }
+        self.init(inode: inode, bytes: Int(bytes), modified: modified)
     }
 }
 

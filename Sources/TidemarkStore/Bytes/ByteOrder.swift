@@ -15,6 +15,17 @@ package enum ByteOrder {
         return order == 0 ? left.count < right.count : order < 0
     }
 
+    /// The same of parts of byte strings.
+    package static func precedes(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        let common = min(left.count, right.count)
+        let order = unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                unsafe Platform.order(left, right, count: common)
+            }
+        }
+        return order == 0 ? left.count < right.count : order < 0
+    }
+
     /// Whether both are the same bytes.
     @inline(__always)
     package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

@@ -178,6 +178,14 @@ struct DataFile {
 extension [UInt8] {
     /// The little-endian number of that many bytes; the caller has checked that they are there.
     func integer(at offset: Int, bytes count: Int) -> UInt64 {
-        self[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        unsafe withUnsafeBytes { bytes in
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+            switch count {
+            case 2: return UInt64(unsafe bytes.loadUnaligned(as: UInt16.self).littleEndian)
+            case 4: return UInt64(unsafe bytes.loadUnaligned(as: UInt32.self).littleEndian)
+            case 8: return unsafe bytes.loadUnaligned(as: UInt64.self).littleEndian
+            default: return unsafe bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            }
+        }
     }
 }

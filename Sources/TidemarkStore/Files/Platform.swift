@@ -29,6 +29,7 @@ struct FileStatus: Sendable {
     let links: Int
     /// Whether only the owner may touch it.
     let isPrivate: Bool
+    let mark: FileMark
 }
 
 enum Platform {
@@ -167,6 +168,14 @@ extension FileStatus {
         sizeBytes = Int(raw.st_size)
         links = Int(raw.st_nlink)
         isPrivate = raw.st_mode & 0o077 == 0
+        #if canImport(Darwin)
+            let modified = raw.st_mtimespec
+        #else
+            let modified = raw.st_mtim
+        #endif
+        mark = FileMark(
+            inode: Int64(truncatingIfNeeded: identity.inode), bytes: sizeBytes,
+            modified: Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec))
     }
 }
 

@@ -95,6 +95,10 @@ package final class Environment: Sendable {
             .nested, during: action, detail: "it was called inside a \(inside) of the same store")
     }
 
+    /// The data file as the last commit left it, also after the closing; nil when somebody else has
+    /// written to it since it was opened.
+    package var mark: FileMark? { handle.mark }
+
     /// Blocks until every write that was taken up has ended; only once the store is being closed.
     package func waitForLastWrites() { writer?.waitUntilEnded() }
 

@@ -17,6 +17,8 @@ import CLMDB
     let quotaBytes: Int
     private let isOpen = Lock(true)
     private let pages: MapPages
+    /// The file as it is after the last commit; nil once somebody else has written to it.
+    private let lastMark: Lock<FileMark?>
     /// Writes begun since dead readers were last looked for.
     let writesSinceCheck = Lock(0)
 
@@ -45,7 +47,9 @@ import CLMDB
         Platform.closeOnExec(descriptor)
         unsafe mdb_reader_check(raw, nil)
         do throws(SystemNumber) {
-            identity = try Platform.status(of: descriptor).identity
+            let status = try Platform.status(of: descriptor)
+            identity = status.identity
+            lastMark = Lock(status.mark)
         } catch {
             throw .system(error.number, during: "open", directory)
         }
@@ -124,18 +128,26 @@ import CLMDB
 
     /// Refuses to go on when the data file has no name left in any directory.
     func checkStillThere() throws(StoreError) {
-        let links: Int
-        do throws(SystemNumber) {
-            links = try Platform.status(of: descriptor).links
-        } catch {
+        let status: FileStatus
+        do throws(SystemNumber) { status = try Platform.status(of: descriptor) } catch {
             throw .system(error.number, during: "begin", "data.mdb")
         }
-        guard links == 0 else { return }
+        lastMark.withLock { mark in if mark != status.mark { mark = nil } }
+        guard status.links == 0 else { return }
         let error = StoreError(
             .lost, during: "begin", detail: "data.mdb was deleted or replaced while it was open")
         gate.refuseWrites(error)
         throw error
     }
+
+    /// Takes note of the file as a commit left it.
+    func noteCommit() {
+        let mark = try? Platform.status(of: descriptor).mark
+        lastMark.withLock { last in if last != nil { last = mark } }
+    }
+
+    /// The file as the last commit left it; nil when somebody else has written to it meanwhile.
+    var mark: FileMark? { lastMark.withLock(\.self) }
 
     /// LMDB calls a write that was cut short an input/output error; mostly the disk was full.
     func explained(_ error: StoreError) -> StoreError {

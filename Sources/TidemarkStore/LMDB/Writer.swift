@@ -85,7 +85,10 @@ import CLMDB
         case .success(let value):
             // Whatever it returns, the transaction is gone afterwards.
             let code = unsafe mdb_txn_commit(raw)
-            guard code != 0 else { return .committed(value) }
+            guard code != 0 else {
+                handle.noteCommit()
+                return .committed(value)
+            }
             let error = handle.explained(.lmdb(code, during: "commit"))
             if error.code == .mapFull { return .mapFull(error) }
             throw poisoning(error)

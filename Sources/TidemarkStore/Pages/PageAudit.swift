@@ -206,7 +206,7 @@ package struct PageAudit {
 
     private mutating func walk(
         _ number: UInt64, depth: Int, of tree: DataFile.Tree, _ name: String, _ how: Walk,
-        lower: [UInt8]?, upper: [UInt8]?, _ counts: inout Counts, _ visit: Visit
+        lower: ArraySlice<UInt8>?, upper: ArraySlice<UInt8>?, _ counts: inout Counts, _ visit: Visit
     ) throws {
         let kind: PageImage.Kind = depth < tree.depth ? .branch : .leaf
         if how == .branches, kind == .leaf {
@@ -222,9 +222,9 @@ package struct PageAudit {
         guard let count = page.nodeCount, count > 0, let nodes = page.nodes(of: kind) else {
             return note(number, "of \(name) has nodes out of its bounds")
         }
-        var before: [UInt8]?
+        var before: ArraySlice<UInt8>?
         for (index, node) in nodes.enumerated() {
-            let key = Array(page.bytes[node.key])
+            let key = page.bytes[node.key]
             // A branch knows nothing of the keys below its first node but those of its own branch.
             let isBound = kind == .leaf || index > 0
             if isBound {
@@ -247,7 +247,7 @@ package struct PageAudit {
                 }
                 try visit(&self, page, node)
             } else if let child = node.page {
-                let next = index + 1 < nodes.count ? Array(page.bytes[nodes[index + 1].key]) : upper
+                let next = index + 1 < nodes.count ? page.bytes[nodes[index + 1].key] : upper
                 try walk(
                     child, depth: depth + 1, of: tree, name, how,
                     lower: isBound ? key : lower, upper: next, &counts, visit)
@@ -256,11 +256,13 @@ package struct PageAudit {
     }
 
     /// The order of a tree's keys: by bytes; those of the free list by number.
-    private static func precedes(_ left: [UInt8], _ right: [UInt8], _ how: Walk) -> Bool {
+    private static func precedes(
+        _ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, _ how: Walk
+    ) -> Bool {
         guard how == .numbers, left.count == 8, right.count == 8 else {
             return ByteOrder.precedes(left, right)
         }
-        return left.integer(at: 0, bytes: 8) < right.integer(at: 0, bytes: 8)
+        return Array(left).integer(at: 0, bytes: 8) < Array(right).integer(at: 0, bytes: 8)
     }
 
     // MARK: Pages

@@ -81,21 +81,21 @@ package struct PageImage: Sendable {
         guard let count = nodeCount else { return nil }
         var nodes: [Node] = []
         nodes.reserveCapacity(count)
-        var filled = 0
+        // Where the node ends that begins at an even offset; 0 where none does.
+        var ends = [Int](repeating: 0, count: bytes.count / 2 + 1)
         for index in 0..<count {
             guard let node = node(index, of: kind), node.bytes.lowerBound % 2 == 0 else {
                 return nil
             }
-            filled += (node.bytes.count + 1) & ~1
+            ends[node.bytes.lowerBound / 2] = (node.bytes.upperBound + 1) & ~1
             nodes.append(node)
         }
-        guard filled == bytes.count - upper else { return nil }
-        var end = upper
-        for node in nodes.sorted(by: { $0.bytes.lowerBound < $1.bytes.lowerBound }) {
-            guard node.bytes.lowerBound == end else { return nil }
-            end += (node.bytes.count + 1) & ~1
+        var (end, filled) = (upper, 0)
+        while filled < count, end < bytes.count, ends[end / 2] > 0 {
+            end = ends[end / 2]
+            filled += 1
         }
-        return nodes
+        return filled == count && end == bytes.count ? nodes : nil
     }
 
     /// The node at a place below ``nodeCount`` of a page of that kind; nil where it lies out of
