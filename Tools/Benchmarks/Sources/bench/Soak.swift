@@ -43,12 +43,17 @@ extension Run {
         let again = try Replica.open(at: path, model: model)
         let (used, _) = try Measuring.space(of: again)
         try again.close()
+        let shrunk = try Replica.shrink(at: path).bytesAfter
         try FileManager.default.removeItem(atPath: path)
         let ratio = Double(size) / Double(used)
         report.add(
             "soak", "\(events) events of \(entities) entities, \(log.events) of them kept",
             "\(size / 1_000_000) MB, at most \(most / 1_000_000)",
             "\(used / 1_000_000) MB in use", ratio.times, must: "≤ 1.3 ×", isMet: ratio <= 1.3)
+        let least = Double(shrunk) / Double(used)
+        report.add(
+            "soak", "the same after Replica.shrink", "\(shrunk / 1_000_000) MB", "", least.times,
+            must: "≤ 1.3 ×", isMet: least <= 1.3)
         report.add(
             "soak", "descriptors left over, and commits that a reader is behind",
             "\(after - before), \(lag)", "", "", must: "0, 0",
