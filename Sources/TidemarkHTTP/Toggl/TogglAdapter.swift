@@ -46,7 +46,7 @@ public struct TogglAdapter: ServerAdapter {
             return try Self.search(ids, workspace)
         case .create(let collection, _, let body):
             return try Self.creation(TogglType.known(collection), body)
-        case .update(let collection, let id, let body, _):
+        case .update(let collection, let id, let body, _, _):
             return try Self.update(TogglType.known(collection), id, body)
         case .delete(let collection, let id, let revision):
             return try Self.deletion(TogglType.known(collection), id, revision)

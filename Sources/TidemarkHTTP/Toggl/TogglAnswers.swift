@@ -70,7 +70,7 @@ extension TogglAdapter {
             return .records(try page(collection, body).records)
         case .create(let collection, _, _):
             return said(try record(collection, body))
-        case .read(let collection, let id), .update(let collection, let id, _, _):
+        case .read(let collection, let id), .update(let collection, let id, _, _, _):
             let record = try record(collection, body)
             guard ExactString(record.id) == ExactString(id) else {
                 throw .malformed("\(record.id) in answer to a call about \(id)")

@@ -91,7 +91,23 @@ import TidemarkRules
 
         #expect(
             try write([.update(1, #"{"a":3}"#)], on: base, revision: revision)
-                == .update(body: Array(#"{"id":"7","a":3,"b":2}"#.utf8), revision: revision))
+                == .update(
+                    body: Array(#"{"id":"7","a":3,"b":2}"#.utf8),
+                    changes: Array(#"{"a":3}"#.utf8), revision: revision))
+    }
+
+    @Test func `what changed is told by itself, with null for what is gone`() throws {
+        let base = Base.live(#"{"id":"7","last_modified":5,"a":1,"b":2,"c":[1],"d":1.0}"#)
+
+        let write = try write(
+            [.update(1, #"{"a":3,"c":[2]}"#), .update(2, #"{"a":1,"d":1}"#, unset: ["b"])],
+            on: base, revision: revision)
+
+        guard case .update(_, let changes, _)? = write else {
+            Issue.record("no update")
+            return
+        }
+        #expect(String(decoding: changes, as: UTF8.self) == #"{"c":[2],"b":null}"#)
     }
 
     @Test func `a deletion names the version it was made on`() throws {
