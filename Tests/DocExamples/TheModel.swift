@@ -64,11 +64,17 @@ package enum TheModel {
             ])
     }
 
+    static func forms() -> CollectionModel {
+        CollectionModel(
+            "entries", nullable: ["duration"],
+            forms: [.negativeIsNull("duration"), .wholeSeconds("start")])
+    }
+
     /// In the order of the article.
     package static func collections() -> [CollectionModel] {
         [
             idField(), lastChange(), conflict(), references(), pageSize(), pagesMax(),
-            indexes(), formats(), nullable(), migrations(),
+            indexes(), formats(), nullable(), migrations(), forms(),
         ]
     }
 

@@ -92,6 +92,23 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "conflict.preferNewer.field", other: "idField",
             text: #""conflict":{"preferNewer":{"field":"id"}}"#),
         .init(
+            member: "forms", other: "idField",
+            text: #""lastChangeField":"at","forms":[{"wholeSeconds":"at"}]"#),
+        .init(
+            member: "forms", other: "references",
+            text: #""references":{"p":"places"},"forms":[{"wholeSeconds":"p"}]"#),
+        .init(
+            member: "forms", other: "nullable", text: #""forms":[{"negativeIsNull":"end"}]"#),
+        .init(
+            member: "rivals.end", other: "forms",
+            text: #"""
+                "nullable":["end"],"forms":[{"negativeIsNull":"end"}],
+                "rivals":{"whileNull":"end","start":"start","end":"stopTime"}
+                """#),
+        .init(
+            member: "forms", other: "migrations",
+            text: #""forms":[{"wholeSeconds":"at"}],"migrations":[{"remove":"at"}]"#),
+        .init(
             member: "match", other: "migrations",
             text: #""ids":"serverText","match":["at"],"migrations":[{"remove":"at"}]"#),
         .init(

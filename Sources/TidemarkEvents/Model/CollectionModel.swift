@@ -28,6 +28,8 @@ public struct CollectionModel: Sendable, Hashable {
     public var indexes: [IndexModel]
     /// How documents and edits of older models are read; the oldest step comes first.
     public var migrations: [FieldMigration]
+    /// The fields that the server writes otherwise than the model reads them; each once.
+    public var forms: [FieldForm]
     /// Who gives new entities their id.
     public var ids: IDSource
     /// Which local changes are pushed; others are refused.
@@ -66,7 +68,8 @@ public struct CollectionModel: Sendable, Hashable {
         conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
         pageSize: Int? = nil, pagesMax: Int = CollectionModel.usualPagesMax,
         indexes: [IndexModel] = [], dates: DateFormat = .iso8601, keys: KeyStyle = .verbatim,
-        nullable: [String] = [], migrations: [FieldMigration] = [], ids: IDSource = .client,
+        nullable: [String] = [], migrations: [FieldMigration] = [],
+        forms: [FieldForm] = [], ids: IDSource = .client,
         pushes: [PushOperation] = PushOperation.allCases, match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
         since: SinceRule? = nil, window: PullWindow? = nil, listedAfter: [CollectionName] = [],
@@ -85,6 +88,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.nullable = nullable
         self.indexes = indexes
         self.migrations = migrations
+        self.forms = forms
         self.ids = ids
         self.pushes = pushes
         self.match = match
@@ -163,6 +167,12 @@ extension CollectionModel: ModelObject {
             How documents and edits of older models are read, the oldest step first. A field that \
             was renamed or removed is named nowhere else in the collection.
             """),
+        ModelMember(
+            "forms", \.forms, ModelCodec.form.list(),
+            """
+            Fields that the server writes otherwise than they are read here: a negative number \
+            that stands for null, and times that count to the second.
+            """),
     ]
 
     private static let rules: [ModelMember<CollectionModel>] = [
@@ -232,6 +242,7 @@ extension CollectionModel: ModelObject {
             return ModelProblem(
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
+        if let problem = problemOfForms() { return problem }
         for (index, migration) in migrations.enumerated() {
             guard let name = migration.retired else { continue }
             var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)

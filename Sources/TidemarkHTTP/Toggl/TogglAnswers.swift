@@ -156,10 +156,11 @@ extension TogglAdapter {
             throw .malformed("a record without an id that can be used")
         }
         var time: Timestamp?
-        if let raw = document.rawValue(type.changeField), !raw.elementsEqual("null".utf8) {
+        let changeField = type.changeField(of: document)
+        if let raw = document.rawValue(changeField), !raw.elementsEqual("null".utf8) {
             time = DateFormat.iso8601.timestamp(raw)
             guard time != nil else {
-                throw .malformed("record \(id) with \"\(type.changeField)\" that is no time")
+                throw .malformed("record \(id) with \"\(changeField)\" that is no time")
             }
         }
         // Tags have one of the two, and everything else the other.

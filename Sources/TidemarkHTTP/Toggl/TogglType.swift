@@ -34,8 +34,12 @@ enum TogglType: String {
     /// The field with the workspace that one of them belongs to.
     var workspaceField: String { self == .clients ? "wid" : "workspace_id" }
 
-    /// The field with the time of the last change; the user's `at` is that of the request.
-    var changeField: String { self == .user ? "updated_at" : "at" }
+    /// The field of a document with the time of its last change; the user's `at` is that of the
+    /// request, and counts only where there is nothing else.
+    func changeField(of document: JSONDocument) -> String {
+        let ofUser = "updated_at"
+        return self == .user && document.rawValue(ofUser) != nil ? ofUser : "at"
+    }
 
     /// Whether there is only one of them, so that a list returns the entity itself.
     var isSingle: Bool { self == .user || self == .preferences }
@@ -76,7 +80,7 @@ enum TogglRevision {
 
     /// The version of a document.
     static func of(_ document: JSONDocument, _ type: TogglType) -> Revision {
-        let time = document.value(type.changeField)?.stringValue ?? unknownTime
+        let time = document.value(type.changeField(of: document))?.stringValue ?? unknownTime
         let workspace = document.value(type.workspaceField)?.idText
         return Revision(time + (workspace.map { "\(separator)\($0)" } ?? ""))
     }

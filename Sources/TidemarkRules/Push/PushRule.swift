@@ -22,7 +22,7 @@ package enum PushWrite: Sendable, Hashable {
     ///
     /// The server's last-change field is left out of a body. The id stays in, and is added where
     /// the document lacks it, but for a creation where the server names entities: then it is left
-    /// out.
+    /// out. Fields have the form in which the server writes them.
     ///
     /// - Parameters:
     ///   - id: the id that the server uses.
@@ -55,11 +55,15 @@ package enum PushWrite: Sendable, Hashable {
             patch.unset.append(collection.idField)
         }
         if !patch.isEmpty { document = try JSONDocument(parsing: patch.applied(to: document)) }
+        let body = try collection.sent(document, of: document).bytes
         if let known = base.document, let revision {
-            let changes = Patch(from: known, to: document, except: collection.serverFields)
-            self = .update(body: document.bytes, changes: changes.object, revision: revision)
+            let patch = Patch(from: known, to: document, except: collection.serverFields)
+            let changes = try JSONDocument(parsing: patch.object)
+            self = .update(
+                body: body, changes: try collection.sent(changes, of: document).bytes,
+                revision: revision)
         } else {
-            self = .create(body: document.bytes)
+            self = .create(body: body)
         }
     }
 
