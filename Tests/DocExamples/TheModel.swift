@@ -70,11 +70,15 @@ package enum TheModel {
             forms: [.negativeIsNull("duration"), .wholeSeconds("start")])
     }
 
+    static func drops() -> CollectionModel {
+        CollectionModel("user", drops: ["api_token", "at"], updates: .changes)
+    }
+
     /// In the order of the article.
     package static func collections() -> [CollectionModel] {
         [
             idField(), lastChange(), conflict(), references(), pageSize(), pagesMax(),
-            indexes(), formats(), nullable(), migrations(), forms(),
+            indexes(), formats(), nullable(), migrations(), forms(), drops(),
         ]
     }
 

@@ -109,6 +109,45 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "forms", other: "migrations",
             text: #""forms":[{"wholeSeconds":"at"}],"migrations":[{"remove":"at"}]"#),
         .init(
+            member: "drops", other: "updates",
+            text: #""drops":["secret"]"#),
+        .init(
+            member: "updates", other: "pushes",
+            text: #""updates":"changes","pushes":["create"]"#),
+        .init(
+            member: "drops", other: "idField",
+            text: #""drops":["id"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "references",
+            text: #""references":{"p":"places"},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "indexes",
+            text: #""indexes":[["p"]],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "forms",
+            text: #""forms":[{"wholeSeconds":"p"}],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "match",
+            text: #""ids":"serverText","match":["p"],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "retention.field",
+            text: #""retention":{"field":"p","ageMax":"P2M"},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "conflict.preferNewer.field",
+            text: #""conflict":{"preferNewer":{"field":"p"}},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "choices",
+            text: #"""
+                "choices":{"p":{"collection":"places","missing":"none"}},
+                "drops":["p"],"updates":"changes"
+                """#),
+        .init(
+            member: "drops", other: "rivals",
+            text: #"""
+                "rivals":{"whileNull":"end","start":"start"},
+                "drops":["start"],"updates":"changes"
+                """#),
+        .init(
             member: "match", other: "migrations",
             text: #""ids":"serverText","match":["at"],"migrations":[{"remove":"at"}]"#),
         .init(

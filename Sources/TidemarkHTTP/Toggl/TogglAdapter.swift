@@ -40,6 +40,9 @@ public struct TogglAdapter: ServerAdapter {
         self.createdWith = createdWith
     }
 
+    /// An update sends what changed.
+    public var traits: ServerTraits { ServerTraits(sendsChanges: true) }
+
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         var request = try plain(call)

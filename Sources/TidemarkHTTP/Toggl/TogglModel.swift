@@ -31,7 +31,8 @@ extension SyncModel {
     private static let workspace = Reference("workspace_id", to: "workspaces")
 
     private static let workspaces = CollectionModel(
-        "workspaces", lastChangeField: "at", conflict: newer, ids: .serverNumber, pushes: [],
+        "workspaces", lastChangeField: "at", conflict: newer, drops: ["api_token", "ical_url"],
+        ids: .serverNumber, pushes: [],
         access: AccessRule(hidesAbsent: true, missing: "noWorkspace", relistsOnGain: true),
         placeholder: PlaceholderRule(fields: ["name": "Inaccessible workspace"]))
 
@@ -39,8 +40,8 @@ extension SyncModel {
         "user", lastChangeField: "updated_at",
         conflict: .preferNewer(field: "updated_at", margin: .zero),
         references: [Reference("default_workspace_id", to: "workspaces")],
-        nullable: ["default_workspace_id"], ids: .serverNumber, pushes: [.update],
-        absence: .keeps,
+        nullable: ["default_workspace_id"], drops: ["at", "api_token", "intercom_hash"],
+        ids: .serverNumber, pushes: [.update], updates: .changes, absence: .keeps,
         choices: [
             ChoiceRule("default_workspace_id", of: "workspaces", missing: "noDefaultWorkspace")
         ])
@@ -52,7 +53,7 @@ extension SyncModel {
 
     private static let preferences = CollectionModel(
         "preferences", lastChangeField: "at", conflict: .overwriteUnlessDirty, pushes: [.update],
-        absence: .keeps, listedAfter: ["workspaces"])
+        updates: .changes, absence: .keeps, listedAfter: ["workspaces"])
 
     private static let tags = owned(
         "tags", pushes: [.create], listedAfter: "user", placeholder: placeholder("Inaccessible tag")
@@ -86,7 +87,7 @@ extension SyncModel {
         ],
         nullable: ["duration", "project_id", "task_id"],
         forms: [.negativeIsNull("duration"), .wholeSeconds("start"), .wholeSeconds("stop")],
-        ids: .serverNumber,
+        ids: .serverNumber, updates: .changes,
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
         window: PullWindow(back: .months(2), ahead: .days(2)), listedAfter: ["tags"],

@@ -175,6 +175,9 @@ package struct PushPlanner: Sendable {
     ) -> PushItem? {
         guard let write = pending.write else { return nil }
         var refusal = collection.refusal(of: write.operation)
+        if write.operation == .update, collection.updates == .changes, !traits.sendsChanges {
+            refusal = "the model has \(collection.name) send changes, and the adapter can't"
+        }
         if refusal == nil, let stranded = pending.stranded {
             refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
         }

@@ -172,7 +172,7 @@ import TidemarkSync
     func `preferences are stored, whatever text says so`(_ body: String) {
         let change = toggl.update("preferences", "preferences", "{}")
 
-        #expect(toggl.answer(to: change, 200, body) == .stored(id: "preferences", nil))
+        #expect(toggl.answer(to: change, 200, body) == .stored(id: "preferences", Revision("-")))
         #expect(toggl.failure(to: change, 200, "<html>")?.name == "foreign")
         #expect(
             toggl.answer(to: change, 400, #""Invalid feature code(s)""#)
