@@ -99,6 +99,7 @@ package enum ModelSchema {
     static let objects: [(name: String, type: any ModelObject.Type, title: String)] = [
         ("collection", CollectionModel.self, "One collection."),
         ("reference", Reference.self, "A field that holds the id of another entity."),
+        ("removal", RemovalRule.self, "How what is deleted goes out of what refers to it."),
         ("preferNewer", PreferNewerMembers.self, "The newer side of a conflict wins."),
         ("access", AccessRule.self, "How the user gets and loses access to entities."),
         ("since", SinceRule.self, "When only what changed since a time is listed."),

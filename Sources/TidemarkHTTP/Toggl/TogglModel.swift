@@ -83,7 +83,8 @@ extension SyncModel {
             Reference("workspace_id", to: "workspaces", placeholder: .partial),
             Reference("project_id", to: "projects", placeholder: .always),
             Reference("task_id", to: "tasks", placeholder: .partial),
-            Reference("tag_ids", to: "tags", placeholder: .partial),
+            Reference(
+                "tag_ids", to: "tags", placeholder: .partial, removal: .init(names: "tags")),
         ],
         nullable: ["duration", "project_id", "task_id"],
         forms: [.negativeIsNull("duration"), .wholeSeconds("start"), .wholeSeconds("stop")],
