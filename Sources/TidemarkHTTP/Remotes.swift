@@ -10,12 +10,17 @@ private struct KnownAdapter: Sendable {
     let name: String
     /// The members that the remote must have, each with its description.
     var parameters: [(name: String, line: String)] = []
+    /// Members that it may have.
+    var options: [(name: String, line: String)] = []
     /// The defaults that it gives to collections.
     var defaults = AdapterDefaults()
     /// Which words of its server are no secrets.
     let words: ServerWords
     /// Makes the adapter for a remote that has all parameters.
     let make: @Sendable (Remote, [String]) -> any ServerAdapter
+
+    /// The member with the app's name.
+    static let createdWith = "createdWith"
 
     private static let home = [
         (
@@ -37,7 +42,18 @@ private struct KnownAdapter: Sendable {
             name: "carddav", parameters: home, words: CalDAVAdapter.words,
             make: { CalDAVAdapter(origin: $0.origin, home: $1[0], content: .contacts) }),
         KnownAdapter(
-            name: "toggl", words: TogglAdapter.words, make: { _, _ in TogglAdapter() }),
+            name: "toggl",
+            options: [
+                (
+                    name: createdWith,
+                    line: "The app's name, as time entries have it: \"tidemark\" unless given."
+                )
+            ],
+            words: TogglAdapter.words,
+            make: { remote, _ in
+                TogglAdapter(
+                    createdWith: remote.parameters[createdWith] ?? TogglAdapter.usualCreatedWith)
+            }),
     ]
 
     static subscript(name: String) -> KnownAdapter? { all.first { $0.name == name } }
@@ -46,7 +62,9 @@ private struct KnownAdapter: Sendable {
 extension AdapterMembers {
     /// The members that a model must have for a server, by adapter.
     package static var known: [AdapterMembers] {
-        KnownAdapter.all.map { AdapterMembers($0.name, parameters: $0.parameters) }
+        KnownAdapter.all.map {
+            AdapterMembers($0.name, parameters: $0.parameters, options: $0.options)
+        }
     }
 }
 
@@ -69,9 +87,17 @@ extension Remote {
 
     /// Toggl, or a server that speaks as Toggl does.
     ///
-    /// - Parameter origin: the address before `/api/v9` and `/reports/api/v3`.
-    public static func toggl(origin: String) -> Remote {
-        Remote(origin: origin, adapter: "toggl").withAdapterDefaults
+    /// - Parameters:
+    ///   - origin: the address before `/api/v9`.
+    ///   - createdWith: the app's name, as Toggl's time entries have it; must not be empty.
+    public static func toggl(
+        origin: String, createdWith: String = TogglAdapter.usualCreatedWith
+    ) -> Remote {
+        let isUsual = createdWith == TogglAdapter.usualCreatedWith
+        return Remote(
+            origin: origin, adapter: "toggl",
+            parameters: isUsual ? [:] : [KnownAdapter.createdWith: createdWith]
+        ).withAdapterDefaults
     }
 
     /// The remote with its adapter's defaults for collections, where it has none of its own.
@@ -104,6 +130,9 @@ extension Remote {
                 throw ModelError("remote.\(name)", "it is needed for \(adapter): \(line)")
             }
             values.append(value)
+        }
+        for (name, line) in known.options where parameters[name]?.isEmpty == true {
+            throw ModelError("remote.\(name)", "it is empty; leave it out, or give it: \(line)")
         }
         return known.make(self, values)
     }

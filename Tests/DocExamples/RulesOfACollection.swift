@@ -36,6 +36,8 @@ package enum RulesOfACollection {
             refetch: .init(every: .hours(24), together: "team"))
         entries.references = [Reference("project", to: "projects", placeholder: .always)]
 
+        entries.references = [Reference("tag_ids", to: "tags", removal: .init(names: "tags"))]
+
         entries.retention = .init(field: "start", ageMax: .months(2))
         return [teams, projects, entries]
     }

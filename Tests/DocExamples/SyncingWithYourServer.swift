@@ -20,7 +20,7 @@ package struct NotesAdapter: ServerAdapter {
             return ServerRequest(
                 method: .put, path: "/\(collection.name)/\(id)", headers: [.ifNoneMatch: "*"],
                 body: body)
-        case .update(let collection, let id, let body, let revision):
+        case .update(let collection, let id, let body, _, let revision):
             return ServerRequest(
                 method: .put, path: "/\(collection.name)/\(id)",
                 headers: [.ifMatch: revision.description], body: body)
@@ -54,7 +54,7 @@ package struct NotesAdapter: ServerAdapter {
         case .list: return page(body)
         case .read(_, let id):
             return .record(ServerRecord(id: id, revision: revision, document: body))
-        case .create(_, let id, _), .update(_, let id, _, _): return .stored(id: id, revision)
+        case .create(_, let id, _), .update(_, let id, _, _, _): return .stored(id: id, revision)
         case .delete(_, let id, _):
             return .deleted(ServerRecord(id: id, revision: revision, document: nil))
         case .describe, .listWindow, .fetch, .refetch, .batch:

@@ -64,11 +64,21 @@ package enum TheModel {
             ])
     }
 
+    static func forms() -> CollectionModel {
+        CollectionModel(
+            "entries", nullable: ["duration"],
+            forms: [.negativeIsNull("duration"), .wholeSeconds("start")])
+    }
+
+    static func drops() -> CollectionModel {
+        CollectionModel("user", drops: ["api_token", "at"], updates: .changes)
+    }
+
     /// In the order of the article.
     package static func collections() -> [CollectionModel] {
         [
             idField(), lastChange(), conflict(), references(), pageSize(), pagesMax(),
-            indexes(), formats(), nullable(), migrations(),
+            indexes(), formats(), nullable(), migrations(), forms(), drops(),
         ]
     }
 

@@ -134,7 +134,7 @@ struct DatedAdapter: ServerAdapter {
         case .listWindow(let collection, let from, let to, _):
             return Self.get("\(collection.name)?from=\(from)&to=\(to)")
         case .create(let collection, let id, let body),
-            .update(let collection, let id, let body, _):
+            .update(let collection, let id, let body, _, _):
             return ServerRequest(method: .put, path: "/\(collection.name)/\(id)", body: body)
         case .delete(let collection, let id, _):
             return ServerRequest(method: .delete, path: "/\(collection.name)/\(id)")

@@ -130,7 +130,7 @@ struct NumberedAdapter: ServerAdapter {
             return ServerRequest(method: .get, path: "/\(name)?since=\(after?.description ?? "0")")
         case .create(_, _, let body):
             return ServerRequest(method: .post, path: "/\(name)", body: body)
-        case .update(_, let id, let body, _):
+        case .update(_, let id, let body, _, _):
             return ServerRequest(method: .put, path: "/\(name)/\(id)", body: body)
         case .delete(_, let id, _):
             return ServerRequest(method: .delete, path: "/\(name)/\(id)")

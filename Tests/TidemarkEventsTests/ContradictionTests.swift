@@ -92,6 +92,62 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "conflict.preferNewer.field", other: "idField",
             text: #""conflict":{"preferNewer":{"field":"id"}}"#),
         .init(
+            member: "forms", other: "idField",
+            text: #""lastChangeField":"at","forms":[{"wholeSeconds":"at"}]"#),
+        .init(
+            member: "forms", other: "references",
+            text: #""references":{"p":"places"},"forms":[{"wholeSeconds":"p"}]"#),
+        .init(
+            member: "forms", other: "nullable", text: #""forms":[{"negativeIsNull":"end"}]"#),
+        .init(
+            member: "rivals.end", other: "forms",
+            text: #"""
+                "nullable":["end"],"forms":[{"negativeIsNull":"end"}],
+                "rivals":{"whileNull":"end","start":"start","end":"stopTime"}
+                """#),
+        .init(
+            member: "forms", other: "migrations",
+            text: #""forms":[{"wholeSeconds":"at"}],"migrations":[{"remove":"at"}]"#),
+        .init(
+            member: "drops", other: "updates",
+            text: #""drops":["secret"]"#),
+        .init(
+            member: "updates", other: "pushes",
+            text: #""updates":"changes","pushes":["create"]"#),
+        .init(
+            member: "drops", other: "idField",
+            text: #""drops":["id"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "references",
+            text: #""references":{"p":"places"},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "indexes",
+            text: #""indexes":[["p"]],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "forms",
+            text: #""forms":[{"wholeSeconds":"p"}],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "match",
+            text: #""ids":"serverText","match":["p"],"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "retention.field",
+            text: #""retention":{"field":"p","ageMax":"P2M"},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "conflict.preferNewer.field",
+            text: #""conflict":{"preferNewer":{"field":"p"}},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "drops", other: "choices",
+            text: #"""
+                "choices":{"p":{"collection":"places","missing":"none"}},
+                "drops":["p"],"updates":"changes"
+                """#),
+        .init(
+            member: "drops", other: "rivals",
+            text: #"""
+                "rivals":{"whileNull":"end","start":"start"},
+                "drops":["start"],"updates":"changes"
+                """#),
+        .init(
             member: "match", other: "migrations",
             text: #""ids":"serverText","match":["at"],"migrations":[{"remove":"at"}]"#),
         .init(

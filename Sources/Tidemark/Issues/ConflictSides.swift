@@ -45,7 +45,7 @@ extension ConflictSides<[UInt8]> {
         let collection = try views.model()[key.collection]
         func read(_ document: [UInt8]?) throws -> [UInt8]? {
             guard let document, !document.isEmpty else { return nil }
-            return try collection?.migrated(document) ?? document
+            return try collection?.read(document) ?? document
         }
         func said(at position: Position?) throws -> [UInt8]? {
             let event = try position.flatMap { try views.event(at: $0) }

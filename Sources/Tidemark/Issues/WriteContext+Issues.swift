@@ -62,7 +62,7 @@ extension WriteContext {
         guard let lost = sides.mutation else { return }
         let collection = try draft.fold.knownCollection(key.collection)
         func limited(_ patch: Patch) -> Patch {
-            (collection?.migrated(patch) ?? patch).limited(to: issue.fields)
+            (collection?.read(patch) ?? patch).limited(to: issue.fields)
         }
         let isThere = try document(key) != nil
         if lost.kind == .localDeleted {

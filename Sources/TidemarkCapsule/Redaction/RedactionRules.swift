@@ -34,6 +34,8 @@ enum RedactionRole: Hashable {
     case kept
     /// It is treated as a time, if it can be parsed as one.
     case time(DateFormat)
+    /// It stays, but for a negative number: that is -1, whichever it was.
+    case keptOrNegative
     case replaced
 }
 
@@ -113,6 +115,13 @@ struct RedactionRules {
         if let rule = collection.rivals {
             let role = rule.end == .stopTime ? RedactionRole.time(collection.dates) : .kept
             set(role, rule.whileNull, name)
+        }
+        for form in collection.forms {
+            switch form {
+            case .negativeIsNull(let field, _):
+                if role(field, name) == .kept { set(.keptOrNegative, field, name) }
+            case .wholeSeconds(let field): set(.time(collection.dates), field, name)
+            }
         }
         for migration in collection.migrations.reversed() {
             guard case .rename(let old, let new) = migration else { continue }

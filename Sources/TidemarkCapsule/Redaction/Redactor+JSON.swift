@@ -74,13 +74,14 @@ extension Redactor {
         case .object(let object): .object(self.object(object, role, context))
         case .string(let text):
             switch role {
-            case .kept: kept(text)
+            case .kept, .keptOrNegative: kept(text)
             case .time(let format): time(value, format) ?? .string(plain(text))
             case .replaced: .string(plain(text))
             }
         case .number(let number):
             switch role {
             case .kept: value
+            case .keptOrNegative: number.text.hasPrefix("-") ? .number(JSONNumber(-1)) : value
             case .time(let format): time(value, format) ?? .number(self.number(number))
             case .replaced: .number(self.number(number))
             }

@@ -28,10 +28,18 @@ public struct CollectionModel: Sendable, Hashable {
     public var indexes: [IndexModel]
     /// How documents and edits of older models are read; the oldest step comes first.
     public var migrations: [FieldMigration]
+    /// The fields that the server writes otherwise than the model reads them; each once.
+    public var forms: [FieldForm]
+    /// Members of what the server sends, at any depth, that are cut off before anything is
+    /// logged or compared: secrets, and what changes without being news.
+    public var drops: [String]
     /// Who gives new entities their id.
     public var ids: IDSource
     /// Which local changes are pushed; others are refused.
     public var pushes: [PushOperation]
+    /// What an update sends; only the changes need an adapter that can do so:
+    /// `ServerTraits.sendsChanges`.
+    public var updates: UpdateContent
     /// The fields by which an entity that was sent and never answered is recognised in a list,
     /// where the server names entities.
     public var match: [String]
@@ -66,8 +74,10 @@ public struct CollectionModel: Sendable, Hashable {
         conflict: ConflictPolicy = .serverWins, references: [Reference] = [],
         pageSize: Int? = nil, pagesMax: Int = CollectionModel.usualPagesMax,
         indexes: [IndexModel] = [], dates: DateFormat = .iso8601, keys: KeyStyle = .verbatim,
-        nullable: [String] = [], migrations: [FieldMigration] = [], ids: IDSource = .client,
-        pushes: [PushOperation] = PushOperation.allCases, match: [String] = [],
+        nullable: [String] = [], migrations: [FieldMigration] = [],
+        forms: [FieldForm] = [], drops: [String] = [], ids: IDSource = .client,
+        pushes: [PushOperation] = PushOperation.allCases, updates: UpdateContent = .whole,
+        match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
         since: SinceRule? = nil, window: PullWindow? = nil, listedAfter: [CollectionName] = [],
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil, placeholder: PlaceholderRule? = nil,
@@ -85,8 +95,11 @@ public struct CollectionModel: Sendable, Hashable {
         self.nullable = nullable
         self.indexes = indexes
         self.migrations = migrations
+        self.forms = forms
+        self.drops = drops
         self.ids = ids
         self.pushes = pushes
+        self.updates = updates
         self.match = match
         self.absence = absence
         self.access = access
@@ -163,6 +176,18 @@ extension CollectionModel: ModelObject {
             How documents and edits of older models are read, the oldest step first. A field that \
             was renamed or removed is named nowhere else in the collection.
             """),
+        ModelMember(
+            "forms", \.forms, ModelCodec.form.list(),
+            """
+            Fields that the server writes otherwise than they are read here: a negative number \
+            that stands for null, and times that count to the second.
+            """),
+        ModelMember(
+            "drops", \.drops, ModelCodec.text.list(isSet: true),
+            """
+            Members of what the server sends, at any depth, that are cut off before anything is \
+            logged or compared.
+            """),
     ]
 
     private static let rules: [ModelMember<CollectionModel>] = [
@@ -172,6 +197,9 @@ extension CollectionModel: ModelObject {
         ModelMember(
             "pushes", \.pushes, .pushes, older: [.name("push")],
             "Which local changes are pushed; any other is refused."),
+        ModelMember(
+            "updates", \.updates, .word,
+            "What an update sends: the whole document, or what changed, where the adapter can."),
         ModelMember(
             "match", \.match, ModelCodec.text.list(),
             """
@@ -232,6 +260,7 @@ extension CollectionModel: ModelObject {
             return ModelProblem(
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
+        if let problem = problemOfForms() { return problem }
         for (index, migration) in migrations.enumerated() {
             guard let name = migration.retired else { continue }
             var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)

@@ -21,6 +21,14 @@ public enum PushOperation: String, Sendable, Hashable, CaseIterable {
     case delete
 }
 
+/// What an update of an entity sends.
+public enum UpdateContent: String, Sendable, Hashable, CaseIterable {
+    /// The whole document, which replaces the server's.
+    case whole
+    /// The fields that changed; the server keeps the others.
+    case changes
+}
+
 /// What a list of everything says of entities that it does not name.
 public enum AbsenceRule: String, Sendable, Hashable, CaseIterable {
     /// They are deleted on the server.

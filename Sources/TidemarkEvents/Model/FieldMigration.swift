@@ -35,16 +35,10 @@ extension FieldMigration {
 }
 
 extension CollectionModel {
-    /// A document as today's model reads it; the same bytes where nothing differs.
-    package func migrated(_ bytes: [UInt8]) throws(JSONError) -> [UInt8] {
-        if migrations.isEmpty { return bytes }
-        return try migrated(try JSONDocument(parsing: bytes)).bytes
-    }
-
-    /// A document as today's model reads it.
+    /// A document after all steps.
     ///
     /// A field that was removed stays: the server may still know it.
-    package func migrated(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
+    func migrated(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
         var document = document
         for migration in migrations {
             switch migration {
@@ -64,8 +58,8 @@ extension CollectionModel {
         return document
     }
 
-    /// An edit as today's model reads it.
-    package func migrated(_ patch: Patch) -> Patch {
+    /// An edit after all steps.
+    func migrated(_ patch: Patch) -> Patch {
         var patch = patch
         for migration in migrations {
             switch migration {
@@ -95,8 +89,8 @@ extension CollectionModel {
         return patch
     }
 
-    /// A creation as today's model reads it: what was removed is not sent.
-    package func migratedCreation(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
+    /// A creation after all steps, without what was removed.
+    func migratedCreation(_ document: JSONDocument) throws(JSONError) -> JSONDocument {
         let gone = migrations.compactMap { migration in
             if case .remove(let name) = migration, document.rawValue(name) != nil {
                 name

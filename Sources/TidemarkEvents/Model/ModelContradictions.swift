@@ -38,7 +38,8 @@ extension SyncModel {
 
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
-    static let all: [Contradiction] = identity + lists + pushes + references + times + retired
+    static let all: [Contradiction] =
+        identity + lists + pushes + references + times + forms + drops + retired
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -216,6 +217,96 @@ extension Contradiction {
         },
     ]
 
+    private static let forms = [
+        Contradiction("forms", "idField") { collection, _ in
+            guard collection.forms.contains(where: { collection.serverFields.contains($0.field) })
+            else { return nil }
+            return """
+                only the server sets id and last change, which stay as it writes them; leave them \
+                out of forms
+                """
+        },
+        Contradiction("forms", "references") { collection, _ in
+            let fields = collection.references.map(\.field)
+            guard let form = collection.forms.first(where: { fields.contains($0.field) }) else {
+                return nil
+            }
+            return "\(form.field) holds ids, which have no other form; leave it out of forms"
+        },
+        Contradiction("forms", "nullable") { collection, _ in
+            let missing = collection.forms.first { form in
+                guard case .negativeIsNull(let field, _) = form else { return false }
+                return !collection.nullable.contains(field)
+            }
+            guard let field = missing?.field else { return nil }
+            return """
+                \(field) would be left out where it is to be null, and never be sent; name it in \
+                nullable, too
+                """
+        },
+        Contradiction("rivals.end", "forms") { collection, _ in
+            guard let rule = collection.rivals, rule.end == .stopTime else { return nil }
+            let isNumber = collection.forms.contains { form in
+                guard case .negativeIsNull(rule.whileNull, _) = form else { return false }
+                return true
+            }
+            guard isNumber else { return nil }
+            return """
+                \(rule.whileNull) is a number, and a time would end it; end with \
+                "secondsSinceStart" or "millisecondsSinceStart"
+                """
+        },
+    ]
+
+    private static let drops = [
+        Contradiction("drops", "updates") { collection, _ in
+            guard let name = collection.drops.first, collection.pushes.contains(.update),
+                collection.updates == .whole
+            else { return nil }
+            return """
+                a whole document would be sent without \(name), and the server would lose it; set \
+                updates to "changes" where the adapter can send them, or leave drops out
+                """
+        },
+        Contradiction("updates", "pushes") { collection, _ in
+            guard collection.updates != .whole, !collection.pushes.contains(.update) else {
+                return nil
+            }
+            return "nothing of it is updated; add \"update\" to pushes, or leave updates out"
+        },
+        Contradiction("drops", "idField") { collection, _ in
+            guard let name = collection.drops.first(where: collection.serverFields.contains) else {
+                return nil
+            }
+            return """
+                nothing can be told without \(name); leave it out of drops, or name another field
+                """
+        },
+        dropped("references") { $0.references.map(\.field) },
+        dropped("indexes") { $0.indexes.flatMap { $0.fields.map(\.name) } },
+        dropped("forms") { $0.forms.map(\.field) },
+        dropped("match") { $0.match },
+        dropped("choices") { $0.choices.map(\.field) },
+        dropped("rivals") { collection in
+            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
+        },
+        dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        dropped("conflict.preferNewer.field") { collection in
+            if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
+        },
+    ]
+
+    private static func dropped(
+        _ other: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
+    ) -> Contradiction {
+        Contradiction("drops", other) { collection, _ in
+            guard let field = fields(collection).first(where: collection.drops.contains) else {
+                return nil
+            }
+            return "\(field) is never here; leave it out of drops, or of the other"
+        }
+    }
+
     /// A rule by a removed field.
     private static let retired = [
         retired("match") { $0.match },
@@ -223,6 +314,7 @@ extension Contradiction {
         retired("rivals") { collection in
             collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
         },
+        retired("forms") { $0.forms.map(\.field) },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }

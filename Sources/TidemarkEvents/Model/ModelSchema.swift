@@ -8,9 +8,16 @@ package struct AdapterMembers: Sendable {
     /// The members that it needs, each with its description.
     package var parameters: [(name: String, line: String)]
 
-    package init(_ name: String, parameters: [(name: String, line: String)] = []) {
+    /// The members that it may have, each with its description.
+    package var options: [(name: String, line: String)]
+
+    package init(
+        _ name: String, parameters: [(name: String, line: String)] = [],
+        options: [(name: String, line: String)] = []
+    ) {
         self.name = name
         self.parameters = parameters
+        self.options = options
     }
 }
 
@@ -92,6 +99,7 @@ package enum ModelSchema {
     static let objects: [(name: String, type: any ModelObject.Type, title: String)] = [
         ("collection", CollectionModel.self, "One collection."),
         ("reference", Reference.self, "A field that holds the id of another entity."),
+        ("removal", RemovalRule.self, "How what is deleted goes out of what refers to it."),
         ("preferNewer", PreferNewerMembers.self, "The newer side of a conflict wins."),
         ("access", AccessRule.self, "How the user gets and loses access to entities."),
         ("since", SinceRule.self, "When only what changed since a time is listed."),
@@ -152,10 +160,12 @@ package enum ModelSchema {
         var schema = schema
         var properties = schema["properties"]?.object ?? [:]
         var needs: [JSONValue] = []
-        for adapter in adapters where !adapter.parameters.isEmpty {
-            for (name, line) in adapter.parameters where properties[name] == nil {
+        for adapter in adapters {
+            for (name, line) in adapter.parameters + adapter.options
+            where properties[name] == nil {
                 properties[name] = ["description": .string(line), "type": "string"]
             }
+            if adapter.parameters.isEmpty { continue }
             let names = adapter.parameters.map { JSONValue.string($0.name) }
             needs.append([
                 "if": ["properties": ["adapter": ["const": .string(adapter.name)]]],

@@ -34,15 +34,19 @@ public struct Reference: Sendable, Hashable {
     public var collection: CollectionName
     /// When a referenced entity that is not here gets a placeholder; nil for never.
     public var placeholder: CollectionModel.PlaceholderUse?
+    /// How a referenced entity that the server deletes is taken out of the field; nil for not.
+    public var removal: CollectionModel.RemovalRule?
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.
     public init(
         _ field: String, to collection: CollectionName,
-        placeholder: CollectionModel.PlaceholderUse? = nil
+        placeholder: CollectionModel.PlaceholderUse? = nil,
+        removal: CollectionModel.RemovalRule? = nil
     ) {
         self.field = field
         self.collection = collection
         self.placeholder = placeholder
+        self.removal = removal
     }
 }
 
@@ -59,6 +63,12 @@ extension Reference: ModelObject {
             When what is named and not here gets a placeholder: in every pull, or only in one of \
             some collections; never unless given.
             """),
+        ModelMember(
+            "removal", \.removal, RemovalRule.codec("removal"),
+            """
+            What is named and deleted by the server is taken out of the field here, as the server \
+            does without saying so; it stays unless given.
+            """),
     ]
 }
 
@@ -74,7 +84,9 @@ extension ModelCodec where Value == [Reference] {
                 return Reference("", to: try name.read(value, place))
             },
             write: { reference in
-                guard reference.placeholder != nil else { return name.write(reference.collection) }
+                guard reference.placeholder != nil || reference.removal != nil else {
+                    return name.write(reference.collection)
+                }
                 return object.write(reference)
             },
             modern: object.modern)

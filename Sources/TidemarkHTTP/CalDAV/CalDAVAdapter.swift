@@ -67,7 +67,7 @@ public struct CalDAVAdapter: ServerAdapter {
             return ServerRequest(method: .get, path: path(collection, id))
         case .create(let collection, let id, let body):
             return try put(collection, id, body, [.ifNoneMatch: "*"])
-        case .update(let collection, let id, let body, let revision):
+        case .update(let collection, let id, let body, _, let revision):
             return try put(collection, id, body, [.ifMatch: revision.description])
         case .delete(let collection, let id, let revision):
             return ServerRequest(
@@ -86,7 +86,7 @@ public struct CalDAVAdapter: ServerAdapter {
                 status: 0,
                 message: "the id can't name an item: it must have no /, not be empty, . or .., "
                     + "and begin with = or % only as the server would name it")
-        case .create(let collection, _, let body), .update(let collection, _, let body, _):
+        case .create(let collection, _, let body), .update(let collection, _, let body, _, _):
             guard
                 case .failure(let problem) = CalDAVItem.content(
                     of: body, idField: collection.idField)

@@ -78,7 +78,7 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(method: .get, path: records + "/" + URLPath.escape(id.utf8))
         case .create(_, let id, let body):
             return put(records, id, body, [.ifNoneMatch: "*"])
-        case .update(_, let id, let body, let revision):
+        case .update(_, let id, let body, _, let revision):
             return put(records, id, body, [.ifMatch: "\"\(revision)\""])
         case .delete(_, let id, let revision):
             return ServerRequest(

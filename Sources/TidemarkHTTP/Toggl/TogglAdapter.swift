@@ -4,15 +4,16 @@
 //                   the user is /me itself, workspace_features are /me/features
 //   window   GET    /api/v9/me/time_entries              ?start_date=T&end_date=T
 //   read     GET    /api/v9/me/time_entries/ID, /workspaces/ID, /me, /me/preferences
-//   refetch  POST   /reports/api/v3/workspace/W/search/projects   {"ids":[…]}
-//   create   POST   /api/v9/workspaces/W/TYPE, /api/v9/workspaces
+//   refetch  GET    /api/v9/me/projects                  ?include_archived=true
+//   create   POST   /api/v9/workspaces/W/TYPE
 //   update   PUT    /api/v9/workspaces/W/TYPE/ID, /me
 //            POST   /api/v9/me/preferences
 //   delete   DELETE /api/v9/workspaces/W/TYPE/ID
 //
 // There are no pages, no versions and no preconditions. The body of a creation or an update names
-// the workspace. A deletion has no body, so the version that is made of `at` also holds the
-// workspace.
+// the workspace (TogglBody.swift). A deletion has no body, so the version that is made of `at` also
+// holds the workspace. The reports' search for projects is no refetch: what it answers is a part of
+// each. Workspaces are made on Toggl's web pages.
 
 import HTTPTypes
 import Tidemark
@@ -24,11 +25,32 @@ public import TidemarkSync
 /// It knows the collections of `SyncModel.toggl`. A read that it can't make is a failure `client`;
 /// a write that it can't make is refused unsent.
 public struct TogglAdapter: ServerAdapter {
-    /// An adapter; it needs no parameters.
-    public init() {}
+    /// What Toggl is told that its entries were made with, unless said otherwise.
+    public static let usualCreatedWith = "tidemark"
+
+    /// The app's name, as time entries and requests have it.
+    private let createdWith: String
+
+    /// An adapter.
+    ///
+    /// - Parameter createdWith: the app's name, which must not be empty: the `created_with` of new
+    ///   time entries, where their documents have none, and the `User-Agent` of requests.
+    public init(createdWith: String = TogglAdapter.usualCreatedWith) {
+        precondition(!createdWith.isEmpty, "Toggl takes no entry without the name of an app")
+        self.createdWith = createdWith
+    }
+
+    /// An update sends what changed.
+    public var traits: ServerTraits { ServerTraits(sendsChanges: true) }
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        var request = try plain(call)
+        request.headers[.userAgent] = createdWith
+        return request
+    }
+
+    private func plain(_ call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
         case .list(let collection, let after, nil):
             let path = try TogglType.known(collection).listPath
@@ -41,13 +63,13 @@ public struct TogglAdapter: ServerAdapter {
         case .read(let collection, let id):
             guard let path = try TogglType.known(collection).readPath(id) else { break }
             return ServerRequest(method: .get, path: path)
-        case .refetch(let collection, let ids, let workspace?)
-        where try TogglType.known(collection) == .projects:
-            return try Self.search(ids, workspace)
+        case .refetch(let collection, _, _) where try TogglType.known(collection) == .projects:
+            let path = TogglType.projects.listPath + "?include_archived=true"
+            return ServerRequest(method: .get, path: path)
         case .create(let collection, _, let body):
-            return try Self.creation(TogglType.known(collection), body)
-        case .update(let collection, let id, let body, _):
-            return try Self.update(TogglType.known(collection), id, body)
+            return try creation(TogglType.known(collection), body)
+        case .update(let collection, let id, let body, let changes, _):
+            return try Self.update(TogglType.known(collection), id, body, changes)
         case .delete(let collection, let id, let revision):
             return try Self.deletion(TogglType.known(collection), id, revision)
         case .describe, .list, .listWindow, .fetch, .refetch, .batch: break
@@ -83,42 +105,27 @@ public struct TogglAdapter: ServerAdapter {
         URLPath.escape(DateFormat.iso8601.encoded(time).dropFirst().dropLast())
     }
 
-    /// A search of the reports API, which also finds archived projects.
-    private static func search(
-        _ ids: [String], _ workspace: String
-    ) throws(SyncFailure) -> ServerRequest {
-        var numbers: [String] = []
-        for id in ids {
-            guard let number = Int64(id) else {
-                throw .client(status: 0, "a search for \"\(id)\", which is no id of a project")
-            }
-            numbers.append(String(number))
-        }
-        let place = URLPath.escape(workspace.utf8)
-        return json(
-            .post, "/reports/api/v3/workspace/\(place)/search/projects",
-            Array(#"{"ids":[\#(numbers.joined(separator: ","))]}"#.utf8))
-    }
-
     // MARK: Writing
 
-    private static func creation(
+    private func creation(
         _ type: TogglType, _ body: [UInt8]
     ) throws(SyncFailure) -> ServerRequest {
-        if type == .workspaces { return json(.post, TogglType.base + "/workspaces", body) }
-        return json(.post, try type.path(in: workspace(of: body), "created"), body)
+        let path = try type.path(in: Self.workspace(of: body, type), "created")
+        return Self.json(.post, path, try TogglBody.created(type, body, with: createdWith))
     }
 
     private static func update(
-        _ type: TogglType, _ id: String, _ body: [UInt8]
+        _ type: TogglType, _ id: String, _ body: [UInt8], _ changes: [UInt8]
     ) throws(SyncFailure) -> ServerRequest {
+        let path: String
         switch type {
-        case .user: return json(.put, type.listPath, body)
-        case .preferences: return json(.post, type.listPath, body)
+        case .user, .preferences: path = type.listPath
         default:
-            let path = try type.path(in: workspace(of: body), "changed")
-            return json(.put, path + "/" + URLPath.escape(id.utf8), body)
+            let place = try type.path(in: workspace(of: body, type), "changed")
+            path = place + "/" + URLPath.escape(id.utf8)
         }
+        let sent = try TogglBody.changed(type, body, changes)
+        return json(type == .preferences ? .post : .put, path, sent)
     }
 
     private static func deletion(
@@ -129,8 +136,8 @@ public struct TogglAdapter: ServerAdapter {
     }
 
     /// The workspace that a document belongs to.
-    private static func workspace(of body: [UInt8]) -> String? {
-        (try? JSONDocument(parsing: body))?.value("workspace_id")?.idText
+    private static func workspace(of body: [UInt8], _ type: TogglType) -> String? {
+        (try? JSONDocument(parsing: body))?.value(type.workspaceField)?.idText
     }
 
     private static func json(

@@ -4,6 +4,7 @@
 //   2xx             what was asked for       done
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
 //   403             forbidden                refused
+//                   absent, of a workspace
 //   404             absent, of one entity    refused; absent, of a deletion
 //   4xx otherwise   client                   refused
 
@@ -33,7 +34,7 @@ extension TogglAdapter {
         let status = response.status.code
         switch status {
         case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
-        case 403 where call.isWriteOfOne: return nil
+        case 403 where call.isWriteOfOne || isReadOfWorkspace(call): return nil
         case 410: return .apiDeprecated
         case 418: return .clientDeprecated
         default: return .ofCall(status, response.headerFields)
@@ -52,9 +53,16 @@ extension TogglAdapter {
         case .read(let collection, _)
         where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
             return .absent
+        case .read where status == 403 && isReadOfWorkspace(call): return .absent
         case .read, .describe, .list, .listWindow, .fetch, .refetch, .batch:
             return .failure(.client(status: status, words))
         }
+    }
+
+    /// Whether a workspace is read: one that the user has no access to is refused with 403.
+    private static func isReadOfWorkspace(_ call: ServerCall) -> Bool {
+        guard case .read(let collection, _) = call else { return false }
+        return (try? TogglType.known(collection)) == .workspaces
     }
 
     // MARK: Successes
@@ -65,12 +73,19 @@ extension TogglAdapter {
         switch call {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _):
             return .page(try page(collection, body))
-        case .refetch(let collection, _, _):
-            // A record that can't be read is asked for again another time.
-            return .records(try page(collection, body).records)
+        case .refetch(let collection, let ids, _):
+            // All of them are listed. One that can't be read is asked for again another time.
+            let asked = Set(ids.map(ExactString.init))
+            let records = try page(collection, body).records
+            return .records(records.filter { asked.contains(ExactString($0.id)) })
         case .create(let collection, _, _):
-            return said(try record(collection, body))
-        case .read(let collection, let id), .update(let collection, let id, _, _):
+            return said(try record(collection, only(body)))
+        case .update(let collection, let id, _, _, _)
+        where try TogglType.known(collection) == .preferences
+            && (try? JSONDocument(parsing: body)) == nil:
+            // A text says that they are stored; the next list says what they are.
+            return .stored(id: id, Revision(TogglRevision.unknownTime))
+        case .read(let collection, let id), .update(let collection, let id, _, _, _):
             let record = try record(collection, body)
             guard ExactString(record.id) == ExactString(id) else {
                 throw .malformed("\(record.id) in answer to a call about \(id)")
@@ -81,6 +96,14 @@ extension TogglAdapter {
         case .describe, .fetch, .batch:
             throw .client(status: 0, "Toggl has no such call")
         }
+    }
+
+    /// The element of an array of one, which may stand for an entity; else the bytes themselves.
+    private static func only(_ body: [UInt8]) -> [UInt8] {
+        guard let elements = try? JSON.arrayElements(of: body), elements.count == 1 else {
+            return body
+        }
+        return Array(body[elements[0]])
     }
 
     private static func said(_ record: ServerRecord) -> ServerAnswer {
@@ -117,7 +140,7 @@ extension TogglAdapter {
         return page
     }
 
-    /// An entity, its bytes verbatim; one with `server_deleted_at` is deleted.
+    /// An entity, its bytes verbatim; one with the time of its deletion is deleted.
     private static func record(
         _ collection: CollectionModel, _ bytes: [UInt8]
     ) throws(SyncFailure) -> ServerRecord {
@@ -125,23 +148,28 @@ extension TogglAdapter {
         do { document = try JSONDocument(parsing: bytes) } catch {
             throw .malformed("a record: \(error)")
         }
+        let type = try TogglType.known(collection)
         // Preferences have no id field.
-        let isNamed = try TogglType.known(collection) != .preferences
         let id =
-            isNamed ? document.value(collection.idField)?.idText : TogglType.preferences.rawValue
+            type == .preferences ? type.rawValue : document.value(collection.idField)?.idText
         guard let id, EntityKey(collection.name, id).isValid else {
             throw .malformed("a record without an id that can be used")
         }
         var time: Timestamp?
-        if let raw = document.rawValue("at"), !raw.elementsEqual("null".utf8) {
+        let changeField = type.changeField(of: document)
+        if let raw = document.rawValue(changeField), !raw.elementsEqual("null".utf8) {
             time = DateFormat.iso8601.timestamp(raw)
             guard time != nil else {
-                throw .malformed("record \(id) with an \"at\" that is no time")
+                throw .malformed("record \(id) with \"\(changeField)\" that is no time")
             }
         }
+        // Tags have one of the two, and everything else the other.
+        let isDeleted = ["server_deleted_at", "deleted_at"].contains {
+            document.value($0)?.stringValue != nil
+        }
         return ServerRecord(
-            id: id, revision: TogglRevision.of(document), serverTime: time,
-            parsed: document, isDeleted: document.value("server_deleted_at")?.stringValue != nil)
+            id: id, revision: TogglRevision.of(document, type), serverTime: time,
+            parsed: document, isDeleted: isDeleted)
     }
 
     // MARK: Words

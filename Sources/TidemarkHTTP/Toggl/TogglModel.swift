@@ -31,16 +31,17 @@ extension SyncModel {
     private static let workspace = Reference("workspace_id", to: "workspaces")
 
     private static let workspaces = CollectionModel(
-        "workspaces", lastChangeField: "at", conflict: newer, ids: .serverNumber,
-        pushes: [.create], match: ["name"],
+        "workspaces", lastChangeField: "at", conflict: newer, drops: ["api_token", "ical_url"],
+        ids: .serverNumber, pushes: [],
         access: AccessRule(hidesAbsent: true, missing: "noWorkspace", relistsOnGain: true),
         placeholder: PlaceholderRule(fields: ["name": "Inaccessible workspace"]))
 
     private static let user = CollectionModel(
-        "user", lastChangeField: "at", conflict: newer,
+        "user", lastChangeField: "updated_at",
+        conflict: .preferNewer(field: "updated_at", margin: .zero),
         references: [Reference("default_workspace_id", to: "workspaces")],
-        nullable: ["default_workspace_id"], ids: .serverNumber, pushes: [.update],
-        absence: .keeps,
+        nullable: ["default_workspace_id"], drops: ["at", "api_token", "intercom_hash"],
+        ids: .serverNumber, pushes: [.update], updates: .changes, absence: .keeps,
         choices: [
             ChoiceRule("default_workspace_id", of: "workspaces", missing: "noDefaultWorkspace")
         ])
@@ -52,22 +53,21 @@ extension SyncModel {
 
     private static let preferences = CollectionModel(
         "preferences", lastChangeField: "at", conflict: .overwriteUnlessDirty, pushes: [.update],
-        absence: .keeps, listedAfter: ["workspaces"])
+        updates: .changes, absence: .keeps, listedAfter: ["workspaces"])
 
     private static let tags = owned(
         "tags", pushes: [.create], listedAfter: "user", placeholder: placeholder("Inaccessible tag")
     )
 
     private static let clients = owned(
-        "clients", pushes: [.create], listedAfter: "workspace_features")
+        "clients", workspace: "wid", pushes: [.create], listedAfter: "workspace_features")
 
     private static let projects = owned(
         "projects", references: [Reference("client_id", to: "clients")], nullable: ["client_id"],
         pushes: [.create], listedAfter: "preferences",
         placeholder: PlaceholderRule(
             fields: ["name": "Inaccessible project", "color": "#cecece", "active": false],
-            copies: ["workspace_id"],
-            refetch: RefetchRule(every: .hours(24), together: "workspace_id")))
+            copies: ["workspace_id"], refetch: RefetchRule(every: .hours(24))))
 
     private static let tasks = owned(
         "tasks", references: [Reference("project_id", to: "projects")], pushes: [],
@@ -83,9 +83,12 @@ extension SyncModel {
             Reference("workspace_id", to: "workspaces", placeholder: .partial),
             Reference("project_id", to: "projects", placeholder: .always),
             Reference("task_id", to: "tasks", placeholder: .partial),
-            Reference("tag_ids", to: "tags", placeholder: .partial),
+            Reference(
+                "tag_ids", to: "tags", placeholder: .partial, removal: .init(names: "tags")),
         ],
-        nullable: ["duration", "project_id", "task_id"], ids: .serverNumber,
+        nullable: ["duration", "project_id", "task_id"],
+        forms: [.negativeIsNull("duration"), .wholeSeconds("start"), .wholeSeconds("stop")],
+        ids: .serverNumber, updates: .changes,
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
         window: PullWindow(back: .months(2), ahead: .days(2)), listedAfter: ["tags"],
@@ -94,15 +97,16 @@ extension SyncModel {
 
     /// A collection whose entities belong to a workspace and whose changes can be listed.
     private static func owned(
-        _ name: CollectionName, references: [Reference] = [], nullable: [String] = [],
-        pushes: [PushOperation], listedAfter: CollectionName, placeholder: PlaceholderRule? = nil
+        _ name: CollectionName, workspace field: String = workspace.field,
+        references: [Reference] = [], nullable: [String] = [], pushes: [PushOperation],
+        listedAfter: CollectionName, placeholder: PlaceholderRule? = nil
     ) -> CollectionModel {
         CollectionModel(
-            name, lastChangeField: "at", conflict: newer, references: [workspace] + references,
-            nullable: nullable, ids: .serverNumber, pushes: pushes,
-            match: ["workspace_id", "name"], absence: .keeps,
-            access: AccessRule(owner: "workspace_id"), since: since, listedAfter: [listedAfter],
-            placeholder: placeholder)
+            name, lastChangeField: "at", conflict: newer,
+            references: [Reference(field, to: workspace.collection)] + references,
+            nullable: nullable, ids: .serverNumber, pushes: pushes, match: [field, "name"],
+            absence: .keeps, access: AccessRule(owner: field), since: since,
+            listedAfter: [listedAfter], placeholder: placeholder)
     }
 
     private static func placeholder(_ name: String) -> PlaceholderRule {

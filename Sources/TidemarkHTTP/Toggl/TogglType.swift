@@ -31,6 +31,16 @@ enum TogglType: String {
         }
     }
 
+    /// The field with the workspace that one of them belongs to.
+    var workspaceField: String { self == .clients ? "wid" : "workspace_id" }
+
+    /// The field of a document with the time of its last change; the user's `at` is that of the
+    /// request, and counts only where there is nothing else.
+    func changeField(of document: JSONDocument) -> String {
+        let ofUser = "updated_at"
+        return self == .user && document.rawValue(ofUser) != nil ? ofUser : "at"
+    }
+
     /// Whether there is only one of them, so that a list returns the entity itself.
     var isSingle: Bool { self == .user || self == .preferences }
 
@@ -54,13 +64,13 @@ enum TogglType: String {
             throw .client(status: 0, "Toggl does not let \(rawValue) be \(verb)")
         }
         guard let workspace else {
-            throw .client(status: 0, "without a workspace_id it can't be \(verb)")
+            throw .client(status: 0, "without a \(workspaceField) it can't be \(verb)")
         }
         return "\(Self.base)/workspaces/\(URLPath.escape(workspace.utf8))/\(rawValue)"
     }
 }
 
-/// The version of an entity, where the server has none: `AT@WORKSPACE`, each part only where the
+/// The version of an entity, where the server has none: `TIME@WORKSPACE`, each part only where the
 /// document has it.
 enum TogglRevision {
     /// The separator between time and workspace.
@@ -69,9 +79,9 @@ enum TogglRevision {
     static let unknownTime = "-"
 
     /// The version of a document.
-    static func of(_ document: JSONDocument) -> Revision {
-        let time = document.value("at")?.stringValue ?? unknownTime
-        let workspace = document.value("workspace_id")?.idText
+    static func of(_ document: JSONDocument, _ type: TogglType) -> Revision {
+        let time = document.value(type.changeField(of: document))?.stringValue ?? unknownTime
+        let workspace = document.value(type.workspaceField)?.idText
         return Revision(time + (workspace.map { "\(separator)\($0)" } ?? ""))
     }
 

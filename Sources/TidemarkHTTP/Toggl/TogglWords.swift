@@ -11,7 +11,10 @@ extension TogglAdapter {
             "api", "v9", "me", "workspaces", "workspace", "features", "preferences", "tags",
             "clients", "projects", "tasks", "reports", "v3", "search",
         ],
-        parameters: ["since": .seconds, "start_date": .version, "end_date": .version],
+        parameters: [
+            "since": .seconds, "start_date": .version, "end_date": .version,
+            "include_archived": .flag,
+        ],
         members: Dictionary(
             uniqueKeysWithValues: ["description", "id", "name", "permissions"].map {
                 ($0, .anything)

@@ -96,7 +96,7 @@ extension EntityTimeline {
 
     /// Rules that decide about an entity by comparing it with others.
     private static let comparing: Set<String> = [
-        RivalRule.name, ChoiceRule.name, "placeholder",
+        RivalRule.name, ChoiceRule.name, RemovalRule.ruleName, "placeholder",
         PruneDecision.Rule.unreferenced.rawValue,
     ]
 }

@@ -143,7 +143,7 @@ extension EntityRow {
     /// The entity's document as a model reads it, visible or not.
     func readable(in collection: CollectionModel?) -> JSONDocument? {
         guard let content, let document = try? JSONDocument(parsing: content) else { return nil }
-        return (try? collection?.migrated(document)) ?? document
+        return (try? collection?.read(document)) ?? document
     }
 }
 

@@ -54,6 +54,8 @@ extension EntityStep {
                 return "not pruned: that time was never believed"
             case "hidden": return "out of reach: not in a list of everything"
             case "shown": return "in reach again"
+            case "removed":
+                return decision.fields.joined(separator: ", ") + " named what was deleted"
             default: return "followed from \(decision.rule)"
             }
         }

@@ -157,11 +157,11 @@ package enum Current: Sendable, Hashable {
 extension Base {
     /// The same as a collection's model of today reads it.
     package func read(by collection: CollectionModel) throws(JSONError) -> Base {
-        if collection.migrations.isEmpty { return self }
+        if collection.readsVerbatim { return self }
         switch self {
         case .absent, .deleted(last: nil): return self
-        case .live(let document): return .live(try collection.migrated(document))
-        case .deleted(let last?): return .deleted(last: try collection.migrated(last))
+        case .live(let document): return .live(try collection.read(document))
+        case .deleted(let last?): return .deleted(last: try collection.read(last))
         }
     }
 }
@@ -172,8 +172,8 @@ extension PendingChange {
         var result = self
         switch change {
         case .create(let document):
-            result.change = .create(try collection.migratedCreation(document))
-        case .update(let patch): result.change = .update(collection.migrated(patch))
+            result.change = .create(try collection.readCreation(document))
+        case .update(let patch): result.change = .update(collection.read(patch))
         case .delete, .carried: break
         }
         return result

@@ -6,8 +6,9 @@ package import TidemarkEvents
 package enum PushWrite: Sendable, Hashable {
     /// The entity must not exist on the server.
     case create(body: [UInt8])
-    /// The entity must still be of that version.
-    case update(body: [UInt8], revision: Revision)
+    /// The entity must still be of that version; `changes` is an object of the fields that differ
+    /// from the base, with null for those that are gone.
+    case update(body: [UInt8], changes: [UInt8], revision: Revision)
     /// The entity must still be of that version.
     case delete(revision: Revision)
 
@@ -21,7 +22,7 @@ package enum PushWrite: Sendable, Hashable {
     ///
     /// The server's last-change field is left out of a body. The id stays in, and is added where
     /// the document lacks it, but for a creation where the server names entities: then it is left
-    /// out.
+    /// out. Fields have the form in which the server writes them.
     ///
     /// - Parameters:
     ///   - id: the id that the server uses.
@@ -54,10 +55,15 @@ package enum PushWrite: Sendable, Hashable {
             patch.unset.append(collection.idField)
         }
         if !patch.isEmpty { document = try JSONDocument(parsing: patch.applied(to: document)) }
-        if base.isLive, let revision {
-            self = .update(body: document.bytes, revision: revision)
+        let body = try collection.sent(document, of: document).bytes
+        if let known = base.document, let revision {
+            let patch = Patch(from: known, to: document, except: collection.serverFields)
+            let changes = try JSONDocument(parsing: patch.object)
+            self = .update(
+                body: body, changes: try collection.sent(changes, of: document).bytes,
+                revision: revision)
         } else {
-            self = .create(body: document.bytes)
+            self = .create(body: body)
         }
     }
 
@@ -65,8 +71,10 @@ package enum PushWrite: Sendable, Hashable {
     package func naming(_ names: ReferenceNames) throws -> PushWrite {
         switch self {
         case .create(let body): .create(body: try names.named(body))
-        case .update(let body, let revision):
-            .update(body: try names.named(body), revision: revision)
+        case .update(let body, let changes, let revision):
+            .update(
+                body: try names.named(body), changes: try names.named(changes),
+                revision: revision)
         case .delete: self
         }
     }
@@ -77,6 +85,15 @@ package enum PushWrite: Sendable, Hashable {
         case .update: .update
         case .delete: .delete
         }
+    }
+}
+
+extension Patch {
+    /// The fields as an object: null for those that are removed.
+    fileprivate var object: [UInt8] {
+        let null = Array("null".utf8)
+        let fields = set.map { (key: $0.name, value: $0.value) } + unset.map { ($0, null) }
+        return JSONDocument.empty.applying(set: fields)
     }
 }
 

@@ -1,5 +1,5 @@
-// JudgedAnswer.swift — the meaning of an answer, and the part of it that may be kept. Credentials
-// in it are masked here, before anything is decided or logged.
+// JudgedAnswer.swift — the meaning of an answer, and the part of it that may be kept. Members that
+// the model drops are cut off and credentials are masked here, before anything is decided or logged.
 //
 //   credentials in                            are
 //   the head, and a body that is logged       masked, except in documents; the adapter then judges
@@ -31,6 +31,8 @@ struct JudgedAnswer: Sendable {
         var response = response
         // The adapter sees only header fields that can be kept, so that a replay decides the same.
         response.response.headerFields = adapter.words.known(of: response.response.headerFields)
+        let drops = call.collection?.drops ?? []
+        if !drops.isEmpty { response.body = JSON.dropping(drops, from: response.body) }
         func judge(_ response: TransportResponse) -> ServerAnswer {
             adapter.answer(to: call, response.response, body: response.body).about(call)
         }
@@ -38,6 +40,12 @@ struct JudgedAnswer: Sendable {
         self.response = response
         let head = response.response
         defer { if call.isWrite { effect = adapter.effect(of: answer, to: call, head) } }
+        if !drops.isEmpty, answer.documents.contains(where: { $0.hasMember(of: drops) }) {
+            // What an adapter makes of something else than JSON is not cut.
+            answer = .failure(.keepsDropped)
+            self.response.body = []
+            return
+        }
         let isHeadMasked = self.response.mask(by: mask)
         let documents = answer.documents
         if answer.keepsBody {
@@ -78,9 +86,21 @@ struct JudgedAnswer: Sendable {
 }
 
 extension SyncFailure {
+    /// An answer whose documents hold members that the model drops.
+    static let keepsDropped = SyncFailure.client(
+        status: 0,
+        "the model drops members that can't be cut out of this server's answers; leave drops out")
+
     /// An answer in which an id, a version or a next page holds the credentials.
     package static let holdsCredentials = SyncFailure.malformed(
         "it holds the credentials where an id, a version or a page is named")
+}
+
+extension [UInt8] {
+    /// Whether it is an object with a member of one of these names.
+    fileprivate func hasMember(of names: [String]) -> Bool {
+        names.contains { JSON.member($0, of: self) != nil }
+    }
 }
 
 extension TransportResponse {

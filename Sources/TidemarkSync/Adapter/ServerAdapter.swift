@@ -24,17 +24,22 @@ public struct ServerTraits: Sendable, Hashable {
     /// Without versions a pending change is sent unconditionally, and no version is read first.
     /// Where the server names entities, a write is conditional only if a version is known.
     public var hasVersions: Bool
+    /// Whether an update sends `changes` of ``ServerCall/update(_:id:body:changes:revision:)``, so
+    /// that the server keeps what they don't name.
+    public var sendsChanges: Bool
 
     /// Traits of a server; the defaults are those of one without optional features.
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
-        writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true
+        writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
+        sendsChanges: Bool = false
     ) {
         self.describesCollections = describesCollections
         self.entitiesPerFetchMax = entitiesPerFetchMax
         self.writesPerRequestMax = writesPerRequestMax
         self.cursorIsState = cursorIsState
         self.hasVersions = hasVersions
+        self.sendsChanges = sendsChanges
     }
 }
 

@@ -106,7 +106,7 @@ extension ServerCall {
     /// entity, or creates one whose id the server gives.
     fileprivate var namedID: String? {
         switch self {
-        case .read(_, let id), .update(_, let id, _, _), .delete(_, let id, _): id
+        case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
         case .describe, .list, .listWindow, .refetch, .fetch, .batch: nil
         }

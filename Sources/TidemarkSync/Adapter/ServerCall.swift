@@ -23,8 +23,13 @@ public enum ServerCall: Sendable, Hashable {
     /// Create an entity that must not exist yet; where the server names entities, `id` is the local
     /// id, which is not in the body.
     case create(CollectionModel, id: String, body: [UInt8])
-    /// Replace an entity if it still has a version; an empty version means unconditionally.
-    case update(CollectionModel, id: String, body: [UInt8], revision: Revision)
+    /// Change an entity if it still has a version; an empty version means unconditionally.
+    ///
+    /// `body` is the whole document, for a server that replaces it. `changes` is for one that takes
+    /// single fields: an object of those in which the document differs from what the server said
+    /// last, with null for a field that is gone; empty where that is not known.
+    case update(
+        CollectionModel, id: String, body: [UInt8], changes: [UInt8] = [], revision: Revision)
     /// Delete an entity if it still has a version; an empty version means unconditionally.
     case delete(CollectionModel, id: String, revision: Revision)
     /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``. Each has an
@@ -34,7 +39,7 @@ public enum ServerCall: Sendable, Hashable {
     /// The version that the call is conditional on, where it is.
     package var revision: Revision? {
         switch self {
-        case .update(_, _, _, let revision), .delete(_, _, let revision): revision
+        case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
         case .describe, .list, .listWindow, .read, .fetch, .refetch, .create, .batch: nil
         }
     }
@@ -58,7 +63,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
             .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
-            .create(let collection, _, _), .update(let collection, _, _, _),
+            .create(let collection, _, _), .update(let collection, _, _, _, _),
             .delete(let collection, _, _):
             collection
         case .batch(let calls): calls.first?.collection

@@ -55,7 +55,8 @@ package struct ServerNews {
         guard row.baseState == .live, row.revision == record.revision, !row.isAssumed,
             !row.isPlaceholder, try !isHiddenByItself(key, row)
         else { return .new }
-        return row.base == document || Self.meanTheSame(row.base, document) ? .same : .new
+        if row.base == document || Self.meanTheSame(row.base, document) { return .same }
+        return try saysTheSame(row.base, document, in: collection) ? .same : .new
     }
 
     /// Whether an entity that a list only names is to be fetched.
@@ -137,6 +138,16 @@ package struct ServerNews {
         guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
         else { return false }
         return left == right
+    }
+
+    /// Whether two documents differ in nothing but the forms of their fields.
+    private func saysTheSame(
+        _ left: [UInt8], _ right: [UInt8], in name: CollectionName
+    ) throws -> Bool {
+        guard let collection = try fold.known(name)?.model, !collection.forms.isEmpty else {
+            return false
+        }
+        return try Self.meanTheSame(collection.read(left), collection.read(right))
     }
 
     // MARK: Read-backs and descriptions

@@ -175,6 +175,9 @@ package struct PushPlanner: Sendable {
     ) -> PushItem? {
         guard let write = pending.write else { return nil }
         var refusal = collection.refusal(of: write.operation)
+        if write.operation == .update, collection.updates == .changes, !traits.sendsChanges {
+            refusal = "the model has \(collection.name) send changes, and the adapter can't"
+        }
         if refusal == nil, let stranded = pending.stranded {
             refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
         }
@@ -183,8 +186,9 @@ package struct PushPlanner: Sendable {
         let call: ServerCall =
             switch write {
             case .create(let body): .create(collection, id: pending.id, body: body)
-            case .update(let body, let revision):
-                .update(collection, id: pending.id, body: body, revision: revision)
+            case .update(let body, let changes, let revision):
+                .update(
+                    collection, id: pending.id, body: body, changes: changes, revision: revision)
             case .delete(let revision):
                 .delete(collection, id: pending.id, revision: revision)
             }
@@ -207,7 +211,7 @@ extension ServerCall {
 
     fileprivate var bodyBytes: Int {
         switch self {
-        case .create(_, _, let body), .update(_, _, let body, _): body.count
+        case .create(_, _, let body), .update(_, _, let body, _, _): body.count
         case .list, .listWindow, .describe, .read, .fetch, .refetch, .delete, .batch: 0
         }
     }

@@ -199,7 +199,7 @@ package final class Fold {
             writtenEntities.isEmpty
             ? entry.row.document : try entity(at: entry.key).document
         guard let document else { return nil }
-        return try known(key.collection)?.model.migrated(document) ?? document
+        return try known(key.collection)?.model.read(document) ?? document
     }
 
     package func isPlaceholder(_ key: EntityKey) throws -> Bool {

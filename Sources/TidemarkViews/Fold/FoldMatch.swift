@@ -113,7 +113,7 @@ extension Fold {
         guard !collection.match.isEmpty, known.pending.isEmpty,
             known.baseState == .absent || known.isPlaceholder, known.prunedDigest.isEmpty
         else { return false }
-        let record = try JSONDocument(parsing: event.payload)
+        let record = try collection.read(try JSONDocument(parsing: event.payload))
         let asOf = event.asOf ?? position
         var candidates: [(key: EntityKey, row: EntityRow)] = []
         for id in list.ids {
@@ -194,7 +194,8 @@ extension Fold {
         _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
     ) throws -> Set<ExactString> {
         guard case .document(let bytes) = try Current(changes, on: .absent) else { return [] }
-        let (record, sent) = (try JSONDocument(parsing: record), try JSONDocument(parsing: bytes))
+        let record = try collection.read(try JSONDocument(parsing: record))
+        let sent = try JSONDocument(parsing: bytes)
         let differing = try sent.keys.filter { field in
             try !collection.serverFields.contains(field)
                 && !areSame(record, sent, in: field, collection)

@@ -36,10 +36,10 @@ extension Fold {
                 : Patch(settingAllOf: try JSONDocument(parsing: item.payload))
             let known = before[collection.name] ?? CollectionModel(collection.name)
             let isAllGone =
-                item.kind == .update && !patch.isEmpty && collection.migrated(patch).isEmpty
+                item.kind == .update && !patch.isEmpty && collection.read(patch).isEmpty
             let lost = patch.fieldNames.filter { field in
                 let alone = patch.only(field)
-                return collection.migrated(alone).isEmpty && !known.migrated(alone).isEmpty
+                return collection.read(alone).isEmpty && !known.read(alone).isEmpty
             }
             guard isAllGone || !lost.isEmpty else { continue }
             var decision = DecisionRow(

@@ -151,7 +151,7 @@ extension EntityRow {
         var known: [[UInt8]] = []
         if let content { known.append(content) }
         if !pending.isEmpty, !base.isEmpty { known.append(base) }
-        return known.compactMap { try? collection.migrated(JSONDocument(parsing: $0)) }
+        return known.compactMap { try? collection.read(JSONDocument(parsing: $0)) }
     }
 
     /// The last event that changed the visible document.

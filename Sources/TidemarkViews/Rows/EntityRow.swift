@@ -110,7 +110,7 @@ package struct EntityRow: Sendable, Hashable {
     /// The entity's document as the app sees it, read by today's model; nil when there is none.
     package func document(in collection: CollectionModel?) throws(JSONError) -> [UInt8]? {
         guard let document else { return nil }
-        return try collection?.migrated(document) ?? document
+        return try collection?.read(document) ?? document
     }
 
     /// Whether all that is known of the entity is that it was made here.
@@ -148,7 +148,7 @@ package struct EntityRow: Sendable, Hashable {
         _ items: [Pending], in collection: CollectionModel
     ) throws(JSONError) -> [PendingChange] {
         let changes = try changes(items)
-        if collection.migrations.isEmpty { return changes }
+        if collection.readsVerbatim { return changes }
         return try changes.map { (change) throws(JSONError) in try change.read(by: collection) }
     }
 

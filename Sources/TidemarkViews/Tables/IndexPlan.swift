@@ -71,9 +71,9 @@ struct IndexedCollection: Sendable {
     /// is not seen.
     func values(of row: [UInt8]?) throws -> [ArraySlice<UInt8>?]? {
         guard let row, let document = try EntityRow.visibleDocument(in: row) else { return nil }
-        if model.migrations.isEmpty { return JSON.members(fields, of: document) }
-        let migrated = (try? model.migrated(Array(document)))?[...]
-        return JSON.members(fields, of: migrated ?? document)
+        if model.readsVerbatim { return JSON.members(fields, of: document) }
+        let read = (try? model.read(Array(document)))?[...]
+        return JSON.members(fields, of: read ?? document)
     }
 
     /// What the indexes say of an entity with these values, in their order.
@@ -117,13 +117,14 @@ struct KeptIndex: Sendable {
             JSONValue.array([.string($0.name), .string($0.kind.rawValue)])
         }
         let hasDates = index.fields.contains { $0.kind == .date }
-        let what: JSONValue = [
+        var what: [JSONValue] = [
             // Raised when keys are made in another way of the same entities.
             1, .string(collection.name.rawValue), .array(fields),
             hasDates ? .string(collection.dates.rawValue) : .null,
             .array(collection.migrations.map(\.json)),
         ]
-        name = Array(SHA256Digest.of(what.encoded()).prefix(Self.nameBytes))
+        if !collection.forms.isEmpty { what.append(.array(collection.forms.map(\.json))) }
+        name = Array(SHA256Digest.of(JSONValue.array(what).encoded()).prefix(Self.nameBytes))
     }
 
     /// How many bytes one component has at most.

@@ -9,11 +9,11 @@ import TidemarkEvents
     }
 
     private func read(_ json: String, _ collection: CollectionModel) throws -> String {
-        String(decoding: try collection.migrated(Array(json.utf8)), as: UTF8.self)
+        String(decoding: try collection.read(Array(json.utf8)), as: UTF8.self)
     }
 
     private func read(_ patch: Patch, _ collection: CollectionModel) -> String {
-        String(decoding: collection.migrated(patch).encoded, as: UTF8.self)
+        String(decoding: collection.read(patch).encoded, as: UTF8.self)
     }
 
     @Test func `leave a document alone that has the newer shape`() throws {
@@ -43,7 +43,7 @@ import TidemarkEvents
         #expect(try read(#"{"a":1,"x":2}"#, newer) == #"{"a":1,"x":2}"#)
         let patch = Patch(set: [Patch.Field("a", [0x31])], unset: ["x"])
         #expect(read(patch, newer) == #"{"set":{},"unset":["x"]}"#)
-        let created = try newer.migratedCreation(
+        let created = try newer.readCreation(
             JSONDocument(parsing: Array(#"{"a":1,"x":2}"#.utf8)))
         #expect(String(decoding: created.bytes, as: UTF8.self) == #"{"x":2}"#)
     }

@@ -40,6 +40,45 @@ import TidemarkSync
             records?.map(\.serverTime) == [Timestamp(milliseconds: 1_795_000_000_123), nil])
     }
 
+    @Test func `a tag says with another member that it is gone`() {
+        let gone = #"{"id":7,"workspace_id":2,"at":"\#(at)","deleted_at":"\#(at)"}"#
+
+        let record = toggl.page("tags", "[\(gone)]")?.records.first
+
+        #expect(record?.isDeleted == true && record?.text == gone)
+    }
+
+    @Test(arguments: ["2026-11-18T11:06:40.123456Z", "2026-11-18T11:06:40+00:00"])
+    func `a time has a fraction and Z, or neither`(_ at: String) {
+        let record = toggl.page("tags", #"[{"id":7,"workspace_id":2,"at":"\#(at)"}]"#)?.records
+            .first
+
+        #expect(record?.revision == Revision("\(at)@2"))
+        #expect(record?.serverTime?.milliseconds ?? 0 >= 1_795_000_000_000)
+    }
+
+    @Test func `an id may be longer than 31 bits`() {
+        let row = #"{"id":4100000000123,"workspace_id":2}"#
+
+        #expect(toggl.page("time_entries", "[\(row)]")?.records.map(\.id) == ["4100000000123"])
+    }
+
+    @Test func `a client names its workspace by its older name`() {
+        let row = #"{"id":7,"wid":2,"name":"c","at":"\#(at)"}"#
+
+        #expect(
+            toggl.page("clients", "[\(row)]")?.records.map(\.revision) == [Revision("\(at)@2")])
+    }
+
+    @Test func `the user's version is of its last change, not of the request`() {
+        let user = #"{"id":9,"at":"2026-11-19T00:00:00Z","updated_at":"\#(at)"}"#
+
+        let record = toggl.page("user", user)?.records.first
+
+        #expect(record?.revision == Revision(at))
+        #expect(record?.serverTime == Timestamp(milliseconds: 1_795_000_000_123))
+    }
+
     @Test func `the user is an object, and so are the preferences, which have no id`() {
         let user = #"{"id":9,"default_workspace_id":1,"at":"\#(at)"}"#
         let preferences = #"{"timeofday_format":"H:mm"}"#
@@ -80,10 +119,10 @@ import TidemarkSync
         #expect(toggl.failure(to: toggl.list("tags"), 200, body)?.name == "malformed")
     }
 
-    @Test func `projects that were found are as they are now; the others are not there`() {
+    @Test func `projects that were looked for are as they are now; others are passed over`() {
         let row = #"{"id":5,"name":"archived","active":false}"#
 
-        let answer = toggl.answer(to: toggl.refetch, 200, "[\(row)]")
+        let answer = toggl.answer(to: toggl.refetch, 200, #"[{"id":4},\#(row),{"id":50}]"#)
 
         #expect(
             answer
@@ -118,6 +157,33 @@ import TidemarkSync
             #expect(toggl.answer(to: toggl.writes[1], status, row) == .record(record))
         }
         #expect(toggl.answer(to: toggl.read, 200, row) == .record(record))
+    }
+
+    @Test func `one that is made may come in an array`() {
+        let row = #"{"id":7,"workspace_id":1,"name":"t"}"#
+
+        #expect(
+            toggl.answer(to: toggl.create("tags", #"{"workspace_id":1}"#), 200, "[ \(row) ]")
+                == .record(
+                    ServerRecord(id: "7", revision: Revision("-@1"), document: Array(row.utf8))))
+    }
+
+    @Test(arguments: ["", "\"OK\"", "null", "[]"])
+    func `preferences are stored, whatever text says so`(_ body: String) {
+        let change = toggl.update("preferences", "preferences", "{}")
+
+        #expect(toggl.answer(to: change, 200, body) == .stored(id: "preferences", Revision("-")))
+        #expect(toggl.failure(to: change, 200, "<html>")?.name == "foreign")
+        #expect(
+            toggl.answer(to: change, 400, #""Invalid feature code(s)""#)
+                == .refused(ServerRefusal(status: 400, message: "Invalid feature code(s)")))
+    }
+
+    @Test func `a workspace without access is absent where it is read`() {
+        let read = ServerCall.read(toggl.collection("workspaces"), id: "2")
+
+        #expect(toggl.answer(to: read, 403, "\"no access\"") == .absent)
+        #expect(toggl.failure(to: toggl.read, 403) == .forbidden)
     }
 
     @Test(arguments: ["", "[7]", "\"OK\"", #"{"id":7}"#])

@@ -20,7 +20,8 @@ import TidemarkSync
 
         #expect(
             try toggl.adapter.request(for: list)
-                == ServerRequest(method: .get, path: "/api/v9" + path))
+                == ServerRequest(
+                    method: .get, path: "/api/v9" + path, headers: [.userAgent: "tidemark"]))
     }
 
     @Test func `every collection of the model has one`() throws {
@@ -69,44 +70,48 @@ import TidemarkSync
         }
     }
 
-    @Test func `projects are looked for in the reports of their workspace`() throws {
+    @Test func `projects are looked for among all, archived ones too`() throws {
         let call = ServerCall.refetch(
-            toggl.collection("projects"), ids: ["5", "66"], together: "2")
+            toggl.collection("projects"), ids: ["5", "66"], together: nil)
 
-        #expect(
-            try toggl.line(call)
-                == #"POST /reports/api/v3/workspace/2/search/projects {"ids":[5,66]}"#)
+        #expect(try toggl.line(call) == "GET /api/v9/me/projects?include_archived=true")
     }
 
     @Test(arguments: ["time_entries", "projects", "tags", "clients"])
     func `what is in a workspace is written there`(_ name: String) throws {
         let name = CollectionName(name)
-        let body = #"{ "workspace_id" :2,"name":"caf\u00e9" }"#
+        let body = #"{ "workspace_id" :2,"wid":2,"name":"caf\u00e9" }"#
 
-        let lines = [
-            try toggl.line(toggl.create(name, body)),
-            try toggl.line(toggl.update(name, "7", body)),
-            try toggl.line(toggl.delete(name, "7", revision: "2026-11-18T11:06:40+00:00@2")),
-        ]
+        let paths = try [
+            toggl.create(name, body), toggl.update(name, "7", body),
+            toggl.delete(name, "7", revision: "2026-11-18T11:06:40+00:00@2"),
+        ].map { call in
+            let request = try toggl.adapter.request(for: call)
+            return "\(request.method) \(request.path)"
+        }
 
         #expect(
-            lines == [
-                "POST /api/v9/workspaces/2/\(name) \(body)",
-                "PUT /api/v9/workspaces/2/\(name)/7 \(body)",
+            paths == [
+                "POST /api/v9/workspaces/2/\(name)", "PUT /api/v9/workspaces/2/\(name)/7",
                 "DELETE /api/v9/workspaces/2/\(name)/7",
             ])
     }
 
     @Test func `what is in none is written at its own address`() throws {
         let lines = [
-            try toggl.line(toggl.create("workspaces", #"{"name":"w"}"#)),
-            try toggl.line(toggl.update("user", "9", #"{"default_workspace_id":1}"#)),
-            try toggl.line(toggl.update("preferences", "preferences", #"{"f":"H:mm"}"#)),
+            try toggl.line(
+                toggl.update(
+                    "user", "9", #"{"id":9,"fullname":"A","default_workspace_id":1}"#,
+                    changes: #"{"default_workspace_id":1}"#)),
+            try toggl.line(
+                toggl.update(
+                    "preferences", "preferences",
+                    #"{"id":"preferences","f":"H:mm","alpha_features":[]}"#,
+                    changes: #"{"f":"H:mm"}"#)),
         ]
 
         #expect(
             lines == [
-                #"POST /api/v9/workspaces {"name":"w"}"#,
                 #"PUT /api/v9/me {"default_workspace_id":1}"#,
                 #"POST /api/v9/me/preferences {"f":"H:mm"}"#,
             ])
@@ -115,7 +120,8 @@ import TidemarkSync
     @Test func `what has a body says that it is JSON, and nothing has a precondition`() throws {
         for call in toggl.writes + toggl.reads {
             let request = try toggl.adapter.request(for: call)
-            let headers: HTTPFields = request.body == nil ? [:] : [.contentType: "application/json"]
+            var headers: HTTPFields = [.userAgent: "tidemark"]
+            if request.body != nil { headers[.contentType] = "application/json" }
             #expect(request.headers == headers)
         }
     }
@@ -156,6 +162,7 @@ import TidemarkSync
         let body = #"{"workspace_id":1}"#
         let calls = [
             toggl.create("tasks", body), toggl.create("user", body),
+            toggl.create("workspaces", body),
             toggl.create("workspace_features", body), toggl.update("workspaces", "1", body),
             toggl.delete("preferences", "preferences", revision: "-@1"),
             toggl.create("unheard_of", body),
@@ -174,22 +181,34 @@ import TidemarkSync
         let calls: [ServerCall] = [
             toggl.list("unheard_of"), .list(tags, after: nil, page: "2"), .read(tags, id: "5"),
             .listWindow(tags, from: Timestamp(rawValue: 0), to: Timestamp(rawValue: 1), page: nil),
-            .refetch(tags, ids: ["5"], together: "1"),
-            .refetch(toggl.collection("projects"), ids: ["5"], together: nil),
-            .refetch(toggl.collection("projects"), ids: ["here-1"], together: "1"),
-            .fetch(tags, ids: ["5"]), .describe([tags]), .batch(toggl.writes),
+            .refetch(tags, ids: ["5"], together: nil), .fetch(tags, ids: ["5"]), .describe([tags]),
+            .batch(toggl.writes),
         ]
         for call in calls {
             #expect(throws: SyncFailure.self) { try toggl.adapter.request(for: call) }
         }
     }
 
-    @Test func `a remote names the adapter`() throws {
+    @Test func `a remote names the adapter, and may name the app`() throws {
         let remote = Remote.toggl(origin: "https://api.track.toggl.com")
 
         #expect(try remote.makeAdapter() is TogglAdapter)
+        #expect(remote.parameters == [:])
         #expect(throws: ModelError.self) {
             try Remote(origin: "https://x.test", adapter: "tuggl").makeAdapter()
         }
+        let named = try Remote.toggl(origin: "https://x.test", createdWith: "clock").makeAdapter()
+        let request = try named.request(for: toggl.create("time_entries", #"{"workspace_id":1}"#))
+        #expect(request.headers[.userAgent] == "clock")
+        #expect(request.body.map { JSON.value("created_with", of: $0) } == "clock")
+    }
+
+    @Test func `a remote with an empty name of the app is refused, and says where`() {
+        var remote = Remote.toggl(origin: "https://x.test")
+        remote.parameters["createdWith"] = ""
+
+        let error = #expect(throws: ModelError.self) { try remote.makeAdapter() }
+
+        #expect(error?.description.contains("remote.createdWith") == true)
     }
 }

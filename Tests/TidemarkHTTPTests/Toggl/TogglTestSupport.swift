@@ -23,8 +23,12 @@ struct TogglCase: AdapterCase {
         .create(collection(name), id: "here-1", body: Array(body.utf8))
     }
 
-    func update(_ name: CollectionName, _ id: String, _ body: String) -> ServerCall {
-        .update(collection(name), id: id, body: Array(body.utf8), revision: Revision("-"))
+    func update(
+        _ name: CollectionName, _ id: String, _ body: String, changes: String = "{}"
+    ) -> ServerCall {
+        .update(
+            collection(name), id: id, body: Array(body.utf8), changes: Array(changes.utf8),
+            revision: Revision("-"))
     }
 
     func delete(_ name: CollectionName, _ id: String, revision: String) -> ServerCall {
@@ -32,7 +36,7 @@ struct TogglCase: AdapterCase {
     }
 
     var read: ServerCall { .read(collection("time_entries"), id: "7") }
-    var refetch: ServerCall { .refetch(collection("projects"), ids: ["5"], together: "1") }
+    var refetch: ServerCall { .refetch(collection("projects"), ids: ["5"], together: nil) }
     var writes: [ServerCall] {
         [
             create("time_entries", #"{"workspace_id":1}"#),

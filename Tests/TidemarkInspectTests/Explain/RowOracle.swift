@@ -44,7 +44,7 @@ struct RowOracle {
         var wasMadeUp = false
         for change in changes[key] ?? [] {
             let document = change.row.content.flatMap { try? JSONDocument(parsing: $0) }
-                .flatMap { (try? collection?.migrated($0)) ?? $0 }
+                .flatMap { (try? collection?.read($0)) ?? $0 }
             // What was made up is the server's, once the server says the entity.
             let isSaid = wasMadeUp && !change.row.isPlaceholder && change.event.key != nil
             var now: [String: Position] = [:]

@@ -91,7 +91,54 @@ import TidemarkRules
 
         #expect(
             try write([.update(1, #"{"a":3}"#)], on: base, revision: revision)
-                == .update(body: Array(#"{"id":"7","a":3,"b":2}"#.utf8), revision: revision))
+                == .update(
+                    body: Array(#"{"id":"7","a":3,"b":2}"#.utf8),
+                    changes: Array(#"{"a":3}"#.utf8), revision: revision))
+    }
+
+    @Test func `what changed is told by itself, with null for what is gone`() throws {
+        let base = Base.live(#"{"id":"7","last_modified":5,"a":1,"b":2,"c":[1],"d":1.0}"#)
+
+        let write = try write(
+            [.update(1, #"{"a":3,"c":[2]}"#), .update(2, #"{"a":1,"d":1}"#, unset: ["b"])],
+            on: base, revision: revision)
+
+        guard case .update(_, let changes, _)? = write else {
+            Issue.record("no update")
+            return
+        }
+        #expect(String(decoding: changes, as: UTF8.self) == #"{"c":[2],"b":null}"#)
+    }
+
+    @Test func `fields are sent in the form that the server writes`() throws {
+        var entries = CollectionModel("e", nullable: ["n"])
+        entries.forms = [
+            .negativeIsNull("n", sent: .minusSeconds(of: "start")), .wholeSeconds("start"),
+        ]
+        func write(_ pending: PendingChange, on base: Base) throws -> PushWrite? {
+            let (pending, base) = (try pending.read(by: entries), try base.read(by: entries))
+            return try PushWrite(
+                [pending], on: base, revision: revision, id: "7", collection: entries)
+        }
+        let started = #"{"id":"7","start":"1970-01-01T00:00:10.5Z","n":null}"#
+        let running = Base.live(#"{"id":"7","start":"1970-01-01T00:00:10+00:00","n":-1}"#)
+
+        #expect(
+            try write(.create(1, started), on: .absent)
+                == .create(
+                    body: Array(#"{"id":"7","start":"1970-01-01T00:00:10Z","n":-10}"#.utf8)))
+        #expect(
+            try write(.update(1, #"{"start":"1970-01-01T00:00:10.9Z","a":1}"#), on: running)
+                == .update(
+                    body: Array(#"{"id":"7","start":"1970-01-01T00:00:10Z","n":-10,"a":1}"#.utf8),
+                    changes: Array(#"{"a":1}"#.utf8), revision: revision))
+        #expect(
+            try write(
+                .update(1, #"{"n":null}"#),
+                on: .live(#"{"id":"7","start":"1970-01-01T00:00:10Z","n":5}"#))
+                == .update(
+                    body: Array(#"{"id":"7","start":"1970-01-01T00:00:10Z","n":-10}"#.utf8),
+                    changes: Array(#"{"n":-10}"#.utf8), revision: revision))
     }
 
     @Test func `a deletion names the version it was made on`() throws {

@@ -120,7 +120,7 @@ import TidemarkSync
         let pending = Self.writes("a/1")
         let call = ServerCall.update(
             CollectionModel("a"), id: "1", body: Array(#"{"id":"1"}"#.utf8),
-            revision: Revision("1"))
+            changes: Array(#"{"id":"1"}"#.utf8), revision: Revision("1"))
         for (count, plan) in [(2, ["a/1"]), (3, ["refuse a/1"])] {
             let planned = Self.plan(pending) { _ in
                 var standing = PushPlanner.Standing()

@@ -247,7 +247,7 @@ extension PendingWrite {
         write =
             switch change {
             case .create: .create(body: body)
-            case .update: .update(body: body, revision: Revision("1"))
+            case .update: .update(body: body, changes: body, revision: Revision("1"))
             case .delete: .delete(revision: Revision("1"))
             }
         self.needs = needs

@@ -71,7 +71,8 @@ import TidemarkViews
                 row.changes, on: row.baseValue, revision: row.revision, id: "1",
                 collection: CollectionModel("tasks"))
                 == .update(
-                    body: Array(#"{"a":2,"b":1,"d":2,"id":"1"}"#.utf8), revision: Revision("2")))
+                    body: Array(#"{"a":2,"b":1,"d":2,"id":"1"}"#.utf8),
+                    changes: Array(#"{"a":2,"b":1,"d":2}"#.utf8), revision: Revision("2")))
         try fold.apply([
             .about(.requestSent, "tasks/1", "{}", mutation: 4),
             .about(.pushAccepted, "tasks/1", mutation: 4, call: 6, revision: "3"),

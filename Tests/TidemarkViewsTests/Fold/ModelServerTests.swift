@@ -104,7 +104,7 @@ private struct ModelServer {
         case .create(let body):
             isTaken = document == nil
             if isTaken { set(body) }
-        case .update(let body, let known):
+        case .update(let body, _, let known):
             isTaken = document != nil && known == Revision("\(revision)")
             if isTaken { set(body) }
         case .delete(let known):

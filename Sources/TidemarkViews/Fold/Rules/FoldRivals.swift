@@ -23,7 +23,8 @@ struct FoldRivals: FoldRule {
         guard let rule = collection.rivals else { return }
         // Most have ended: the server's document says so without being parsed.
         let isOver =
-            row.pending.isEmpty && collection.migrations.isEmpty && !rule.isHeld(in: row.base)
+            row.pending.isEmpty && collection.migrations.isEmpty
+            && !rule.isHeld(in: row.base, of: collection)
         try fold.noteRunner(
             row, entity.key, collection, isOver ? nil : entity.own(), event, position)
     }
@@ -89,6 +90,7 @@ struct FoldRivals: FoldRule {
         for collection in model.collections where collection.rivals != nil {
             let known = before[collection.name]
             if known?.rivals == collection.rivals, known?.migrations == collection.migrations,
+                known?.forms == collection.forms,
                 known?.lastChangeField == collection.lastChangeField
             {
                 continue
@@ -123,11 +125,11 @@ extension RivalRule {
     package static let name = "rivals"
 
     /// Whether a document that was checked before holds the state.
-    fileprivate func isHeld(in document: [UInt8]) -> Bool {
+    fileprivate func isHeld(in document: [UInt8], of collection: CollectionModel) -> Bool {
         guard let value = JSON.members([Array(whileNull.utf8)], of: document[...])[0] else {
             return false
         }
-        return value.elementsEqual("null".utf8)
+        return collection.isNull(value, in: whileNull)
     }
 }
 
@@ -337,8 +339,8 @@ extension Fold {
         var starts: [RivalStart] = []
         try forEachEncoded(in: collection.name) { key, value in
             guard var document = try EntityRow.visibleDocument(in: value) else { return true }
-            if !collection.migrations.isEmpty {
-                document = (try? collection.migrated(Array(document)))?[...] ?? document
+            if !collection.readsVerbatim {
+                document = (try? collection.read(Array(document)))?[...] ?? document
             }
             let values = JSON.members(fields, of: document).map { raw in
                 raw.flatMap { try? JSONValue(parsing: $0) }

@@ -29,6 +29,9 @@ protocol FoldRule: Sendable {
     /// Whether a collection has the rule; it is not asked about others.
     func isRule(of collection: CollectionModel) -> Bool
 
+    /// Whether it is asked about answers about a collection's entities, where it is heard at all.
+    func isHeard(of collection: CollectionModel) -> Bool
+
     // MARK: An event meets it
 
     /// What to do after an answer about an entity was folded; asked before that.
@@ -98,7 +101,8 @@ protocol FoldRule: Sendable {
 enum FoldRules {
     /// In the order in which they are asked.
     static let all: [any FoldRule] = [
-        FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRivals(), FoldChoices(),
+        FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRemovals(),
+        FoldRivals(), FoldChoices(),
     ]
 
     /// The rule of a name.
@@ -173,6 +177,8 @@ struct MetEntity {
 // What a rule does not take part in.
 extension FoldRule {
     var moments: FoldMoments { [] }
+
+    func isHeard(of collection: CollectionModel) -> Bool { isRule(of: collection) }
 
     func hear(
         _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,

@@ -14,7 +14,7 @@ extension Fold {
         let rules = try rules().heard
         guard !rules.isEmpty else { return [] }
         let collection = try collection(key.collection)
-        return try rules.filter { $0.isRule(of: collection) }.flatMap {
+        return try rules.filter { $0.isHeard(of: collection) }.flatMap {
             try $0.hear(event, of: key, collection, position, self)
         }
     }

@@ -64,7 +64,7 @@ extension CollectionModel {
     }
 
     fileprivate func isPast(_ bytes: [UInt8], _ rule: RetentionRule, at now: Timestamp) -> Bool {
-        guard let bytes = try? migrated(bytes) else { return false }
+        guard let bytes = try? read(bytes) else { return false }
         let fields = [rule.field, rivals?.whileNull ?? rule.field].map { Array($0.utf8) }
         let found = JSON.members(Array(fields.prefix(rivals == nil ? 1 : 2)), of: bytes[...])
         guard let raw = found[0], let time = dates.timestamp(raw), rule.isOver(time, at: now)
@@ -75,7 +75,7 @@ extension CollectionModel {
 
     /// Whether an entity with that document holds the state that only one may hold.
     func holdsState(_ bytes: [UInt8]) -> Bool {
-        guard let rivals, let bytes = try? migrated(bytes) else { return false }
+        guard let rivals, let bytes = try? read(bytes) else { return false }
         return isNull(JSON.members([Array(rivals.whileNull.utf8)], of: bytes[...])[0])
     }
 

@@ -1,0 +1,96 @@
+// JSONDropping.swift — a JSON text without members of some names, wherever they stand.
+//
+// Told by the bytes alone: in JSON, `"name"` before a colon is always a key, since a quote within a
+// string has a backslash before it. So a text that is cut off, or is no JSON elsewhere, loses these
+// members, too; a value that does not end takes the rest of the text with it.
+
+extension JSON {
+    /// The bytes without members of these names, at any depth, and without the commas that went
+    /// with them; all other bytes stay.
+    ///
+    /// - Parameter names: as they are written, without escapes.
+    package static func dropping(_ names: [String], from bytes: [UInt8]) -> [UInt8] {
+        var result = bytes
+        for name in names {
+            var key: [UInt8] = []
+            JSON.appendString(name, to: &key)
+            var rest = 0
+            while let place = result[rest...].firstRange(of: key) {
+                // After a backslash it is the end of a longer key.
+                let isWhole =
+                    place.lowerBound == 0 || result[place.lowerBound - 1] != UInt8(ascii: "\\")
+                guard isWhole, let end = memberEnd(result, after: place.upperBound) else {
+                    rest = place.upperBound
+                    continue
+                }
+                let (start, next) = withComma(result, place.lowerBound..<end)
+                result.removeSubrange(start..<next)
+                rest = start
+            }
+        }
+        return result
+    }
+
+    /// Where the value of a key ends; nil where no colon follows.
+    private static func memberEnd(_ bytes: [UInt8], after key: Int) -> Int? {
+        var at = skipSpace(bytes, key)
+        guard at < bytes.count, bytes[at] == UInt8(ascii: ":") else { return nil }
+        at = skipSpace(bytes, at + 1)
+        var depth = 0
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "\""):
+                at = stringEnd(bytes, at)
+                if depth == 0 { return at }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return withoutSpace(bytes, before: at) }
+                depth -= 1
+                if depth == 0 { return at + 1 }
+            case UInt8(ascii: ","): if depth == 0 { return withoutSpace(bytes, before: at) }
+            default: break
+            }
+            at += 1
+        }
+        return bytes.count
+    }
+
+    /// Where a string ends that begins at a quote.
+    private static func stringEnd(_ bytes: [UInt8], _ quote: Int) -> Int {
+        var at = quote + 1
+        while at < bytes.count, bytes[at] != UInt8(ascii: "\"") {
+            at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(at + 1, bytes.count)
+    }
+
+    /// A member with the comma after it, or else the one before it.
+    private static func withComma(
+        _ bytes: [UInt8], _ member: Range<Int>
+    ) -> (start: Int, end: Int) {
+        let comma = UInt8(ascii: ",")
+        let next = skipSpace(bytes, member.upperBound)
+        if next < bytes.count, bytes[next] == comma {
+            return (member.lowerBound, skipSpace(bytes, next + 1))
+        }
+        let before = bytes[..<member.lowerBound].lastIndex { !isSpace($0) }
+        if let before, bytes[before] == comma { return (before, member.upperBound) }
+        return (member.lowerBound, member.upperBound)
+    }
+
+    private static func skipSpace(_ bytes: [UInt8], _ start: Int) -> Int {
+        var at = start
+        while at < bytes.count, isSpace(bytes[at]) { at += 1 }
+        return at
+    }
+
+    /// The end of what stands before a place, without the white space between.
+    private static func withoutSpace(_ bytes: [UInt8], before place: Int) -> Int {
+        (bytes[..<place].lastIndex { !isSpace($0) } ?? 0) + 1
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+}

@@ -1,0 +1,226 @@
+// FoldRemovals.swift — the rule `removal` of a reference: an entity that the server deletes is
+// taken out of what refers to it, because the server does so, too, without saying it of each.
+//
+//   deleted   in the server's word and in edits of all that refer to it, by its ids and, where the
+//             rule has them, by its name
+//   later     in edits that name it all the same, by its ids
+//
+// Its own words on what referred to it are in the log as they came. Nothing of this is sent but what
+// the user changed beside it.
+
+import TidemarkEvents
+import TidemarkRules
+
+/// Takes deleted entities out of what refers to them.
+struct FoldRemovals: FoldRule {
+    let name = CollectionModel.RemovalRule.ruleName
+    let moments: FoldMoments = [.hear, .meet]
+
+    func isRule(of collection: CollectionModel) -> Bool {
+        collection.references.contains { $0.removal != nil }
+    }
+
+    /// Any entity may be one that others refer to.
+    func isHeard(of collection: CollectionModel) -> Bool { true }
+
+    func hear(
+        _ event: Event, of key: EntityKey, _ collection: CollectionModel, _ position: Position,
+        _ fold: Fold
+    ) throws -> [FoldEffect] {
+        guard event.kind == .serverDeleted else { return [] }
+        let model = try fold.model()
+        let places = model.collections.flatMap { referring in
+            referring.references.compactMap { reference in
+                reference.removal.flatMap { rule in
+                    reference.collection == key.collection
+                        ? RemovalPlace(referring, reference.field, rule) : nil
+                }
+            }
+        }
+        guard !places.isEmpty else { return [] }
+        let known = (try? fold.entity(key).baseValue(in: collection))?.document
+        let last = known ?? (try? JSONDocument(parsing: event.payload))
+        return [
+            {
+                // What is older than what is known deletes nothing.
+                guard try fold.entity(key).basePosition == position else { return }
+                for place in places {
+                    try fold.remove(key, last?.value(place.rule.name), from: place, position)
+                }
+            }
+        ]
+    }
+
+    /// Takes out of edits what was deleted before.
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        guard !entity.row.pending.isEmpty else { return }
+        for reference in entity.collection.references {
+            guard let rule = reference.removal else { continue }
+            let place = RemovalPlace(entity.collection, reference.field, rule)
+            var (row, inputs) = (entity.row, [position])
+            let changed = try place.changePending(of: &row) { id in
+                let target = try fold.entity(
+                    try fold.resolve(EntityKey(reference.collection, id)))
+                guard target.baseState == .deleted, target.pending.isEmpty else { return false }
+                inputs += [target.basePosition].compactMap(\.self)
+                return true
+            }
+            guard !changed.isEmpty else { continue }
+            try fold.noteRemoval(
+                of: changed, in: &row, entity.key, inputs: inputs, position,
+                try fold.freeDecision(at: position))
+            entity.row = row
+        }
+    }
+}
+
+extension CollectionModel.RemovalRule {
+    /// The rule's name in decisions.
+    package static let ruleName = "removal"
+    fileprivate static let version: UInt64 = 1
+}
+
+/// A field out of which entities are taken.
+private struct RemovalPlace {
+    let collection: CollectionModel
+    let field: String
+    let rule: CollectionModel.RemovalRule
+
+    init(_ collection: CollectionModel, _ field: String, _ rule: CollectionModel.RemovalRule) {
+        self.collection = collection
+        self.field = field
+        self.rule = rule
+    }
+
+    /// A field's value without what is gone; nil where nothing of it is.
+    private func without(
+        _ raw: ArraySlice<UInt8>, where isGone: (JSONValue) throws -> Bool
+    ) throws -> [UInt8]? {
+        guard let value = try? JSONValue(parsing: raw) else { return nil }
+        guard case .array(let list) = value else {
+            return try isGone(value) ? Array("null".utf8) : nil
+        }
+        let left = try list.filter { try !isGone($0) }
+        return left.count == list.count ? nil : JSONValue.array(left).encoded()
+    }
+
+    /// The new values of the fields, of those that change.
+    ///
+    /// - Parameters:
+    ///   - value: the value of a field, where there is one.
+    ///   - name: the name of what is gone.
+    private func changes(
+        _ value: (String) -> ArraySlice<UInt8>?, name: JSONValue?, _ isGone: (String) throws -> Bool
+    ) throws -> [(key: String, value: [UInt8])] {
+        var changes: [(key: String, value: [UInt8])] = []
+        if let raw = value(field),
+            let left = try without(raw, where: { try $0.idText.map(isGone) ?? false })
+        {
+            changes.append((field, left))
+        }
+        if let names = rule.names, let name, let raw = value(names),
+            let left = try without(raw, where: { $0 == name })
+        {
+            changes.append((names, left))
+        }
+        return changes
+    }
+
+    /// Changes the server's word; returns the fields.
+    func changeBase(
+        of row: inout EntityRow, name: JSONValue?, _ isGone: (String) throws -> Bool
+    ) throws -> [String] {
+        guard row.baseState == .live,
+            let document = try row.baseValue(in: collection).document
+        else { return [] }
+        let changes = try changes(document.rawValue, name: name, isGone)
+        if changes.isEmpty { return [] }
+        // Where no field has another name, the bytes stay the server's.
+        let base = collection.migrations.isEmpty ? try JSONDocument(parsing: row.base) : document
+        row.base = base.applying(set: changes)
+        return changes.map(\.key)
+    }
+
+    /// Changes the user's edits; returns the fields.
+    func changePending(
+        of row: inout EntityRow, name: JSONValue? = nil, _ isGone: (String) throws -> Bool
+    ) throws -> [String] {
+        var changed: [String] = []
+        for index in row.pending.indices where !row.pending[index].isDerived {
+            let item = row.pending[index]
+            switch item.kind {
+            case .create:
+                let document = try JSONDocument(parsing: item.payload)
+                let changes = try changes(document.rawValue, name: name, isGone)
+                guard !changes.isEmpty else { continue }
+                row.pending[index].payload = document.applying(set: changes)
+                changed += changes.map(\.key)
+            case .update:
+                var patch = try Patch(parsing: item.payload)
+                let changes = try changes({ patch.value(of: $0)?[...] }, name: name, isGone)
+                guard !changes.isEmpty else { continue }
+                for change in changes {
+                    let name = ExactString(change.key)
+                    for place in patch.set.indices
+                    where ExactString(patch.set[place].name) == name {
+                        patch.set[place].value = change.value
+                    }
+                }
+                row.pending[index].payload = patch.encoded
+                changed += changes.map(\.key)
+            case .delete, .carried: continue
+            }
+        }
+        return changed
+    }
+}
+
+extension Fold {
+    /// Takes an entity that was deleted out of all that refers to it.
+    fileprivate func remove(
+        _ key: EntityKey, _ name: JSONValue?, from place: RemovalPlace, _ position: Position
+    ) throws {
+        let ids = Set(try self.ids(of: key).map(ExactString.init))
+        let texts = ids.map { Array($0.text.utf8) }
+        var found: [(key: EntityKey, row: EntityRow, fields: [String])] = []
+        // Read before anything is written.
+        try forEachEncoded(in: place.collection.name) { other, value in
+            // Most name another one: their bytes say so without being taken apart.
+            guard other != key, texts.contains(where: { value.firstRange(of: $0) != nil }) else {
+                return true
+            }
+            var row = try EntityRow(parsing: value)
+            func isGone(_ id: String) -> Bool { ids.contains(ExactString(id)) }
+            let inWord = try place.changeBase(of: &row, name: name, isGone)
+            let fields = try inWord + place.changePending(of: &row, name: name, isGone)
+            if !fields.isEmpty { found.append((other, row, fields)) }
+            return true
+        }
+        guard !found.isEmpty else { return }
+        let first = try freeDecision(at: position)
+        for (index, (other, changed, fields)) in found.enumerated() {
+            var row = changed
+            try noteRemoval(
+                of: fields, in: &row, other, inputs: [position], position,
+                min(first + index, Int(UInt16.max)))
+        }
+    }
+
+    /// Writes an entity out of which others were taken, and why.
+    fileprivate func noteRemoval(
+        of fields: [String], in row: inout EntityRow, _ key: EntityKey, inputs: [Position],
+        _ position: Position, _ index: Int
+    ) throws {
+        var seen: Set<ExactString> = []
+        let fields = fields.filter { seen.insert(ExactString($0)).inserted }
+        try refresh(&row, key)
+        try put(row, key)
+        let decision = DecisionRow(
+            key: key, rule: CollectionModel.RemovalRule.ruleName,
+            ruleVersion: CollectionModel.RemovalRule.version, result: "removed", inputs: inputs,
+            fields: fields, base: row.basePosition)
+        put(.decision(position, index), decision.encoded)
+    }
+}

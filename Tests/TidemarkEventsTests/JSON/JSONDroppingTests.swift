@@ -1,0 +1,104 @@
+// JSONDroppingTests.swift — members that are cut out of a text, JSON or not.
+
+import Testing
+
+@testable import TidemarkEvents
+
+@Suite struct `members that are dropped` {
+    private func drop(_ text: String, _ names: [String] = ["t"]) -> String {
+        String(decoding: JSON.dropping(names, from: Array(text.utf8)), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (#"{"t":"x","a":1}"#, #"{"a":1}"#), (#"{"a":1,"t":"x"}"#, #"{"a":1}"#),
+        (#"{"a":1, "t" : "x" , "b":2}"#, #"{"a":1, "b":2}"#), (#"{"t":"x"}"#, "{}"),
+        (#"{ "a" : 1.0,"t":"a\"},\\","b":[ ]}"#, #"{ "a" : 1.0,"b":[ ]}"#),
+        (#"{"t":{"a":[1,{"b":"}"}]},"c":1}"#, #"{"c":1}"#), (#"{"t":[],"t":null}"#, "{}"),
+        (#"{"a":1,"t":-1.5e3}"#, #"{"a":1}"#), (#"{"t":true}"#, "{}"),
+        (#"[{"t":1},{"a":{"t":2,"b":3}}]"#, #"[{},{"a":{"b":3}}]"#),
+        ("{\n  \"a\": 1,\n  \"t\": 2\n}", "{\n  \"a\": 1\n}"),
+    ])
+    func `go with one comma, at any depth, and nothing else does`(
+        _ expected: (text: String, left: String)
+    ) throws {
+        #expect(drop(expected.text) == expected.left)
+        #expect(drop(expected.left) == expected.left)
+        _ = try JSONValue(parsing: Array(expected.left.utf8))
+    }
+
+    @Test(arguments: [
+        #"{"a":"t","tt":1,"T":2}"#, #"["t",1]"#, #"{"a":"\"t\":1"}"#, "", "<t>", "5", #""t""#,
+        #"{"a\"t":1}"#,
+    ])
+    func `are told from what only looks like them`(_ text: String) {
+        #expect(drop(text) == text)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"t":"secr"#, #"{"a":1"#), (#"oops {"t":"x"}"#, "oops {}"),
+        (#"[{"t":1},{"a":]"#, #"[{},{"a":]"#), (#"{"t":{"a":1"#, "{"), (#"{"t":"x\"#, "{"),
+        (#"{"t":"#, "{"),
+    ])
+    func `go from what is no JSON, too, with all that follows where they don't end`(
+        _ expected: (text: String, left: String)
+    ) {
+        #expect(drop(expected.text) == expected.left)
+    }
+
+    @Test func `may have several names, with any letters in them`() {
+        #expect(drop(#"{"t":1,"é\"":2,"a":3}"#, ["é\"", "t"]) == #"{"a":3}"#)
+    }
+
+    @Test func `leave every valid text valid, and without them`() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededNumbers(seed)
+        for _ in 0..<500 {
+            let text = random.json(depth: 4)
+            let left = drop(text)
+            let value = try? JSONValue(parsing: Array(left.utf8))
+            #expect(value.map { !Self.holds($0, "t") } ?? false, "seed \(seed): \(text) -> \(left)")
+        }
+    }
+
+    private static func holds(_ value: JSONValue, _ name: String) -> Bool {
+        switch value {
+        case .object(let object):
+            object.contains { $0.key == name || holds($0.value, name) }
+        case .array(let list): list.contains { holds($0, name) }
+        case .null, .bool, .number, .string: false
+        }
+    }
+}
+
+/// JSON by chance.
+private struct SeededNumbers {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    private mutating func below(_ count: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(count))
+    }
+
+    private mutating func space() -> String { ["", "", " ", "\n"][below(4)] }
+
+    mutating func json(depth: Int) -> String {
+        let scalars = [
+            "1", "-2.5", "true", "null", #""t""#, #""\"t\":""#, #""a,}]""#, #""\\""#, "{}", "[]",
+        ]
+        guard depth > 0, below(3) > 0 else { return scalars[below(scalars.count)] }
+        let count = below(4)
+        if below(2) == 0 {
+            let items = (0..<count).map { _ in space() + json(depth: depth - 1) + space() }
+            return "[" + items.joined(separator: ",") + "]"
+        }
+        // Names may be there twice only where they go.
+        var names = ["t", "a", "b", "tt", "c"].map { "\"\($0)\"" }
+        let items = (0..<count).map { _ in
+            let name = names.remove(at: below(names.count))
+            return space() + name + space() + ":" + space() + json(depth: depth - 1) + space()
+        }
+        return "{" + items.joined(separator: ",") + "}"
+    }
+}

@@ -1,0 +1,209 @@
+// DroppedMembersTests.swift — members that the model drops: secrets are nowhere in the store, and
+// what changes with every request is no news.
+
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+@testable import TidemarkSync
+
+/// Toggl's user, workspaces and preferences as they are; all other lists are empty.
+private final class UserServer: DeviceServer, Transport, Sendable {
+    typealias Wire = UserServer
+
+    static var serverFields: [String] { ["id", "at"] }
+    static let secret = "feedfacecafe0123"
+    let remote = Remote.toggl(origin: "http://toggl.test")
+    let clock = ManualClock()
+    private let count = Mutex(0)
+    /// The bodies of writes.
+    let written = Mutex<[String]>([])
+    /// What stands for the user, where that is no user.
+    let instead = Mutex<(status: Int, body: String)?>(nil)
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
+    ) async throws(TransportError) -> TransportResponse {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        if let body { written.withLock { $0.append(String(decoding: body, as: UTF8.self)) } }
+        let path = (request.path ?? "").prefix { $0 != "?" }
+        var answer = (status: 200, body: "[]")
+        switch path {
+        case "/api/v9/me": answer = instead.withLock(\.self) ?? (200, user(number))
+        case "/api/v9/me/workspaces": answer.body = "[\(workspace(number))]"
+        case "/api/v9/me/preferences":
+            answer.body = request.method == .post ? #""OK""# : #"{"date_format":"DD.MM."}"#
+        default: break
+        }
+        return TransportResponse(
+            response: HTTPResponse(status: .init(code: answer.status)),
+            body: Array(answer.body.utf8))
+    }
+
+    private func user(_ number: Int) -> String {
+        """
+        {"id":9,"api_token":"\(Self.secret)\(number)","email":"a@x.test","fullname":"A",\
+        "default_workspace_id":1,"at":"2026-11-18T11:06:\(10 + number % 50)Z",\
+        "updated_at":"2026-11-01T00:00:00Z","intercom_hash":"\(number)"}
+        """
+    }
+
+    private func workspace(_ number: Int) -> String {
+        """
+        {"id":1,"name":"w","api_token":"\(Self.secret)\(number)","at":"2026-11-01T00:00:00+00:00",\
+        "ical_url":"/ical/\(Self.secret)\(number)"}
+        """
+    }
+}
+
+private typealias UserDevice = Device<UserServer>
+
+@Suite struct `members that the model drops` {
+    private func device(_ server: UserServer) throws -> UserDevice {
+        var model = SyncModel.toggl
+        model.settings.limits = []
+        return try UserDevice(
+            of: server, over: server, model: model,
+            dependencies: .seeded(1, clock: server.clock))
+    }
+
+    private func events(_ device: UserDevice) throws -> [Event] {
+        try device.replica.journal.read { views in
+            try (1...views.last.rawValue).compactMap { try views.event(at: Position($0)) }
+        }
+    }
+
+    /// The files of a store that hold the secret.
+    private func holders(_ directory: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory).filter { name in
+            let file = URL(filePath: directory).appending(path: name)
+            return try Data(contentsOf: file).firstRange(of: Data(UserServer.secret.utf8)) != nil
+        }
+    }
+
+    @Test func `are nowhere in the store, and an idle run brings no entity`() async throws {
+        let server = UserServer()
+        try await device(server).lendAndVerify { device in
+            #expect(try await device.sync().isSynced)
+            let before = try events(device).count
+            for _ in 0..<3 {
+                server.clock.advance(by: .seconds(900))
+                #expect(try await device.sync().isSynced)
+            }
+
+            let since = try events(device).dropFirst(before)
+            #expect(since.filter { $0.kind == .serverUpserted } == [])
+            let user = try #require(
+                try device.replica.journal.read { try $0.entity(EntityKey("user", "9")) })
+            let document = try JSONDocument(parsing: user.base)
+            #expect(
+                document.keys == ["id", "email", "fullname", "default_workspace_id", "updated_at"])
+            #expect(try holders(device.replica.directory) == [])
+        }
+    }
+
+    @Test(arguments: [
+        (200, #"{"id":9,"updated_at":"soon","api_token":"feedfacecafe0123"}"#),
+        (200, #"{"id":null,"api_token":"feedfacecafe0123"}"#),
+        (200, #"{"id":9,"api_token":"feedfacecafe0123"#),
+        (400, #"{"api_token": "feedfacecafe0123"}"#), (500, #"[{"api_token":"feedfacecafe0123"}]"#),
+    ])
+    func `are in no failure that is kept either`(
+        _ answer: (status: Int, body: String)
+    ) async throws {
+        let server = UserServer()
+        server.instead.withLock { $0 = answer }
+        try await device(server).lendAndVerify { device in
+            #expect(try await device.sync().isSynced == false)
+
+            #expect(try holders(device.replica.directory) == [])
+            let kept = try events(device).map { String(decoding: $0.payload, as: UTF8.self) }
+            #expect(!kept.contains { $0.contains(UserServer.secret) })
+        }
+    }
+
+    @Test func `are not sent, and neither is what did not change`() async throws {
+        let server = UserServer()
+        try await device(server).lendAndVerify { device in
+            try await device.sync()
+            try device.patch("user/9", #"{"fullname":"B"}"#)
+            try device.patch("preferences/preferences", #"{"date_format":"YYYY"}"#)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(
+                server.written.withLock(\.self)
+                    == [#"{"fullname":"B"}"#, #"{"date_format":"YYYY"}"#])
+        }
+    }
+
+    @Test func `are not in the answer that is kept for a replay`() throws {
+        let body = #"[{"id":1,"name":"w","api_token":"feedfacecafe0123"}]"#
+        let call = ServerCall.list(
+            try #require(SyncModel.toggl["workspaces"]), after: nil, page: nil)
+        let response = TransportResponse(
+            response: HTTPResponse(status: .ok), body: Array(body.utf8))
+
+        let judged = JudgedAnswer(response, to: call, by: TogglAdapter(), CredentialMask([]))
+
+        let kept = try #require(judged.kept)
+        #expect(String(decoding: kept.body, as: UTF8.self) == #"[{"id":1,"name":"w"}]"#)
+        #expect(!judged.isExposing)
+    }
+
+    @Test func `are not taken where they can't be cut out, and the answer is not kept`() throws {
+        var notes = CollectionModel("notes", drops: ["secret"])
+        notes.pushes = []
+        let call = ServerCall.read(notes, id: "1")
+        let response = TransportResponse(
+            response: HTTPResponse(status: .ok), body: Array("SECRET:feedface".utf8))
+
+        let judged = JudgedAnswer(response, to: call, by: TextAdapter(), CredentialMask([]))
+
+        guard case .failure(.client(0, let message)) = judged.answer else {
+            Issue.record("\(judged.answer)")
+            return
+        }
+        #expect(message.contains("leave drops out"))
+        #expect(judged.response.body == [] && judged.kept == nil)
+    }
+
+    @Test func `make an adapter that replaces documents refuse updates`() async throws {
+        var model = SyncWorld.usualModel
+        for index in model.collections.indices { model.collections[index].updates = .changes }
+        let world = SyncWorld(model: model)
+        try await SyncDevice.with(world) { device async throws in
+            try device.put("tasks/t1", #"{"title":"a"}"#)
+            #expect(try await device.sync().isSynced)
+            try device.patch("tasks/t1", #"{"title":"b"}"#)
+
+            _ = try await device.sync()
+
+            let issue = try #require(try device.replica.read { try $0.issues() }.first)
+            #expect("\(issue)".contains("the model has tasks send changes"), "\(issue)")
+        }
+    }
+}
+
+/// Makes documents of what is no JSON.
+private struct TextAdapter: ServerAdapter {
+    func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        ServerRequest(method: .get, path: "/")
+    }
+
+    func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
+        let text = String(decoding: body, as: UTF8.self)
+        let document = Array(#"{"id":"1","secret":"\#(text)"}"#.utf8)
+        return .record(ServerRecord(id: "1", revision: nil, document: document))
+    }
+}

@@ -1,0 +1,185 @@
+// RemovalTests.swift — entities that the server deletes go out of what refers to them.
+
+import Testing
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkViews
+
+@testable import ViewsSupport
+
+@Suite struct `what refers to a deleted entity` {
+    let store: ScratchStore
+    private static let entry = EntityKey("entries", "1")
+
+    init() throws {
+        store = try ScratchStore()
+        try store.write(Self.model())
+        try store.write(
+            .about(.serverUpserted, "tags/6", #"{"id":6,"name":"deep"}"#),
+            .about(.serverUpserted, "tags/7", #"{"id":7,"name":"slow"}"#),
+            .about(.serverUpserted, "entries/1", Self.word))
+    }
+
+    /// The server's word on an entry: event 4.
+    private static let word =
+        #"{ "id":1,"at":"a","tag_ids":[6, 7],"tags":["deep","slow"],"boss":6,"n":1.0 }"#
+
+    private static func model(_ rule: RemovalRule? = RemovalRule(names: "tags")) -> Event {
+        let tags = CollectionModel("tags", ids: .serverNumber)
+        var entries = CollectionModel("entries", lastChangeField: "at", ids: .serverNumber)
+        entries.references = [
+            Reference("tag_ids", to: "tags", removal: rule), Reference("boss", to: "tags"),
+        ]
+        entries.indexes = [["tag_ids"]]
+        return .registered(SyncModel(name: "m", collections: [tags, entries]))
+    }
+
+    private func seen(_ key: EntityKey = entry) throws -> JSONValue? {
+        try store.entity(key)?.document.map { try JSONValue(parsing: $0) }
+    }
+
+    private func pending() throws -> [String] {
+        try store.entity(Self.entry)?.pending.map { text($0.payload) ?? "" } ?? []
+    }
+
+    private func decisions() throws -> [String] {
+        try store.journal.read { try $0.decisions(about: [Self.entry]) }.map { placed in
+            let inputs = placed.row.inputs.map(\.description).joined(separator: " ")
+            return "\(placed.position) \(placed.row.words) by \(inputs)"
+        }
+    }
+
+    private func check() throws {
+        #expect(try store.differences() == [])
+        #expect(try store.indexDifferences() == [])
+    }
+
+    @Test func `names it no more, by id and by name, and all else stays`() throws {
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6,"deleted_at":"b"}"#))
+
+        #expect(
+            text(try store.entity(Self.entry)?.base)
+                == #"{"id":1,"at":"a","tag_ids":[7],"tags":["slow"],"boss":6,"n":1.0}"#)
+        #expect(try store.entity(Self.entry)?.pending == [])
+        #expect(
+            try decisions() == ["@5 removal/1: removed on tag_ids, tags by @5"])
+        try check()
+    }
+
+    @Test func `has a name taken out also where only the last word tells it`() throws {
+        try store.write(
+            .about(.localUpdated, "tags/6", #"{"set":{"x":1},"unset":[]}"#),
+            .about(.serverDeleted, "tags/6", #"{"id":6,"name":"deep"}"#))
+
+        #expect(try seen()?["tags"] == ["slow"])
+        try check()
+    }
+
+    @Test func `keeps it where the model says nothing, and where another was deleted`() throws {
+        try store.write(.about(.serverDeleted, "tags/9", #"{"id":9,"name":"deep"}"#))
+        #expect(text(try store.entity(Self.entry)?.base) == Self.word)
+
+        try store.write(Self.model(nil))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        #expect(text(try store.entity(Self.entry)?.base) == Self.word)
+        #expect(try decisions() == [])
+        try check()
+    }
+
+    @Test func `keeps names where the rule has none`() throws {
+        try store.write(Self.model(RemovalRule()))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        #expect(try seen()?["tag_ids"] == [7])
+        #expect(try seen()?["tags"] == ["deep", "slow"])
+        try check()
+    }
+
+    @Test func `has edits that wait changed, too, and what was made here`() throws {
+        try store.write(
+            .about(
+                .localUpdated, "entries/1",
+                #"{"set":{"tag_ids":[7,6],"tags":["slow","deep"],"n":2},"unset":[]}"#),
+            .about(.localCreated, "entries/e", #"{"tag_ids":["6"],"n":3}"#))
+
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        #expect(
+            try pending() == [#"{"set":{"tag_ids":[7],"tags":["slow"],"n":2},"unset":[]}"#])
+        #expect(try seen()?["tag_ids"] == [7])
+        #expect(try seen(EntityKey("entries", "e")) == ["tag_ids": [], "n": 3])
+        try check()
+    }
+
+    @Test func `has later edits changed that name it all the same`() throws {
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+        try store.write(
+            .about(.localUpdated, "entries/1", #"{"set":{"tag_ids":[6,7]},"unset":[]}"#))
+
+        #expect(try pending() == [#"{"set":{"tag_ids":[7]},"unset":[]}"#])
+        #expect(
+            try decisions() == [
+                "@5 removal/1: removed on tag_ids, tags by @5",
+                "@6 removal/1: removed on tag_ids by @6 @5",
+            ])
+        try check()
+    }
+
+    @Test func `names what has only been made anew`() throws {
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+        try store.write(
+            .about(.serverUpserted, "tags/6", #"{"id":6,"name":"deep"}"#),
+            .about(.localUpdated, "entries/1", #"{"set":{"tag_ids":[6]},"unset":[]}"#))
+
+        #expect(try pending() == [#"{"set":{"tag_ids":[6]},"unset":[]}"#])
+        try check()
+    }
+
+    @Test func `stays as it is for a deletion that is older than what is known`() throws {
+        try store.write(.about(.serverUpserted, "tags/6", #"{"id":6}"#, asOf: 4))
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#, asOf: 2))
+
+        #expect(text(try store.entity(Self.entry)?.base) == Self.word)
+        try check()
+    }
+
+    @Test func `has an edit that may have arrived changed as the server has it`() throws {
+        try store.write(
+            .about(.localUpdated, "entries/1", #"{"set":{"tag_ids":[6]},"unset":[]}"#),
+            .about(.requestSent, "entries/1", "{}", mutation: 5),
+            .about(.serverDeleted, "tags/6", #"{"id":6}"#))
+        #expect(try store.entity(Self.entry)?.attempt != nil)
+
+        try store.write(
+            .about(.requestFailed, "entries/1", #"{"mayHaveArrived":true}"#, call: 6),
+            .about(.serverUpserted, "entries/1", #"{"id":1,"at":"b","tag_ids":[]}"#, asOf: 8))
+
+        #expect(try store.entity(Self.entry)?.pending == [])
+        #expect(try store.mutation(5)?.outcome == .accepted)
+        try check()
+    }
+
+    @Test func `tells why of itself`() throws {
+        try store.write(.about(.serverDeleted, "tags/6", #"{"id":6}"#))
+
+        let lines = try store.journal.read { views in
+            try EntityExplanation(try EntityTarget(reading: Self.entry, views), views)?.lines ?? []
+        }
+
+        #expect(lines.contains { $0.contains("removal/1: removed on tag_ids, tags") }, "\(lines)")
+    }
+
+    @Test func `a single reference becomes null`() throws {
+        var entries = CollectionModel("entries")
+        entries.references = [Reference("tag", to: "tags", removal: RemovalRule())]
+        try store.write(
+            .registered(SyncModel(name: "m", collections: [CollectionModel("tags"), entries])))
+        try store.write(
+            .about(.serverUpserted, "entries/2", #"{"tag":7}"#),
+            .about(.serverDeleted, "tags/7", #"{"id":7}"#))
+
+        #expect(try seen(EntityKey("entries", "2")) == ["tag": .null])
+        try check()
+    }
+}
