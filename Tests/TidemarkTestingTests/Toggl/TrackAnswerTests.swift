@@ -39,7 +39,7 @@ import TidemarkTesting
 
     @Test func `F3: no credentials are 401 without a body, wrong ones 403`() {
         let none = world.answer(.get, "/me", authorization: nil)
-        world.server.acceptedCredentials = ["Basic dG9rZW46YXBpX3Rva2Vu"]
+        world.model.acceptedCredentials = ["Basic dG9rZW46YXBpX3Rva2Vu"]
         let wrong = world.answer(.get, "/me", authorization: "Basic eDp5")
 
         #expect(none.status == 401 && none.body.isEmpty)
@@ -68,7 +68,7 @@ import TidemarkTesting
 
 @Suite struct `quotas of a server like Toggl` {
     @Test func `F5: the thirty-first request about the user within an hour is 402`() {
-        let world = TrackWorld(TogglService(quotas: .free))
+        let world = TrackWorld(TogglServerModel(quotas: .free))
         for count in 1...30 {
             let answer = world.answer(.get, "/me/tags")
             #expect(answer.status == 200)
@@ -85,7 +85,8 @@ import TidemarkTesting
     }
 
     @Test func `F5: an hour after the first request the quota is whole again`() {
-        let world = TrackWorld(TogglService(quotas: TogglQuotaLimits(user: 2, organization: 30)))
+        let world = TrackWorld(
+            TogglServerModel(quotas: TogglQuotaLimits(user: 2, organization: 30)))
         func ask() -> Int { world.answer(.get, "/me").status }
 
         #expect([ask(), ask(), ask()] == [200, 200, 402])
@@ -96,7 +97,8 @@ import TidemarkTesting
     }
 
     @Test func `F5: what names a workspace counts for its organization, reports too`() {
-        let world = TrackWorld(TogglService(quotas: TogglQuotaLimits(user: 30, organization: 2)))
+        let world = TrackWorld(
+            TogglServerModel(quotas: TogglQuotaLimits(user: 30, organization: 2)))
 
         #expect(world.answer(.post, "/workspaces/1/tags", #"{"name":"x"}"#).status == 200)
         #expect(
@@ -104,7 +106,7 @@ import TidemarkTesting
                 .field("X-Toggl-Quota-Remaining") == "0")
         #expect(world.answer(.get, "/workspaces/1").status == 402)
         #expect(world.answer(.get, "/me").field("X-Toggl-Quota-Remaining") == "29")
-        #expect(world.server.requestsByQuota == [.user: 1, .organization(2): 3])
+        #expect(world.model.requestsByQuota == [.user: 1, .organization(2): 3])
     }
 
     @Test func `F5: plans differ in what an organization may ask`() {
@@ -115,7 +117,7 @@ import TidemarkTesting
     }
 
     @Test func `F5: the quotas can be asked for`() {
-        let world = TrackWorld(TogglService(quotas: .starter))
+        let world = TrackWorld(TogglServerModel(quotas: .starter))
         world.send(.get, "/workspaces/1")
         world.wait(60)
 
@@ -128,7 +130,7 @@ import TidemarkTesting
 
     @Test func `F5: more requests at once than the bucket holds are 429, until it has drained`() {
         let limit = SyncSettings.RequestLimit(requests: 3, within: .seconds(3))
-        let world = TrackWorld(TogglService(limit: limit))
+        let world = TrackWorld(TogglServerModel(limit: limit))
         func ask() -> Int { world.answer(.get, "/me").status }
 
         #expect([ask(), ask(), ask(), ask()] == [200, 200, 200, 429])
@@ -139,7 +141,7 @@ import TidemarkTesting
     }
 
     @Test func `F31: everything of the user in one answer costs one request`() {
-        let world = TrackWorld(TogglService(quotas: .free))
+        let world = TrackWorld(TogglServerModel(quotas: .free))
 
         #expect(
             world.answer(.get, "/me?with_related_data=true").field("X-Toggl-Quota-Remaining")
@@ -150,7 +152,7 @@ import TidemarkTesting
         let world = TrackWorld()
         for _ in 1...40 { world.send(.get, "/me") }
 
-        #expect(world.server.requestsByQuota == [.user: 40])
+        #expect(world.model.requestsByQuota == [.user: 40])
         #expect(world.answer(.get, "/me").field("X-Toggl-Quota-Remaining") == nil)
     }
 }

@@ -82,7 +82,7 @@ import TidemarkTesting
     }
 
     @Test func `F30: a new project is not seen at once, where the test wants that`() throws {
-        world.server.settlingSeconds = 3
+        world.model.settlingSeconds = 3
         world.send(.post, "/workspaces/1/projects", #"{"name":"A","active":true}"#)
         let entry = #""start":"2026-11-18T10:00:00Z","duration":1,"project_id":1000"#
 

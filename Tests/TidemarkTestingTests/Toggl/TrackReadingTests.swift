@@ -163,7 +163,7 @@ import TidemarkTesting
         }
 
         #expect(answers() == ["200 null", "200 null", "200 null", "200 []", "200 []"])
-        world.server.emptyListsAreNull = false
+        world.model.emptyListsAreNull = false
         #expect(answers() == Array(repeating: "200 []", count: 5))
     }
 

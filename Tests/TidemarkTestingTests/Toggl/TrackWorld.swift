@@ -4,19 +4,17 @@
 import HTTPTypes
 import TidemarkEvents
 import TidemarkSync
-
-@testable import TidemarkTesting
+import TidemarkTesting
 
 /// A server with workspace 1, client 4, project 5 and tag 6 of user 9, at 2026-11-18 11:06:40 UTC.
-final class TrackWorld {
+struct TrackWorld: Sendable {
     /// The beginning, in seconds since 1970.
     static let start: Int64 = 1_795_000_000
-    var server: TogglService
-    /// The server's clock, in milliseconds since 1970.
-    var now = TrackWorld.start * 1000
+    let clock = ManualClock()
+    let server: TogglServer
 
-    init(_ server: TogglService = TogglService()) {
-        self.server = server
+    init(_ model: TogglServerModel = TogglServerModel(), faults: [FaultRule] = []) {
+        server = TogglServer(model, faults: FaultPlan(faults), clock: clock)
         put("workspaces/1", #"{"name":"Home","organization_id":2}"#)
         put("user/9", #"{"fullname":"Ada","default_workspace_id":1}"#)
         put("clients/4", #"{"wid":1,"name":"Acme"}"#)
@@ -24,29 +22,20 @@ final class TrackWorld {
         put("tags/6", #"{"workspace_id":1,"name":"deep"}"#)
     }
 
-    func wait(_ seconds: Double) { now += Int64(seconds * 1000) }
-
-    // MARK: Another client
-
-    func put(_ key: String, _ json: String) {
-        guard let (kind, id) = place(key),
-            let object = try? JSONValue(parsing: Array(json.utf8)).object
-        else { preconditionFailure("\(key) \(json)") }
-        server.put(kind, id, object, now: time)
+    /// What the server holds, and its settings.
+    var model: TogglServerModel {
+        get { server.withModel { $0 } }
+        nonmutating set { server.withModel { $0 = newValue } }
     }
 
-    func delete(_ key: String) {
-        guard let (kind, id) = place(key) else { preconditionFailure(key) }
-        server.delete(kind, id, now: time)
-    }
+    /// The server's clock, in milliseconds since 1970.
+    var now: Int64 { clock.now.milliseconds }
 
-    private var time: Timestamp { Timestamp(milliseconds: now) }
+    func wait(_ seconds: Double) { clock.advance(by: .milliseconds(Int64(seconds * 1000))) }
 
-    private func place(_ key: String) -> (TogglKind, Int64)? {
-        guard let key = EntityKey(key), let kind = TogglKind(rawValue: key.collection.rawValue)
-        else { return nil }
-        return (kind, Int64(key.id) ?? 0)
-    }
+    func put(_ key: String, _ json: String) { server.put(key, json) }
+
+    func delete(_ key: String) { server.delete(key) }
 
     // MARK: Requests
 
@@ -59,7 +48,10 @@ final class TrackWorld {
         var request = HTTPRequest(
             method: method, scheme: "https", authority: "api.track.toggl.com", path: root)
         request.headerFields[.authorization] = authorization
-        return server.handle(request, body: body.map { Array($0.utf8) }, nowMilliseconds: now)
+        let sent = request
+        return server.withModel { [now] in
+            $0.handle(sent, body: body.map { Array($0.utf8) }, nowMilliseconds: now)
+        }
     }
 
     /// The answer as status and body.

@@ -81,7 +81,7 @@ struct TogglBody: Sendable {
     }
 }
 
-extension TogglService {
+extension TogglServerModel {
     /// Keeps the members of a request that Toggl does not know, where tests want that.
     func keepUnknown(of body: TogglBody, in item: inout TogglItem, _ kind: TogglKind) {
         guard keepsUnknownMembers else { return }

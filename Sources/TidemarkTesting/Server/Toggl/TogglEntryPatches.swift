@@ -3,7 +3,7 @@
 import TidemarkEvents
 import TidemarkSync
 
-extension TogglService {
+extension TogglServerModel {
     /// The most time entries in one request.
     static let patchedMax = 100
 

@@ -7,7 +7,7 @@
 import TidemarkEvents
 import TidemarkSync
 
-extension TogglService {
+extension TogglServerModel {
     /// The longest duration of a time entry, in seconds.
     static let durationMax: Int64 = 999 * 3600
     static let descriptionMax = 3000

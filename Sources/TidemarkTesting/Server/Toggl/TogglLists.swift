@@ -3,7 +3,7 @@
 import TidemarkEvents
 import TidemarkSync
 
-extension TogglService {
+extension TogglServerModel {
     /// The days of time entries that are listed when a request does not say which.
     static let usualDays: Int64 = 10
 

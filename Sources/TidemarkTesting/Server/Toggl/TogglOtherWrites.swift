@@ -4,7 +4,7 @@
 import TidemarkEvents
 import TidemarkSync
 
-extension TogglService {
+extension TogglServerModel {
     /// Members of projects that need a workspace that is paid for.
     private static let premiumMembers = [
         "template", "template_id", "auto_estimates", "estimated_hours", "estimated_seconds",

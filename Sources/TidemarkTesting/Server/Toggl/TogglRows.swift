@@ -2,7 +2,7 @@
 
 import TidemarkEvents
 
-extension TogglService {
+extension TogglServerModel {
     /// The row with that id, even if it was deleted.
     func row(_ kind: TogglKind, _ id: Int64) -> TogglItem? {
         rows[kind]?.first { kind.isSingle || $0.id == id }

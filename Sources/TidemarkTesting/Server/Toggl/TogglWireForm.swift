@@ -12,7 +12,7 @@ enum TogglForm: Sendable {
     case answer
 }
 
-extension TogglService {
+extension TogglServerModel {
     /// A row in the form in which it is returned.
     func wire(
         _ kind: TogglKind, _ item: TogglItem, _ form: TogglForm, _ now: Timestamp

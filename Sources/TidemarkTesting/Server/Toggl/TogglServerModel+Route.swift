@@ -1,10 +1,10 @@
-// TogglService+Route.swift — which method of which address does what.
+// TogglServerModel+Route.swift — which method of which address does what.
 
 import HTTPTypes
 import TidemarkEvents
 import TidemarkSync
 
-extension TogglService {
+extension TogglServerModel {
     mutating func route(_ call: TogglCall) throws(TogglRejection) -> TransportResponse {
         switch (call.path, call.method) {
         case (.gone, _):

@@ -8,7 +8,7 @@ public import TidemarkSync
 ///
 /// Requests are handled one after the other, each at once. It may be shared by several clients.
 /// Rows are named by collection and id, as in `projects/5`; the user is `user/1` or has another id,
-/// the preferences are `preferences/preferences`.
+/// the preferences are `preferences/preferences`. Their JSON is that of Toggl's answers.
 public final class TogglServer: Transport, Sendable {
     let core: ServerCore<TogglServerModel>
 
@@ -40,12 +40,14 @@ public final class TogglServer: Transport, Sendable {
     }
 
     /// The requests of clients so far, in order.
+    ///
+    /// ``TogglServerModel/requestsByQuota`` has how many counted for which quota.
     public var requestLog: [LoggedRequest] { core.log }
 
     /// Empties ``requestLog``.
     public func clearRequestLog() { core.clearLog() }
 
-    /// Reads or changes the model directly, for example its limit.
+    /// Reads or changes the model directly, for example its quotas.
     public func withModel<R: Sendable>(_ body: (inout TogglServerModel) -> R) -> R {
         core.withModel(body)
     }
@@ -57,65 +59,84 @@ public final class TogglServer: Transport, Sendable {
         try core.send(request, body: body, limits: limits)
     }
 
-    // MARK: Changes by another client, without faults, limit and log
+    // MARK: Changes by another client, without checks, faults, quotas and log
 
     /// Writes a whole row.
     ///
-    /// A workspace that was forgotten gives access to its rows again.
+    /// Members that are not given have their usual values: a project is active. A time entry with a
+    /// negative `duration` runs, and stops no other. A workspace that was forgotten gives access to
+    /// its rows again.
     ///
     /// - Parameters:
     ///   - key: collection and id: `projects/5`.
-    ///   - json: the row's object; the server sets `id`, and `at` unless it is there.
+    ///   - json: the row's object, in the form of Toggl's answers; `at` is now unless it is there.
     public func put(_ key: String, _ json: String) {
-        let (type, id) = Self.place(key)
-        let isObject = core.withModel { $0.put(type, id, Array(json.utf8), now: now) }
-        precondition(isObject, "\(json) is no JSON object")
+        let (kind, id) = Self.place(key)
+        guard let object = (try? JSONValue(parsing: Array(json.utf8)))?.object else {
+            preconditionFailure("\(json) is no JSON object")
+        }
+        core.withModel { $0.put(kind, id, object, now: now) }
     }
 
-    /// Deletes a row, so that lists of changes name it with `server_deleted_at`.
+    /// Deletes a row, so that lists of changes name it with `server_deleted_at`, or `deleted_at` if
+    /// it is a tag.
+    ///
+    /// What refers to it loses it, as when a client deletes it.
     public func delete(_ key: String) {
-        let (type, id) = Self.place(key)
-        core.withModel { $0.delete(type, id, now: now) }
+        let (kind, id) = Self.place(key)
+        core.withModel { $0.delete(kind, id, now: now) }
     }
 
     /// Removes a row without a trace, as when the user loses access; for a workspace, access to all
     /// of its rows is lost.
     public func forget(_ key: String) {
-        let (type, id) = Self.place(key)
-        core.withModel { $0.forget(type, id) }
+        let (kind, id) = Self.place(key)
+        core.withModel { $0.forget(kind, id) }
     }
 
-    /// Archives a project: it is in no list, and only the search of the reports API finds it.
+    /// Archives a project: lists have it only when they are asked for archived ones.
     public func archive(_ key: String) {
-        let (type, id) = Self.place(key)
-        precondition(type == .projects, "\(key) is no project")
-        core.withModel { $0.archive(type, id, now: now) }
+        let (kind, id) = Self.place(key)
+        precondition(kind == .projects, "\(key) is no project")
+        core.withModel { $0.archive(id, now: now) }
     }
 
-    /// A row without `id` and `at`, as JSON text; nil when there is none or it was deleted.
+    /// A row as lists have it, without `id` and `at`, as JSON text; nil when there is none or it
+    /// was deleted.
     public func record(_ key: String) -> String? {
-        let (type, id) = Self.place(key)
-        return core.withModel { $0.live(type, id) }.map { Self.text($0) }
+        let (kind, id) = Self.place(key)
+        let now = now
+        return core.withModel { model in
+            model.live(kind, id).map { Self.text(model.wire(kind, $0, .list, now)) }
+        }
     }
 
     /// All rows of a collection that are not deleted, by id, each in the form of ``record(_:)``.
     public func records(in collection: CollectionName) -> [String: String] {
-        guard let type = TogglRowType(rawValue: collection.rawValue) else { return [:] }
-        let rows = core.withModel { $0.rows[type] ?? [] }.filter { !$0.isDeleted }
-        return Dictionary(rows.map { ($0.id, Self.text($0)) }) { _, last in last }
+        guard let kind = TogglKind(rawValue: collection.rawValue) else { return [:] }
+        let now = now
+        return core.withModel { model in
+            let rows = (model.rows[kind] ?? []).filter { !$0.isDeleted }
+            return Dictionary(
+                rows.map { ("\($0.id)", Self.text(model.wire(kind, $0, .list, now))) }
+            ) { _, last in last }
+        }
     }
 
     private var now: Timestamp { Timestamp(milliseconds: core.nowMilliseconds()) }
 
-    private static func text(_ row: TogglRow) -> String {
-        String(decoding: row.document.applying(set: [], unset: ["id", "at"]), as: UTF8.self)
+    private static func text(_ wire: JSONObject) -> String {
+        var wire = wire
+        wire["id"] = nil
+        wire["at"] = nil
+        return JSONValue.object(wire).description
     }
 
-    private static func place(_ key: String) -> (TogglRowType, String) {
+    private static func place(_ key: String) -> (TogglKind, Int64) {
         guard let entity = EntityKey(key),
-            let type = TogglRowType(rawValue: entity.collection.rawValue),
-            type == .preferences || Int64(entity.id) != nil
+            let kind = TogglKind(rawValue: entity.collection.rawValue),
+            let id = kind == .preferences ? 0 : Int64(entity.id)
         else { preconditionFailure("\(key) is no row: projects/5 would be") }
-        return (type, entity.id)
+        return (kind, id)
     }
 }

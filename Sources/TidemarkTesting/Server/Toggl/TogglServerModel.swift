@@ -1,4 +1,4 @@
-// TogglService.swift — a server that behaves like Toggl Track 9, as a value: no sockets, no clock.
+// TogglServerModel.swift — a server that behaves like Toggl Track 9, as a value.
 //
 // It is made from Toggl's published reference, from recorded answers of the real server and from
 // what tested clients do. Where nothing is known, the file that decides says so with "not known".
@@ -14,7 +14,7 @@ public import TidemarkSync
 /// It begins with a user (1) without a default workspace, with preferences, and with nothing else.
 /// Every request needs an `Authorization`. Addresses that are not modelled are refused with 404,
 /// methods with 405; parameters of a query that nobody knows are passed over, as Toggl does.
-public struct TogglService: Sendable {
+public struct TogglServerModel: Sendable {
     /// Accepted values of `Authorization`; nil accepts any value.
     public var acceptedCredentials: Set<String>?
     /// The id that the next new row gets.
@@ -182,7 +182,7 @@ struct TogglCall: Sendable {
     var now: Timestamp
 }
 
-extension TogglService: ServerModel {
+extension TogglServerModel: ServerModel {
     static func error(_ status: Int) -> TransportResponse {
         TogglRejection(status, TogglReply.reason(status)).answer
     }
