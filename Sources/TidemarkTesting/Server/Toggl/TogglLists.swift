@@ -119,7 +119,7 @@ extension TogglServerModel {
     }
 
     private func newestFirst(_ entries: [TogglItem]) -> [TogglItem] {
-        let sorted = entries.sorted { ($0.start, $0.id) > ($1.start, $1.id) }
+        let sorted = entries.sorted { ($0.start, $1.id) > ($1.start, $0.id) }
         return Array(sorted.prefix(entriesMax))
     }
 
