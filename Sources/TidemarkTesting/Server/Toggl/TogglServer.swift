@@ -118,7 +118,10 @@ public final class TogglServer: Transport, Sendable {
         return core.withModel { model in
             let rows = (model.rows[kind] ?? []).filter { !$0.isDeleted }
             return Dictionary(
-                rows.map { ("\($0.id)", Self.text(model.wire(kind, $0, .list, now))) }
+                rows.map { row in
+                    let id = kind == .preferences ? kind.rawValue : "\(row.id)"
+                    return (id, Self.text(model.wire(kind, row, .list, now)))
+                }
             ) { _, last in last }
         }
     }
