@@ -126,6 +126,9 @@ public final class TogglServer: Transport, Sendable {
         }
     }
 
+    /// Whether a row can have this key: `projects/5`.
+    public static func isRow(_ key: String) -> Bool { find(key) != nil }
+
     private var now: Timestamp { Timestamp(milliseconds: core.nowMilliseconds()) }
 
     private static func text(_ wire: JSONObject) -> String {
@@ -136,10 +139,16 @@ public final class TogglServer: Transport, Sendable {
     }
 
     private static func place(_ key: String) -> (TogglKind, Int64) {
+        guard let place = find(key) else {
+            preconditionFailure("\(key) is no row: projects/5 would be")
+        }
+        return place
+    }
+
+    private static func find(_ key: String) -> (TogglKind, Int64)? {
         guard let entity = EntityKey(key),
-            let kind = TogglKind(rawValue: entity.collection.rawValue),
-            let id = kind == .preferences ? 0 : Int64(entity.id)
-        else { preconditionFailure("\(key) is no row: projects/5 would be") }
-        return (kind, id)
+            let kind = TogglKind(rawValue: entity.collection.rawValue)
+        else { return nil }
+        return (kind == .preferences ? 0 : Int64(entity.id)).map { (kind, $0) }
     }
 }
