@@ -171,6 +171,11 @@ let package = Package(
         .executableTarget(
             name: "own-tool", dependencies: ["TidemarkTool", "TidemarkHTTP", "TidemarkSync"],
             path: "Tests/OwnTool", swiftSettings: strict),
+        // The server in memory that behaves like Toggl, over sockets; Tools/toggl starts it.
+        .executableTarget(
+            name: "toggl-server",
+            dependencies: ["Tidemark", "TidemarkTesting", "TidemarkEvents", arguments],
+            path: "Tools/toggl-server", swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: ["Tidemark", "TidemarkHTTP"], path: "Tools/Examples/Todo",
             swiftSettings: strict),
@@ -254,7 +259,8 @@ let package = Package(
 // and nothing else is built for it.
 if Context.environment["TIDEMARK_TESTS"] == "fast" {
     let others: Set = [
-        "TidemarkTool", "tidemark", "own-tool", "todo", "readme-example", "crash-child",
+        "TidemarkTool", "tidemark", "own-tool", "todo", "toggl-server", "readme-example",
+        "crash-child",
         "ToolTests", "RealServerTests",
         "EventProto", "EventProtoTests",
     ]

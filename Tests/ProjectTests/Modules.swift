@@ -62,6 +62,8 @@ let modules: [String: Module] = [
             "HTTPTypes", "Foundation", "Synchronization",
         ]),
     "Tools/Examples": Module(imports: ["Tidemark", "TidemarkHTTP", "Foundation"]),
+    "Tools/toggl-server": Module(
+        imports: ["Tidemark", "TidemarkTesting", "TidemarkEvents", "ArgumentParser", "Foundation"]),
     "Tools/tidemark": Module(
         imports: [
             "Tidemark", "TidemarkHTTP", "TidemarkInspect", "TidemarkCapsule", "TidemarkReplay",

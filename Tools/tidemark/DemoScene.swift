@@ -28,7 +28,8 @@ struct DemoScene {
 
     init(in folder: String) async throws {
         let now = now
-        server = TogglServer(TogglServerModel(nextID: 100), now: { now().milliseconds })
+        let model = TogglServerModel(nextID: 100, nextEntryID: nil)
+        server = TogglServer(model, now: { now().milliseconds })
         server.put("workspaces/1", #"{"name":"Studio"}"#)
         server.put("user/7", #"{"fullname":"Ada","default_workspace_id":1}"#)
         server.put("preferences/preferences", #"{"duration_format":"classic"}"#)

@@ -72,13 +72,15 @@ public struct Scenario: Sendable {
 
 /// What the server holds when the scenario begins.
 struct ScenarioSetup: Sendable {
-    static let members = ["kind", "rows", "nextID", "limit"]
+    static let members = ["kind", "rows", "nextID", "limit", "quotas"]
 
     var rows: [(key: EntityKey, document: JSONValue)] = []
-    /// The first id that the server assigns; it counts up from there.
+    /// The first id that the server assigns, to whatever; it counts up from there.
     var nextID: Int?
-    /// The limit of requests: how many, within which time.
+    /// The limit of requests: how many at once, and the time in which they are forgotten.
     var limit: RequestLimit?
+    /// How many requests an hour allows.
+    var quotas: TogglQuotaLimits?
 
     init(
         _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel
@@ -103,6 +105,7 @@ struct ScenarioSetup: Sendable {
         if nextID != nil, !kind.isToggl {
             throw ScenarioError(server.path("nextID"), "such a server does not number entities")
         }
+        quotas = try Self.quotas(server, kind)
         guard let value = server["limit"] else { return }
         let members = try ScenarioMembers(
             value, at: server.path("limit"), ["requests", "seconds"])
@@ -113,5 +116,20 @@ struct ScenarioSetup: Sendable {
             throw ScenarioError(members.path, "such a server limits nothing")
         }
         limit = RequestLimit(requests: requests, within: .seconds(seconds))
+    }
+
+    private static func quotas(
+        _ server: ScenarioMembers, _ kind: ScenarioServerKind
+    ) throws(ScenarioError) -> TogglQuotaLimits? {
+        guard let value = server["quotas"] else { return nil }
+        let members = try ScenarioMembers(
+            value, at: server.path("quotas"), ["user", "organization"])
+        guard let user = try members.integer("user", in: 1...10_000),
+            let organization = try members.integer("organization", in: 1...10_000)
+        else { throw ScenarioError(members.path, "user and organization are needed") }
+        guard kind.isToggl else {
+            throw ScenarioError(members.path, "such a server has no quotas")
+        }
+        return TogglQuotaLimits(user: user, organization: organization)
     }
 }

@@ -31,14 +31,14 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
 
     /// The id of the only entity in a collection whose rows have no id.
     func id(of collection: CollectionName) -> String? {
-        isToggl && collection.rawValue == TogglRowType.preferences.rawValue
+        isToggl && collection.rawValue == TogglKind.preferences.rawValue
             ? collection.rawValue : nil
     }
 
     /// Why a record can't have this key; nil where it can.
     func problem(with key: EntityKey) -> String? {
         guard isToggl else { return nil }
-        guard let type = TogglRowType(rawValue: key.collection.rawValue) else {
+        guard let type = TogglKind(rawValue: key.collection.rawValue) else {
             return "such a server has no \(key.collection)"
         }
         return type == .preferences || Int64(key.id) != nil ? nil : "a number as id is needed"
@@ -99,15 +99,17 @@ struct KintoScenarioServer: ScenarioServer {
 /// A server that speaks Toggl's protocol.
 struct TogglScenarioServer: ScenarioServer {
     private let server: TogglServer
+    private let clock: ManualClock
 
     init(_ setup: ScenarioSetup, _ clock: ManualClock) {
-        let model = TogglServerModel(
-            nextID: Int64(setup.nextID ?? TogglScenarioServer.nextID), limit: setup.limit)
+        var model = TogglServerModel(quotas: setup.quotas, limit: setup.limit)
+        if let nextID = setup.nextID {
+            model.nextID = Int64(nextID)
+            model.nextEntryID = nil
+        }
         server = TogglServer(model, clock: clock)
+        self.clock = clock
     }
-
-    /// The first id by default.
-    private static let nextID = 1000
 
     var transport: any Transport { server }
 
@@ -121,12 +123,14 @@ struct TogglScenarioServer: ScenarioServer {
     }
 
     func record(_ key: EntityKey) -> JSONValue? {
-        guard let type = TogglRowType(rawValue: key.collection.rawValue) else { return nil }
-        let row = server.withModel { $0.live(type, key.id) }
-        return row.flatMap { try? JSONValue(parsing: $0.document.bytes) }
+        guard let kind = TogglKind(rawValue: key.collection.rawValue) else { return nil }
+        let now = clock.now
+        return server.withModel { model in
+            model.live(kind, Int64(key.id) ?? 0).map { .object(model.wire(kind, $0, .list, now)) }
+        }
     }
 
     func failure(status: Int) -> TransportResponse {
-        TogglRefusal(status, KintoAnswer.reason(status)).answer
+        TogglServerModel.error(status)
     }
 }

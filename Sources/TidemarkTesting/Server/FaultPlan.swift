@@ -74,7 +74,7 @@ public struct FaultRule: Sendable {
         if case .object(let place, let id) = KintoTarget(path: address) {
             return place.resourceName == "record" && recordID(id)
         }
-        return TogglTarget(path: address).recordID.map(recordID) ?? false
+        return TogglPath(address).recordID.map(recordID) ?? false
     }
 }
 

@@ -16,12 +16,12 @@ final class LoopbackListener: Sendable {
         self.running = running
     }
 
-    /// Starts to listen; if a handler returns nil, the answer is broken off.
+    /// Starts to listen, on a free port for 0; if a handler returns nil, the answer is broken off.
     static func start(
-        _ handle: @escaping @Sendable (LoopbackRequest) -> LoopbackAnswer?
+        port: UInt16, _ handle: @escaping @Sendable (LoopbackRequest) -> LoopbackAnswer?
     ) async throws -> LoopbackListener {
         let server = HTTPServer(
-            address: try .inet(ip4: "127.0.0.1", port: 0),
+            address: try .inet(ip4: "127.0.0.1", port: port),
             pool: PromptSocketPool(pool: HTTPServer.defaultPool()), logger: .disabled,
             handler: LoopbackHandler(handle: handle))
         let running = Task { try await server.run() }

@@ -5,9 +5,10 @@ import TidemarkSync
 
 /// An ``InMemoryServer`` or a ``TogglServer`` over real sockets, for clients that speak HTTP.
 ///
-/// It listens on 127.0.0.1, on a port that the system picks. A dropped answer is a header that
-/// promises a body, followed by the end of the connection: URLSession on Linux fails with −1, curl
-/// exits with 18, whether or not the request was applied. A dropped answer to HEAD has no bytes.
+/// It listens on 127.0.0.1, on a port that the system picks unless one is given. A dropped answer
+/// is a header that promises a body, followed by the end of the connection: URLSession on Linux
+/// fails with −1, curl exits with 18, whether or not the request was applied. A dropped answer to
+/// HEAD has no bytes.
 public final class LoopbackServer: Sendable {
     /// The server's address, for example `http://127.0.0.1:40123`.
     public let origin: String
@@ -20,23 +21,30 @@ public final class LoopbackServer: Sendable {
 
     /// Starts to listen and returns when connections are accepted.
     ///
+    /// - Parameter port: where to listen; 0 for a free port.
     /// - Throws: an error of the socket layer when it can't listen.
-    public static func start(_ server: InMemoryServer) async throws -> LoopbackServer {
-        try await start { server.core.exchange($0, body: $1) }
+    public static func start(
+        _ server: InMemoryServer, port: UInt16 = 0
+    ) async throws -> LoopbackServer {
+        try await start(port) { server.core.exchange($0, body: $1) }
     }
 
     /// Starts to listen and returns when connections are accepted.
     ///
+    /// - Parameter port: where to listen; 0 for a free port.
     /// - Throws: an error of the socket layer when it can't listen.
-    public static func start(_ server: TogglServer) async throws -> LoopbackServer {
-        try await start { server.core.exchange($0, body: $1) }
+    public static func start(
+        _ server: TogglServer, port: UInt16 = 0
+    ) async throws -> LoopbackServer {
+        try await start(port) { server.core.exchange($0, body: $1) }
     }
 
     private static func start(
+        _ port: UInt16,
         _ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) -> ServerOutcome
     ) async throws -> LoopbackServer {
         LoopbackServer(
-            try await LoopbackListener.start { message in
+            try await LoopbackListener.start(port: port) { message in
                 guard let method = HTTPRequest.Method(message.method) else {
                     return LoopbackAnswer(status: 400, reason: "Bad Request")
                 }

@@ -166,11 +166,32 @@ extension TogglWorld {
         }
         if let owner, blind.contains(device.name + owner) { return }
         let mine = text(entity.document)
-        if mine != theirs { throw fail("\(place) is\n\(mine), there\n\(theirs)") }
+        let (here, there) = (meaning(mine, key), meaning(theirs, key))
+        if here != there { throw fail("\(place) is\n\(here), there\n\(there)") }
     }
 
     private func text(_ document: JSONDocument) -> String {
         String(decoding: document.applying(set: [], unset: ["id", "at"]), as: UTF8.self)
+    }
+
+    /// What a document says, whether a list had it or an answer to a write, and without what the
+    /// server works out or changes without a new time of change.
+    private func meaning(_ text: String, _ key: EntityKey) -> JSONValue {
+        guard var row = (try? JSONValue(parsing: Array(text.utf8)))?.object else { return .null }
+        for name in [
+            "wid", "pid", "tid", "uid", "cid", "stop", "tags", "status", "last_modified",
+            "active_project_count", "created_with",
+        ] {
+            row[name] = nil
+        }
+        guard key.collection == "time_entries" else { return .object(row) }
+        let ids = row["tag_ids"]?.array?.compactMap(\.idText) ?? []
+        let live = server.records(in: "tags")
+        row["tag_ids"] = .array(ids.filter { live[$0] != nil }.map { .string($0) })
+        if let start = row["start"]?.stringValue, start.hasSuffix("Z") {
+            row["start"] = .string(start.dropLast() + "+00:00")
+        }
+        return .object(row)
     }
 
     /// Whether an entry began too long ago to be listed or kept at a time, or about.

@@ -104,7 +104,7 @@ extension TogglWorld {
         let back = isRunning ? 0 : random.pick([60, 3600, 86_400, 86_400 * 20, 86_400 * 58])
         var json =
             "{\"mark\":\"\(name)\",\"description\":\"d\(name)\",\"workspace_id\":\(workspace)"
-        json += ",\"start\":\(time(back: back)),\"duration\":"
+        json += ",\"created_with\":\"tests\",\"start\":\(time(back: back)),\"duration\":"
         json += isRunning ? "null" : "\(random.below(3600))"
         json += try references(device) + "}"
         tell("\(device.name) makes time_entries/loc-\(name) \(json)")
@@ -147,17 +147,16 @@ extension TogglWorld {
 
     private func makeOther(_ device: TogglDevice) throws {
         let type: CollectionName = random.pick(
-            ["tags", "tags", "clients", "projects", "projects", "projects", "workspaces"])
+            ["tags", "tags", "clients", "projects", "projects", "projects"])
         let name = "\(device.name)-\(name())"
         var json = "{\"mark\":\"\(name)\",\"name\":\"n\(name)\""
-        if type != "workspaces" {
-            guard let workspace = try anyID(device, "workspaces") else { return }
-            json += ",\"workspace_id\":\(workspace)"
-        } else if random.chance(60) {
-            return
-        }
-        if type == "projects", random.chance(50), let id = try anyID(device, "clients") {
-            json += ",\"client_id\":\(id)"
+        guard let workspace = try anyID(device, "workspaces") else { return }
+        json += ",\"workspace_id\":\(workspace)"
+        if type == "projects" {
+            json += ",\"active\":true"
+            if random.chance(50), let id = try anyID(device, "clients") {
+                json += ",\"client_id\":\(id)"
+            }
         }
         tell("\(device.name) makes \(type)/loc-\(name) \(json)}")
         try device.put(EntityKey(type, "loc-\(name)"), json + "}")
@@ -168,15 +167,19 @@ extension TogglWorld {
         if random.chance(60) {
             guard let one = try device.seen("preferences").first else { return }
             tell("\(device.name) edits preferences")
-            try device.patch(one.key, "{\"date_format\":\"\(random.below(9))\"}")
+            try device.patch(one.key, "{\"date_format\":\"\(dateFormat())\"}")
         } else {
             let type: CollectionName = random.pick(["tags", "projects", "clients"])
             let seen = try device.seen(type).filter { !$0.row.isPlaceholder }
             guard !seen.isEmpty else { return }
             let key = random.pick(seen).key
             tell("\(device.name) edits \(key)")
-            try device.patch(key, "{\"color\":\(random.below(9))}")
+            try device.patch(key, "{\"note\":\(random.below(9))}")
         }
+    }
+
+    private func dateFormat() -> String {
+        random.pick(["MM/DD/YYYY", "DD-MM-YYYY", "YYYY-MM-DD", "DD.MM.YYYY"])
     }
 
     private func answerRefusals(_ device: TogglDevice) throws {
@@ -225,7 +228,7 @@ extension TogglWorld {
             guard let key = anyRow("time_entries") else { return }
             var json = "{\"note\":\(random.below(50))"
             if random.chance(30) { json += ",\"duration\":\(random.below(5000))" }
-            if random.chance(15) { json += ",\"duration\":null" }
+            if random.chance(15) { json += ",\"duration\":-1" }
             if random.chance(20), let project = anyRow("projects") {
                 json += ",\"project_id\":\(project.dropFirst(9))"
             }
@@ -241,7 +244,7 @@ extension TogglWorld {
         case 10:
             guard let key = anyRow(random.pick(["tags", "clients", "projects"])) else { return }
             tell("elsewhere \(key) edited")
-            if !vanished.contains(key) { Self.patch(server, key, "{\"color\":\(random.below(9))}") }
+            if !vanished.contains(key) { Self.patch(server, key, "{\"note\":\(random.below(9))}") }
         case 11:
             guard let key = anyRow("projects") else { return }
             tell("elsewhere archives \(key)")
@@ -264,16 +267,28 @@ extension TogglWorld {
             tell("elsewhere preferences")
             server.put(
                 "preferences/preferences",
-                "{\"timeofday_format\":\"x\",\"date_format\":\"\(random.below(9))\"}")
+                "{\"timeofday_format\":\"h:mm A\",\"date_format\":\"\(dateFormat())\"}")
         }
     }
 
     private func deleteElsewhere(_ key: String) {
         tell("elsewhere deletes \(key)")
         taint(server.record(key))
+        taintEntries(naming: key)
         server.delete(key)
         let now = clock.trueNow
         ledger.with { $0.deleted[key] = now }
+    }
+
+    /// Entries lose a project or a tag that is deleted.
+    private func taintEntries(naming key: String) {
+        for record in server.records(in: "time_entries").values {
+            guard let document = try? JSONDocument(parsing: Array(record.utf8)) else { continue }
+            let names =
+                document.ids(in: "project_id").map { "projects/\($0)" }
+                + document.ids(in: "tag_ids").map { "tags/\($0)" }
+            if names.contains(key) { taint(document) }
+        }
     }
 
     private func newID() -> Int64 {
@@ -293,7 +308,7 @@ extension TogglWorld {
             let isRunning = random.chance(30)
             let back = isRunning ? 0 : random.pick([60, 86_400, 86_400 * 40, 86_400 * 70])
             json += ",\"description\":\"x\(name())\",\"start\":\(time(back: back))"
-            json += ",\"duration\":" + (isRunning ? "null" : "77")
+            json += ",\"duration\":" + (isRunning ? "-1" : "77")
             if let key = anyRow("projects") { json += ",\"project_id\":\(key.dropFirst(9))" }
             if let key = anyRow("tags") { json += ",\"tag_ids\":[\(key.dropFirst(5))]" }
         }

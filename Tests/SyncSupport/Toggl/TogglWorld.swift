@@ -52,7 +52,9 @@ final class TogglWorld {
         self.ahead = ahead
         isWild = random.chance(40)
         let clock = clock
-        let server = TogglServer(now: { clock.trueNow.milliseconds + ahead })
+        var rows = TogglServerModel()
+        rows.keepsUnknownMembers = true
+        let server = TogglServer(rows, now: { clock.trueNow.milliseconds + ahead })
         self.server = server
         server.put("workspaces/1", #"{"name":"Home"}"#)
         server.put("workspaces/2", #"{"name":"Work"}"#)

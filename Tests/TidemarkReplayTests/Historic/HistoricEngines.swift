@@ -73,7 +73,7 @@ private struct ByAnotherName: ServerAdapter {
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
         let text = String(decoding: body, as: UTF8.self)
-        let other = text.replacing("\"server_deleted_at\"", with: "\"server_removed_at\"")
+        let other = text.replacing("\"deleted_at\"", with: "\"removed_at\"")
         return adapter.answer(to: call, response, body: Array(other.utf8))
     }
 }

@@ -57,7 +57,7 @@ final class TogglDay: Sendable {
     func timer(_ id: Int, at start: String) {
         server.put(
             "time_entries/\(id)",
-            #"{"workspace_id":1,"description":"\#(id)","start":"\#(start)","duration":null}"#)
+            #"{"workspace_id":1,"description":"\#(id)","start":"\#(start)","duration":-1}"#)
     }
 
     @discardableResult
