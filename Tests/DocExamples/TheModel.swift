@@ -64,21 +64,11 @@ package enum TheModel {
             ])
     }
 
-    static func forms() -> CollectionModel {
-        CollectionModel(
-            "entries", nullable: ["duration"],
-            forms: [.negativeIsNull("duration"), .wholeSeconds("start")])
-    }
-
-    static func drops() -> CollectionModel {
-        CollectionModel("user", drops: ["api_token", "at"], updates: .changes)
-    }
-
     /// In the order of the article.
     package static func collections() -> [CollectionModel] {
         [
             idField(), lastChange(), conflict(), references(), pageSize(), pagesMax(),
-            indexes(), formats(), nullable(), migrations(), forms(), drops(),
+            indexes(), formats(), nullable(), migrations(),
         ]
     }
 

@@ -52,7 +52,10 @@ import TidemarkHTTP
     @Test func `has every rule explained in an article`() throws {
         let folder = Self.article.deletingLastPathComponent()
         var prose = ""
-        for name in ["TheModel", "RulesOfACollection", "Conflicts", "SyncingWithYourServer"] {
+        for name in [
+            "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts",
+            "SyncingWithYourServer",
+        ] {
             prose += try text(folder.appending(path: "\(name).md"))
         }
 

@@ -102,7 +102,7 @@ extension CollectionModel {
         return try JSONDocument(parsing: document.applying(set: changes))
     }
 
-    /// A field's value as today's model reads it; only for a collection without migrations.
+    /// A field's value in the form that it is read in; migrations are not applied.
     package func read(_ raw: ArraySlice<UInt8>, of field: String) -> ArraySlice<UInt8> {
         for form in forms where ExactString(form.field) == ExactString(field) {
             return form.read(raw, dates).map { $0[...] } ?? raw

@@ -1,7 +1,7 @@
 // TogglBody.swift — what is sent of a document.
 //
-//   created   the document; a time entry names the app that made it (created_with), and a project is
-//             active unless it says otherwise: Toggl archives it else
+//   created   the document; a time entry names the app that made it (created_with), and a project
+//             is active unless it says otherwise: Toggl archives it else
 //   changed   what changed, and the workspace
 //
 // In both, of two members that say one thing only one is sent: start and duration without stop, one
@@ -35,7 +35,7 @@ struct TogglBody {
         _ type: TogglType, _ body: [UInt8], with app: String
     ) throws(SyncFailure) -> [UInt8] {
         var made = try TogglBody(type, body, sending: body)
-        try made.dropOlder()
+        try made.dropOlder(isNew: true)
         switch type {
         case .timeEntries:
             if made.sent.value("created_with")?.idText == nil {
@@ -60,7 +60,7 @@ struct TogglBody {
     ) throws(SyncFailure) -> [UInt8] {
         var made = try TogglBody(type, body, sending: changes.isEmpty ? body : changes)
         guard !type.isSingle else { return made.sent.bytes }
-        try made.dropOlder()
+        try made.dropOlder(isNew: false)
         if type == .timeEntries {
             try made.dropStop(isNew: false)
             if let ids = made.sent.value("tag_ids") {
@@ -98,10 +98,12 @@ struct TogglBody {
 
     // MARK: One of two that say the same
 
-    private mutating func dropOlder() throws(SyncFailure) {
+    /// Leaves out older names; one that alone says something is not lost without a word.
+    private mutating func dropOlder(isNew: Bool) throws(SyncFailure) {
         guard type != .clients else { return }
         for (old, new) in Self.older where sent.rawValue(old) != nil {
-            guard sent.rawValue(new) != nil || sent.value(old) == .null else {
+            let saysNothing = isNew && sent.value(old) == .null
+            guard saysNothing || sent.rawValue(new) != nil else {
                 throw .client(
                     status: 0, "\(old) is an older name of \(new): \(new) is to be changed")
             }

@@ -1,5 +1,5 @@
-// JudgedAnswer.swift — the meaning of an answer, and the part of it that may be kept. Members that
-// the model drops are cut off and credentials are masked here, before anything is decided or logged.
+// JudgedAnswer.swift — the meaning of an answer, and the part of it that may be kept. Here members
+// that the model drops are cut off, and credentials masked, before anything is decided or logged.
 //
 //   credentials in                            are
 //   the head, and a body that is logged       masked, except in documents; the adapter then judges

@@ -239,7 +239,7 @@ extension RowReading {
             guard let row = try found(EntityKey(collection.name, id))?.row,
                 row.isUnansweredCreation
             else { return [] }
-            return try row.moments(in: collection.match, collection.dates)
+            return try row.moments(in: collection)
         }
     }
 }
@@ -261,17 +261,18 @@ extension EntityRow {
         attempt.map { $0.call <= asOf } ?? true
     }
 
-    /// The times in the fields of its creation, and of edits of it.
-    fileprivate func moments(
-        in fields: [String], _ dates: DateFormat
-    ) throws -> [Timestamp] {
+    /// The times in the `match` fields of its creation, and of edits of it, as they are sent.
+    fileprivate func moments(in collection: CollectionModel) throws -> [Timestamp] {
         var moments: [Timestamp] = []
         for item in pending where item.kind == .create || item.kind == .update {
             let document = item.kind == .create ? try JSONDocument(parsing: item.payload) : nil
             let patch = item.kind == .update ? try Patch(parsing: item.payload) : Patch()
-            for field in fields {
+            for field in collection.match {
                 let raw = document?.rawValue(field) ?? patch.value(of: field)?[...]
-                if let moment = raw.flatMap({ dates.timestamp($0) }) { moments.append(moment) }
+                let read = raw.map { collection.read($0, of: field) }
+                if let moment = read.flatMap({ collection.dates.timestamp($0) }) {
+                    moments.append(moment)
+                }
             }
         }
         return moments

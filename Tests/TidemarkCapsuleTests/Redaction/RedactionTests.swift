@@ -74,6 +74,25 @@ import TidemarkViews
         }
     }
 
+    @Test func `a negative number that stands for null tells no time`() throws {
+        let model = #"""
+            {"name":"m","collections":[{"name":"tasks","nullable":["n"],
+            "forms":[{"negativeIsNull":"n","sentMinus":"t"}],
+            "rivals":{"whileNull":"n","start":"t"}}]}
+            """#
+        let time = #""t":"2026-11-18T11:06:40Z""#
+        let old = capsule(
+            model,
+            [
+                (.serverUpserted, #"{"n":-1795000000,\#(time)}"#, "tasks/a"),
+                (.serverUpserted, #"{"n":60,\#(time)}"#, "tasks/b"),
+            ])
+
+        let new = try documents(try old.redactedByTool(Redaction(names: ["n", "t"])))
+
+        #expect(new.map { $0["n"] } == [-1, 60])
+    }
+
     @Test func `fields that are to be kept are, by collection`() throws {
         let model = #"{"name":"m","collections":[{"name":"tasks"},{"name":"lists"}]}"#
         let old = capsule(

@@ -153,8 +153,11 @@ import TidemarkSync
             try changed(entry, #"{"tag_ids":null}"#) == ["tag_ids": [], "workspace_id": 1])
     }
 
-    @Test func `a change of an older name alone is refused, and says which name counts`() {
-        let change = toggl.update("time_entries", "7", entry, changes: #"{"pid":8}"#)
+    @Test(arguments: ["8", "null"])
+    func `a change of an older name alone is refused, and says which name counts`(
+        _ value: String
+    ) {
+        let change = toggl.update("time_entries", "7", entry, changes: #"{"pid":\#(value)}"#)
 
         let refusal = toggl.adapter.refusal(of: change)
 
@@ -164,7 +167,7 @@ import TidemarkSync
 
     @Test func `an older name beside the new one is left out`() throws {
         #expect(
-            try changed(entry, #"{"project_id":8,"pid":8,"uid":null}"#)
+            try changed(entry, #"{"project_id":8,"pid":8}"#)
                 == ["project_id": 8, "workspace_id": 1])
     }
 

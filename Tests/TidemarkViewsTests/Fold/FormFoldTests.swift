@@ -119,6 +119,21 @@ private let two = EntityKey("entries", "2")
         #expect(try fold.mutation(2)?.outcome == .accepted)
     }
 
+    @Test func `a list looks for a creation from the second on that it was sent with`() throws {
+        var entries = Self.entries
+        entries.ids = .serverNumber
+        entries.match = ["start"]
+        try fold.apply([
+            .registered(SyncModel(name: "timers", collections: [entries])),
+            .about(.localCreated, "entries/e", #"{"start":"2018-06-13T09:10:00.250Z"}"#),
+            .about(.requestSent, "entries/e", "{}", mutation: 2),
+        ])
+
+        #expect(
+            try fold.fold.unansweredMoments(in: entries)
+                == [try #require(RFC3339.parse("2018-06-13T09:10:00Z"))])
+    }
+
     @Test func `what runs is never past its retention`() throws {
         let now = try #require(RFC3339.parse("2019-01-01T00:00:00Z"))
         func isPast(_ duration: Int) -> Bool {

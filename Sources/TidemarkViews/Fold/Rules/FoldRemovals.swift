@@ -5,8 +5,8 @@
 //             rule has them, by its name
 //   later     in edits that name it all the same, by its ids
 //
-// Its own words on what referred to it are in the log as they came. Nothing of this is sent but what
-// the user changed beside it.
+// The server's words on what referred to it are in the log as they came. Nothing of this is sent,
+// but for what the user changed beside it.
 
 import TidemarkEvents
 import TidemarkRules
