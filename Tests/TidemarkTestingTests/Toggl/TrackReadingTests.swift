@@ -154,6 +154,8 @@ import TidemarkTesting
                 + #""recurring":false,"active":true,"at":"2026-11-18T11:06:40+00:00","#
                 + #""server_deleted_at":null,"estimated_seconds":0,"tracked_seconds":0}]"#)
         #expect(try world.ids("/me/tasks") == [3, 4])
+        #expect(try world.ids("/me/tasks?per_page=1") == [3])
+        #expect(try world.ids("/me/tasks?per_page=1&offset=1") == [4])
     }
 
     @Test func `F14: empty lists are null or not, as the test wants`() {
@@ -171,6 +173,7 @@ import TidemarkTesting
         #expect(try world.value(.get, "/workspaces/1")["name"] == "Home")
         #expect(try world.value(.get, "/workspaces/1/clients/4")["name"] == "Acme")
         #expect(try world.value(.get, "/workspaces/1/projects/5")["name"] == "Site")
+        #expect(try world.ids("/workspaces/1/tags") == [6])
         #expect(world.answer(.get, "/workspaces/1/tags/6").status == 405)
         #expect(world.send(.get, "/workspaces/2") == #"403 "User cannot access workspace""#)
         #expect(world.send(.get, "/workspaces/1/projects/99") == #"404 "Project not found""#)

@@ -21,11 +21,20 @@ extension TogglServerModel {
             case .tasks: call.query["include_not_active"] == "false"
             default: false
             }
-        return list(kind, call.now) { row in
+        let rows = listed(kind, call.now) { row in
             if let since { guard row.at >= since else { return false } }
             if row.isDeleted { return since != nil }
             return row.isActive || !hidesArchived
         }
+        return TogglReply.json(200, kind == .tasks ? page(rows, call.query) : rows)
+    }
+
+    /// The part of a list of tasks that a request wants: all unless it says.
+    private func page(_ rows: JSONValue, _ query: KintoQuery) -> JSONValue {
+        guard let all = rows.array else { return rows }
+        let offset = query["offset"].flatMap { Int($0) } ?? 0
+        let count = query["per_page"].flatMap { Int($0) } ?? all.count
+        return .array(Array(all.dropFirst(max(0, offset)).prefix(max(0, count))))
     }
 
     /// The rows that pass, in the order of their kind: tags by name, the rest by id.
