@@ -17,12 +17,19 @@ package final class DirectoryLock: Sendable {
     package init(_ directory: String) throws(StoreError) {
         do throws(SystemNumber) {
             let opened = try Platform.openDirectory(directory)
+            // Until both are set, an error runs no `deinit`: it is closed here, and once. Closed
+            // twice, it may be what another thread has opened in between.
+            do throws(SystemNumber) {
+                let identity = try Platform.status(of: opened).identity
+                guard try Platform.tryLock(opened) else {
+                    throw SystemNumber(number: Platform.wouldBlock)
+                }
+                self.identity = identity
+            } catch {
+                Platform.closeFile(opened)
+                throw error
+            }
             descriptor = Lock(opened)
-            var isMine = false
-            defer { if !isMine { Platform.closeFile(opened) } }
-            identity = try Platform.status(of: opened).identity
-            isMine = try Platform.tryLock(opened)
-            guard isMine else { throw SystemNumber(number: Platform.wouldBlock) }
         } catch  where error.number == Platform.wouldBlock {
             throw StoreError(
                 .busy, during: "open",

@@ -14,12 +14,12 @@ extension Handle {
         let me = Platform.threadID
         let snapshot = try enter(me)
         defer { gate.leaveReader(me) { unsafe mdb_txn_reset($0.raw) } }
+        // Another process may have put a smaller file in its place, which is written to now.
+        if isReadOnly { try checkStillThere() }
         return try body(snapshot)
     }
 
     private func enter(_ me: UInt64) throws(StoreError) -> Gate.Snapshot {
-        // Another process may have put a smaller file in its place, which is written to now.
-        if isReadOnly { try checkStillThere() }
         var triesLeft = 16
         while true {
             let code: Int32

@@ -51,7 +51,8 @@ extension TogglDevice {
         let rows = try rows(collection)
         return try replica.journal.read { views in
             try rows.compactMap { key, row in
-                guard let bytes = row.document else { return nil }
+                let model = SyncModel.toggl[collection]
+                guard let bytes = try row.document(in: model) else { return nil }
                 return TogglSeen(
                     key: key, serverID: try views.serverID(of: key), row: row,
                     document: try JSONDocument(parsing: bytes))

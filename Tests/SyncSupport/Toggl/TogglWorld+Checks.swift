@@ -3,6 +3,7 @@
 import Synchronization
 import Tidemark
 import TidemarkEvents
+import TidemarkHTTP
 import TidemarkInspect
 import TidemarkSync
 import TidemarkTesting
@@ -177,7 +178,11 @@ extension TogglWorld {
     /// What a document says, whether a list had it or an answer to a write, and without what the
     /// server works out or changes without a new time of change.
     private func meaning(_ text: String, _ key: EntityKey) -> JSONValue {
-        guard var row = (try? JSONValue(parsing: Array(text.utf8)))?.object else { return .null }
+        guard let model = SyncModel.toggl[key.collection],
+            let read = try? model.read(Array(text.utf8)),
+            var row = (try? JSONValue(parsing: read))?.object
+        else { return .null }
+        for name in model.drops { row[name] = nil }
         for name in [
             "wid", "pid", "tid", "uid", "cid", "stop", "tags", "status", "last_modified",
             "active_project_count", "created_with",
@@ -188,9 +193,6 @@ extension TogglWorld {
         let ids = row["tag_ids"]?.array?.compactMap(\.idText) ?? []
         let live = server.records(in: "tags")
         row["tag_ids"] = .array(ids.filter { live[$0] != nil }.map { .string($0) })
-        if let start = row["start"]?.stringValue, start.hasSuffix("Z") {
-            row["start"] = .string(start.dropLast() + "+00:00")
-        }
         return .object(row)
     }
 

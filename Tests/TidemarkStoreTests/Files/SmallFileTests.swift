@@ -1,6 +1,7 @@
 // SmallFileTests.swift — files beside the data, and the lock of a directory.
 
 import Foundation
+import Synchronization
 import Testing
 import TidemarkStore
 
@@ -48,6 +49,27 @@ import TidemarkStore
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }
+
+    @Test func `closes no file of another thread when it is refused`() throws {
+        let lock = try DirectoryLock(scratch.path)
+        let path = scratch.path
+        let isEnd = Mutex(false)
+        let lost = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 3) { part in
+            guard part > 0 else {
+                for _ in 0..<20_000 { _ = try? DirectoryLock(path) }
+                return isEnd.withLock { $0 = true }
+            }
+            // A descriptor is given out again as soon as it is free.
+            while !isEnd.withLock(\.self) {
+                let descriptor = unsafe open("/dev/null", O_RDONLY)
+                sched_yield()
+                if close(descriptor) != 0 { lost.withLock { $0 += 1 } }
+            }
+        }
+        #expect(lost.withLock(\.self) == 0)
+        lock.release()
+    }
 
     @Test func `is held once, and free when released or let go of`() throws {
         let first = try DirectoryLock(scratch.path)
