@@ -146,10 +146,17 @@ extension Fold {
     }
 
     /// Whether a collection was listed to its end before a run: it has a watermark, or, where its
-    /// lists leave none, an entity from then.
+    /// lists leave none, an entity from then; or all others that are listed by date were listed
+    /// before, which is only done after it. Its entities may all have changed in this run.
     private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
         if try get(.watermark(PullTarget(collection))) != nil { return true }
         guard try listed(PullTarget(collection))?.state == nil else { return false }
+        let dated = try model().collections.filter { $0.name != collection && $0.since != nil }
+        let areOthersListed = try dated.allSatisfy { other in
+            let row = try get(.watermark(PullTarget(other.name)))
+            return try row.map { try WatermarkRow(parsing: $0).position < run } ?? false
+        }
+        if !dated.isEmpty, areOthersListed { return true }
         var isThere = false
         try forEachEntity(in: collection) { _, row in
             isThere =
