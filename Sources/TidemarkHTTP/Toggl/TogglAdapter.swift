@@ -129,7 +129,7 @@ public struct TogglAdapter: ServerAdapter {
     }
 
     /// The workspace that a document belongs to.
-    private static func workspace(of body: [UInt8]) -> String? {
+    static func workspace(of body: [UInt8]) -> String? {
         (try? JSONDocument(parsing: body))?.value("workspace_id")?.idText
     }
 

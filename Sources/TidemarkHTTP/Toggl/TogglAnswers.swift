@@ -3,7 +3,10 @@
 //   status          to a list or a read      to a write of one entity
 //   2xx             what was asked for       done
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
-//   403             forbidden                refused
+//   402, quota      a failure of the call: too many requests
+//   403, bad token, or to /me: unauthorized
+//   403 otherwise   forbidden                refused
+//   400 to a `since` that is too old         everything is listed
 //   404             absent, of one entity    refused; absent, of a deletion
 //   4xx otherwise   client                   refused
 
@@ -33,6 +36,8 @@ extension TogglAdapter {
         let status = response.status.code
         switch status {
         case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
+        case 402: return TogglQuota.failure(response.headerFields)
+        case 403 where isAboutUser(call) || message(body).contains(badToken): return .unauthorized
         case 403 where call.isWriteOfOne: return nil
         case 410: return .apiDeprecated
         case 418: return .clientDeprecated
@@ -40,12 +45,26 @@ extension TogglAdapter {
         }
     }
 
+    /// Whether a call asks for what any user may see, so that only the credentials can be wrong; a
+    /// time entry may lie in a workspace that was lost.
+    private static func isAboutUser(_ call: ServerCall) -> Bool {
+        if case .read(let collection, _) = call {
+            return (try? TogglType.known(collection))?.isSingle == true
+        }
+        return TogglQuota.isOfUser(call)
+    }
+
+    /// The message of a 403 for credentials that are not accepted.
+    private static let badToken = "Incorrect username and/or password"
+
     /// A status from 400 to 499 that is about the entity or the list that was asked for.
     private static func refused(
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) -> ServerAnswer {
         let words = message(body)
         switch call {
+        case .list(_, _?, _) where status == 400 && words.lowercased().contains("since"):
+            return .cursorExpired
         case .delete where status == 404: return .absent
         case .create, .update, .delete:
             return .refused(ServerRefusal(status: status, message: words))

@@ -3,10 +3,12 @@
 public import TidemarkSync
 
 extension TogglAdapter {
-    /// No header field is kept; a version made of a time and a workspace keeps its form.
+    /// The header fields about the quota are kept; a version made of a time and a workspace keeps
+    /// its form.
     public var words: ServerWords { Self.words }
 
     static let words = ServerWords(
+        fields: TogglQuota.fields.map { .init($0, .number) },
         segments: [
             "api", "v9", "me", "workspaces", "workspace", "features", "preferences", "tags",
             "clients", "projects", "tasks", "reports", "v3", "search",
