@@ -2,6 +2,7 @@
 //
 //   list     GET    /api/v9/me/TYPE                      since a time: ?since=SECONDS
 //                   the user is /me itself, workspace_features are /me/features
+//   several  GET    /api/v9/me?with_related_data=true    of what is about the user, ten days
 //   window   GET    /api/v9/me/time_entries              ?start_date=T&end_date=T
 //   read     GET    /api/v9/me/time_entries/ID, /workspaces/ID, /me, /me/preferences
 //   refetch  POST   /reports/api/v3/workspace/W/search/projects   {"ids":[…]}
@@ -14,7 +15,7 @@
 // the workspace. A deletion has no body, so the version that is made of `at` also holds the
 // workspace.
 
-import HTTPTypes
+public import HTTPTypes
 import Tidemark
 import TidemarkEvents
 public import TidemarkSync
@@ -27,6 +28,12 @@ public struct TogglAdapter: ServerAdapter {
     /// An adapter; it needs no parameters.
     public init() {}
 
+    /// Several lists can be asked for together.
+    public var traits: ServerTraits {
+        ServerTraits(
+            combined: Set(([.user] + TogglType.related).map { CollectionName($0.rawValue) }))
+    }
+
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
         switch call {
@@ -38,6 +45,9 @@ public struct TogglAdapter: ServerAdapter {
             guard type == .timeEntries else { break }
             let query = "?start_date=\(Self.text(from))&end_date=\(Self.text(to))"
             return ServerRequest(method: .get, path: type.listPath + query)
+        case .combined:
+            let path = TogglType.user.listPath + "?with_related_data=true"
+            return ServerRequest(method: .get, path: path)
         case .read(let collection, let id):
             guard let path = try TogglType.known(collection).readPath(id) else { break }
             return ServerRequest(method: .get, path: path)
@@ -53,6 +63,17 @@ public struct TogglAdapter: ServerAdapter {
         case .describe, .list, .listWindow, .fetch, .refetch, .batch: break
         }
         throw .client(status: 0, "Toggl has no such call")
+    }
+
+    /// The quota that a call counts for: that of the user, or that of a workspace.
+    public func group(of call: ServerCall) -> RequestGroup? { TogglQuota.group(of: call) }
+
+    /// The quota that a 402 says is used up; a 429 is about requests that come too fast, whatever
+    /// they are about.
+    public func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup? {
+        let isQuota =
+            response.status.code == 402 && TogglQuota.failure(response.headerFields) != nil
+        return isQuota ? TogglQuota.group(of: call) : nil
     }
 
     /// Refuses a write that the server has no call for, and one that names no workspace.

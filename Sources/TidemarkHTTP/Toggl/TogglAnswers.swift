@@ -71,7 +71,7 @@ extension TogglAdapter {
         case .read(let collection, _)
         where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
             return .absent
-        case .read, .describe, .list, .listWindow, .fetch, .refetch, .batch:
+        case .read, .describe, .list, .listWindow, .combined, .fetch, .refetch, .batch:
             return .failure(.client(status: status, words))
         }
     }
@@ -84,6 +84,7 @@ extension TogglAdapter {
         switch call {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _):
             return .page(try page(collection, body))
+        case .combined(let collections): return .combined(try pages(collections, body))
         case .refetch(let collection, _, _):
             // A record that can't be read is asked for again another time.
             return .records(try page(collection, body).records)
@@ -104,6 +105,33 @@ extension TogglAdapter {
 
     private static func said(_ record: ServerRecord) -> ServerAnswer {
         record.isDeleted ? .deleted(record) : .record(record)
+    }
+
+    /// The user with what is about him; what is null or left out says nothing.
+    private static func pages(
+        _ collections: [CollectionModel], _ body: [UInt8]
+    ) throws(SyncFailure) -> [CombinedPage] {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: body) } catch {
+            throw .malformed("the user: \(error)")
+        }
+        var pages: [CombinedPage] = []
+        for collection in collections {
+            let type = try TogglType.known(collection)
+            var bytes: [UInt8]?
+            if type == .user {
+                // As it is without the others.
+                bytes = document.applying(set: [], unset: TogglType.related.map(\.rawValue))
+            } else if TogglType.related.contains(type) {
+                bytes = document.rawValue(type.rawValue).map { Array($0) }
+            }
+            guard let bytes else { continue }
+            let page = try page(collection, bytes)
+            pages.append(
+                CombinedPage(
+                    collection.name, records: page.records, unreadable: page.unreadable))
+        }
+        return pages
     }
 
     private static func page(

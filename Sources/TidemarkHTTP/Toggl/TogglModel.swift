@@ -10,7 +10,10 @@ extension SyncModel {
     /// entries, in the order in which they are persisted.
     ///
     /// To sync something else, change the value: `model["time_entries"]` is a part of it.
-    public static var toggl: SyncModel {
+    public static var toggl: SyncModel { toggl(plan: .free) }
+
+    /// The same for workspaces of a plan.
+    public static func toggl(plan: TogglPlan) -> SyncModel {
         SyncModel(
             name: "toggl",
             collections: [
@@ -18,29 +21,29 @@ extension SyncModel {
                 timeEntries,
             ],
             settings: SyncSettings(
-                fullPullEvery: .zero, batchSize: 1,
-                limits: [
-                    RequestLimit(requests: 60, within: .minutes(1), wholePulls: true),
-                    RequestLimit(requests: 3, within: .seconds(1)),
-                ],
+                runEvery: .minutes(15), fullPullEvery: .zero, batchSize: 1, limits: plan.limits,
                 parallel: 3))
     }
 
     private static let newer = ConflictPolicy.preferNewer(field: "at", margin: .zero)
     private static let since = SinceRule(ageMax: .months(2), serverDate: true)
     private static let workspace = Reference("workspace_id", to: "workspaces")
+    /// How often lists are made in which little changes, and those that tell what was deleted.
+    private static let seldom = TimeSpan.days(1)
+    private static let hourly = TimeSpan.hours(1)
 
     private static let workspaces = CollectionModel(
         "workspaces", lastChangeField: "at", conflict: newer, ids: .serverNumber,
         pushes: [.create], match: ["name"],
         access: AccessRule(hidesAbsent: true, missing: "noWorkspace", relistsOnGain: true),
+        listEvery: seldom,
         placeholder: PlaceholderRule(fields: ["name": "Inaccessible workspace"]))
 
     private static let user = CollectionModel(
         "user", lastChangeField: "at", conflict: newer,
         references: [Reference("default_workspace_id", to: "workspaces")],
         nullable: ["default_workspace_id"], ids: .serverNumber, pushes: [.update],
-        absence: .keeps,
+        absence: .keeps, listEvery: hourly,
         choices: [
             ChoiceRule("default_workspace_id", of: "workspaces", missing: "noDefaultWorkspace")
         ])
@@ -48,11 +51,11 @@ extension SyncModel {
     private static let features = CollectionModel(
         "workspace_features", idField: "workspace_id", lastChangeField: "at",
         conflict: .overwriteAlways, references: [workspace], ids: .serverNumber, pushes: [],
-        absence: .keeps, access: AccessRule(owner: "workspace_id"))
+        absence: .keeps, access: AccessRule(owner: "workspace_id"), listEvery: seldom)
 
     private static let preferences = CollectionModel(
         "preferences", lastChangeField: "at", conflict: .overwriteUnlessDirty, pushes: [.update],
-        absence: .keeps, listedAfter: ["workspaces"])
+        absence: .keeps, listedAfter: ["workspaces"], listEvery: seldom)
 
     private static let tags = owned(
         "tags", pushes: [.create], listedAfter: "user", placeholder: placeholder("Inaccessible tag")
@@ -89,6 +92,7 @@ extension SyncModel {
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
         window: PullWindow(back: .months(2), ahead: .days(2)), listedAfter: ["tags"],
+        listEvery: hourly,
         rivals: RivalRule(whileNull: "duration", start: "start"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))
 
@@ -102,7 +106,7 @@ extension SyncModel {
             nullable: nullable, ids: .serverNumber, pushes: pushes,
             match: ["workspace_id", "name"], absence: .keeps,
             access: AccessRule(owner: "workspace_id"), since: since, listedAfter: [listedAfter],
-            placeholder: placeholder)
+            listEvery: hourly, placeholder: placeholder)
     }
 
     private static func placeholder(_ name: String) -> PlaceholderRule {

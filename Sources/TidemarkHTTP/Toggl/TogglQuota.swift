@@ -30,10 +30,25 @@ enum TogglQuota {
         return isUsedUp ? .tooManyRequests(retryAfterSeconds: seconds) : nil
     }
 
+    /// The quota that the request for a call counts for; nil where it names no workspace.
+    static func group(of call: ServerCall) -> RequestGroup? {
+        if isOfUser(call) { return RequestGroup(TogglPlan.userQuota) }
+        let workspace: String? =
+            switch call {
+            case .read(_, let id): id
+            case .refetch(_, _, let together): together
+            case .create(_, _, let body), .update(_, _, let body, _):
+                TogglAdapter.workspace(of: body)
+            case .delete(_, _, let revision): TogglRevision.workspace(of: revision)
+            case .describe, .list, .listWindow, .combined, .fetch, .batch: nil
+            }
+        return workspace.map { RequestGroup(TogglPlan.workspaceQuota, id: $0) }
+    }
+
     /// Whether the request for a call goes to an address of the user.
     static func isOfUser(_ call: ServerCall) -> Bool {
         switch call {
-        case .list, .listWindow: true
+        case .list, .listWindow, .combined: true
         case .read(let collection, _): collection.name.rawValue != TogglType.workspaces.rawValue
         case .update(let collection, _, _, _):
             (try? TogglType.known(collection))?.isSingle == true

@@ -13,7 +13,10 @@ extension TogglAdapter {
             "api", "v9", "me", "workspaces", "workspace", "features", "preferences", "tags",
             "clients", "projects", "tasks", "reports", "v3", "search",
         ],
-        parameters: ["since": .seconds, "start_date": .version, "end_date": .version],
+        parameters: [
+            "since": .seconds, "start_date": .version, "end_date": .version,
+            "with_related_data": .flag,
+        ],
         members: Dictionary(
             uniqueKeysWithValues: ["description", "id", "name", "permissions"].map {
                 ($0, .anything)

@@ -12,8 +12,11 @@ import TidemarkSync
 
     private func quota(_ remaining: String?, _ seconds: String?) -> HTTPFields {
         var fields = HTTPFields()
-        fields[HTTPField.Name("X-Toggl-Quota-Remaining")!] = remaining
-        fields[HTTPField.Name("X-Toggl-Quota-Resets-In")!] = seconds
+        for (name, value) in [
+            ("X-Toggl-Quota-Remaining", remaining), ("X-Toggl-Quota-Resets-In", seconds),
+        ] {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
         return fields
     }
 
@@ -58,9 +61,81 @@ import TidemarkSync
         }
     }
 
+    @Test func `every list counts for the user, and what names a workspace for that`() {
+        let user = RequestGroup("user")
+        for collection in SyncModel.toggl.collections {
+            #expect(toggl.adapter.group(of: toggl.list(collection.name)) == user)
+        }
+        #expect(toggl.adapter.group(of: toggl.read) == user)
+        #expect(toggl.adapter.group(of: toggl.update("user", "1", "{}")) == user)
+        for call in toggl.writes + [toggl.refetch] {
+            #expect(toggl.adapter.group(of: call) == RequestGroup("workspace", id: "1"))
+        }
+    }
+
+    @Test func `only an answer about a quota is one about a group`() {
+        func exhausted(_ status: Int, _ fields: HTTPFields) -> RequestGroup? {
+            toggl.adapter.exhausted(
+                by: HTTPResponse(status: .init(code: status), headerFields: fields),
+                to: toggl.writes[0])
+        }
+        let home = RequestGroup("workspace", id: "1")
+        #expect(exhausted(402, quota("0", "60")) == home)
+        #expect(exhausted(402, quota("3", "60")) == nil)
+        #expect(exhausted(429, quota("3", "60")) == nil)
+    }
+
+    @Test(arguments: TogglPlan.allCases)
+    func `the model has the limits of a plan`(_ plan: TogglPlan) {
+        let limits = SyncModel.toggl(plan: plan).settings.limits
+        #expect(limits.first { $0.group == "user" }?.requests == 30)
+        #expect(limits.first { $0.group == "workspace" }?.requests == plan.workspaceRequests)
+    }
+
     @Test func `what is said of the quota is handed over and kept`() {
         #expect(toggl.adapter.words.fields.map(\.name).allSatisfy { $0.hasPrefix("X-Toggl-Quota") })
         #expect(toggl.adapter.words.fields.map(\.meaning) == [.number, .number])
+    }
+}
+
+@Suite struct `several lists of Toggl in one answer` {
+    private let toggl = TogglCase()
+    private let call = ServerCall.combined(
+        ["workspaces", "user", "tags", "time_entries"].compactMap { SyncModel.toggl[$0] })
+
+    @Test func `are asked for with the user`() throws {
+        #expect(try toggl.line(call) == "GET /api/v9/me?with_related_data=true")
+        #expect(toggl.adapter.group(of: call) == RequestGroup("user"))
+    }
+
+    @Test func `are the user without them, and each list as it would be by itself`() {
+        let body = #"""
+            {"id":9,"tags":[{"id":4,"name":"deep"},{"name":"x"}],"fullname":"Me",
+            "time_entries":null,"projects":[{"id":3}],"workspaces":[]}
+            """#
+
+        guard case .combined(let pages) = toggl.answer(to: call, 200, body) else {
+            Issue.record("it is no answer about several lists")
+            return
+        }
+        #expect(pages.map(\.collection) == ["workspaces", "user", "tags", "time_entries"])
+        #expect(pages[1].records.map(\.text) == [#"{"id":9,"fullname":"Me"}"#])
+        #expect(pages[2].records.map(\.text) == [#"{"id":4,"name":"deep"}"#])
+        #expect(pages[2].unreadable.count == 1)
+        #expect(pages[0].records.isEmpty && pages[3].records.isEmpty)
+    }
+
+    @Test func `say nothing of a list that is left out`() {
+        guard case .combined(let pages) = toggl.answer(to: call, 200, #"{"id":9}"#) else {
+            Issue.record("it is no answer about several lists")
+            return
+        }
+        #expect(pages.map(\.collection) == ["user"])
+    }
+
+    @Test(arguments: ["[]", "null", #"{"id":9,"tags":{}}"#, #"{"fullname":"x"}"#])
+    func `are malformed where they are no lists, or there is no user`(_ body: String) {
+        #expect(toggl.answer(to: call, 200, body).isMalformed)
     }
 }
 
