@@ -91,7 +91,7 @@ extension SyncModel {
         nullable: ["duration", "project_id", "task_id"], ids: .serverNumber,
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
-        window: PullWindow(back: .months(2), ahead: .days(2)), listedAfter: ["tags"],
+        window: PullWindow(back: .months(2), ahead: .days(2), limit: 1000), listedAfter: ["tags"],
         listEvery: hourly,
         rivals: RivalRule(whileNull: "duration", start: "start"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))

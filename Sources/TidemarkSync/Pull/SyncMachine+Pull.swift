@@ -168,6 +168,7 @@ extension SyncMachine {
             current = list
         }
         if let failure = result.failure { return pauseList(failure) }
+        if result.isCut { return startAnew() }
         if begunAnew.remove(list.target) != nil { outcome.restarted.insert(list.target.collection) }
         if result.isComplete { state = .listed(list.collection) }
     }

@@ -178,6 +178,7 @@ struct MachineScript {
                 (page.records.map(\.id) + page.references.map(\.id)).map { ExactString($0) })
             result.page.wanted = page.references
             result.page.isComplete = list.isLast(page, result.page)
+            result.page.isCut = list.lacksChanges(page)
             result.page.failure = list.took(page, result.page)
             result.page.list = list
         }
