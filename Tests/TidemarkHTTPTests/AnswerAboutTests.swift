@@ -53,7 +53,7 @@ import TidemarkSync
             .update(tasks, id: "t1", body: [], revision: Revision("1")),
             ["one", "absent", "conflictUnknown", "refused"]
         ),
-        (.batch([]), ["batch"]),
+        (.batch([]), ["batch"]), (.combined([tasks]), ["combined"]),
     ]
 
     @Test func `is malformed where it can't be one to the call`() {
@@ -61,6 +61,7 @@ import TidemarkSync
             ("description", .description([])),
             ("page", .page(ListPage(records: [], next: nil, cursor: nil))),
             ("unchanged", .unchanged), ("cursorExpired", .cursorExpired), ("records", .records([])),
+            ("combined", .combined([])),
             ("one", .record(Self.one)), ("absent", .absent),
             ("conflictUnknown", .conflictUnknown),
             ("refused", .refused(ServerRefusal(status: 400, message: "no"))), ("batch", .batch([])),

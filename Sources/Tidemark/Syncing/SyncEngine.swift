@@ -117,7 +117,8 @@ public actor SyncEngine {
             await loop.value
             if self.loop == loop { self.loop = nil }
         }
-        schedule.automatic = triggers.automatic
+        let usual = (try? replica.registration)?.model.settings.runEvery ?? .zero
+        schedule.automatic = triggers.automatic(every: usual)
         schedule.planCleanUp(after: replica.dependencies.now())
         guard !isStarted else {
             bell.ring()

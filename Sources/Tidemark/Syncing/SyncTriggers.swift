@@ -7,7 +7,8 @@ import TidemarkRules
 public struct SyncTriggers: Sendable, Hashable {
     /// Whether an edit starts a run, as soon as no other edit follows.
     public var localChanges: Bool
-    /// How long after the last run the next one begins, at least a second; nil for no timer.
+    /// How long after the last run the next one begins, at least a second; nil for what the model
+    /// says, ``SyncSettings/runEvery``, and zero for no timer.
     public var every: Duration?
     /// How long to wait for further edits, so that typing makes only one run.
     public var quiet: Duration
@@ -17,7 +18,7 @@ public struct SyncTriggers: Sendable, Hashable {
     /// pruning.
     public var cleansUpAtMidnight: Duration?
 
-    /// The triggers; by default every edit, and no timer.
+    /// The triggers; by default every edit, and the model's timer.
     public init(
         localChanges: Bool = true, every: Duration? = nil, quiet: Duration = .seconds(1),
         quietMax: Duration = .seconds(5), cleansUpAtMidnight: Duration? = nil
@@ -30,11 +31,15 @@ public struct SyncTriggers: Sendable, Hashable {
     }
 
     /// None: runs begin when requested, or when a failed one is to be tried again.
-    public static let none = SyncTriggers(localChanges: false)
+    public static let none = SyncTriggers(localChanges: false, every: .zero)
 
-    var automatic: SyncSchedule.Automatic {
-        SyncSchedule.Automatic(
-            localChanges: localChanges, every: every?.wholeMicroseconds,
+    /// What a schedule goes by.
+    ///
+    /// - Parameter usual: the model's time between two runs.
+    func automatic(every usual: TimeSpan) -> SyncSchedule.Automatic {
+        let every = every ?? .seconds(usual.seconds)
+        return SyncSchedule.Automatic(
+            localChanges: localChanges, every: every > .zero ? every.wholeMicroseconds : nil,
             quiet: quiet.wholeMicroseconds,
             quietMax: quietMax.wholeMicroseconds,
             midnight: cleansUpAtMidnight?.wholeMicroseconds)

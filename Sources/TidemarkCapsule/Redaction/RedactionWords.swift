@@ -13,8 +13,9 @@ enum RedactionWords {
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union([
-            "=", "absent", "cleanUp", "cursorExpired", "discard", "dismiss", "entity", "incomplete",
-            "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry", "server",
+            "=", "absent", "cleanUp", "combined", "cursorExpired", "discard", "dismiss", "entity",
+            "incomplete", "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry",
+            "server",
             "synced", "unchanged",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])

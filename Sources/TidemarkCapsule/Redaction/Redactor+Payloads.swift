@@ -206,7 +206,7 @@ extension ServerWords.Field.Meaning {
     fileprivate var content: PayloadContent {
         switch self {
         case .notice, .other: .text
-        case .rest: .plain
+        case .rest, .number: .plain
         case .nextPage: .address
         }
     }

@@ -102,7 +102,13 @@ extension Redactor {
             let zero = rest.firstIndex(of: 0) ?? rest.endIndex
             new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
-        case UInt8(ascii: "g"), UInt8(ascii: "x"): new = Array(rest)
+        case UInt8(ascii: "g"):
+            // The name of a gate, and what it is of.
+            let parts = rest.split(separator: 0, omittingEmptySubsequences: false)
+            new = Array(
+                ([Array(parts[0])] + parts.dropFirst().map { text(Array($0)) })
+                    .joined(separator: [0]))
+        case UInt8(ascii: "x"): new = Array(rest)
         case UInt8(ascii: "k"):
             new = rest.first == 2 ? [2] + idempotencyKey(Array(rest.dropFirst())) : Array(rest)
         case UInt8(ascii: "n"), UInt8(ascii: "p"):
@@ -137,7 +143,8 @@ extension Redactor {
             return try message(value, RowParts.entity, key, collection(key.bytes[...]))
         }
         let rest = key.bytes.dropFirst()
-        let name = String(decoding: rest, as: UTF8.self)
+        // Of a gate, what it is of comes after the name.
+        let name = String(decoding: rest.prefix { $0 != 0 }, as: UTF8.self)
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
         switch first {
@@ -157,7 +164,9 @@ extension Redactor {
         case UInt8(ascii: "e"), UInt8(ascii: "y"): parts = RowParts.ids
         case UInt8(ascii: "g") where name == "clock": parts = RowParts.clock
         case UInt8(ascii: "g") where name == RequestTimes.name: parts = RowParts.requests
-        case UInt8(ascii: "g") where SyncGate.Name(rawValue: name) != nil: parts = RowParts.gate
+        case UInt8(ascii: "g")
+        where SyncGate.Name(rawValue: name) != nil || name == RowKey.listedName:
+            parts = RowParts.gate
         case UInt8(ascii: "j"): parts = RowParts.placeholder
         case UInt8(ascii: "k") where rest.first == 0: parts = RowParts.keyQueue
         case UInt8(ascii: "k"): return rest.first == 1 ? idempotencyKey(value) : value

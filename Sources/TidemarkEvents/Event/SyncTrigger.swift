@@ -24,6 +24,10 @@ public enum SyncTrigger: String, Sendable, Hashable, CaseIterable, Comparable {
     /// and when the credentials were refused.
     public var isUrgent: Bool { self == .userRequested || self == .credentialsChanged }
 
+    /// Whether it tells nothing of what changed on the server, so that lists that are not old need
+    /// not be made anew: ``CollectionModel/listEvery``.
+    package var isRoutine: Bool { !isUrgent && self != .remoteChange }
+
     /// Higher priority is smaller.
     public static func < (left: SyncTrigger, right: SyncTrigger) -> Bool {
         left.priority < right.priority

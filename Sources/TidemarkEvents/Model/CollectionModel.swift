@@ -53,6 +53,9 @@ public struct CollectionModel: Sendable, Hashable {
     public var window: PullWindow?
     /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
+    /// How old its list may be that a run does not make anew which begins by itself; zero for a
+    /// list in every run.
+    public var listEvery: TimeSpan
     /// Fields that must refer to one of the entities of another collection.
     public var choices: [ChoiceRule]
     /// Entities of which only one may hold a state.
@@ -80,8 +83,8 @@ public struct CollectionModel: Sendable, Hashable {
         match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
         since: SinceRule? = nil, window: PullWindow? = nil, listedAfter: [CollectionName] = [],
-        choices: [ChoiceRule] = [], rivals: RivalRule? = nil, placeholder: PlaceholderRule? = nil,
-        retention: RetentionRule? = nil
+        listEvery: TimeSpan = .zero, choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
+        placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil
     ) {
         self.name = name
         self.idField = idField
@@ -106,6 +109,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.since = since
         self.window = window
         self.listedAfter = listedAfter
+        self.listEvery = listEvery
         self.choices = choices
         self.rivals = rivals
         self.placeholder = placeholder
@@ -232,6 +236,12 @@ extension CollectionModel: ModelObject {
             """
             The collections whose lists must be here before this one's is asked for, where \
             several are asked for at once; each stands earlier in the list.
+            """),
+        ModelMember(
+            "listEvery", \.listEvery, .span(to: .days(365), such: "PT1H"),
+            """
+            How old the last list may be that is not made anew in a run that begins by itself, \
+            after an edit or by the timer; PT0S for a list in every run.
             """),
         ModelMember(
             "choices", \.choices,

@@ -154,11 +154,17 @@ extension CollectionModel {
         public var back: TimeSpan
         /// How far it reaches ahead.
         public var ahead: TimeSpan
+        /// The most entities that the server lists at once; nil for no such limit.
+        ///
+        /// A list of so many is not complete: its window is listed in halves, and those in halves
+        /// again, down to a day.
+        public var limit: Int?
 
         /// A span around the server's time.
-        public init(back: TimeSpan, ahead: TimeSpan = .zero) {
+        public init(back: TimeSpan, ahead: TimeSpan = .zero, limit: Int? = nil) {
             self.back = back
             self.ahead = ahead
+            self.limit = limit
         }
     }
 }
@@ -175,6 +181,12 @@ extension PullWindow: ModelObject {
         ModelMember(
             "ahead", \.ahead, .calendar(such: "P2D"),
             older: [.span("daysAhead", 0...36_500) { .days($0) }], "How far ahead it ends."),
+        ModelMember(
+            "limit", \.limit, .number(1...1_000_000),
+            """
+            How many entities the server lists at most; of a window with so many, each half is \
+            listed by itself.
+            """),
     ]
 }
 

@@ -2,6 +2,9 @@
 
 /// How often and how much a server is asked.
 public struct SyncSettings: Sendable, Hashable {
+    /// How long after the last run an engine begins the next one by itself, unless the app says
+    /// otherwise; zero for no timer.
+    public var runEvery: TimeSpan
     /// After how much of the server's time a collection is listed whole again, to see what no list
     /// of changes tells; zero for never.
     public var fullPullEvery: TimeSpan
@@ -30,11 +33,12 @@ public struct SyncSettings: Sendable, Hashable {
 
     /// Settings; every member has a default.
     public init(
-        fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
+        runEvery: TimeSpan = .zero, fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
         cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers(),
         keep: KeptLog = .all
     ) {
+        self.runEvery = runEvery
         self.fullPullEvery = fullPullEvery
         self.batchSize = batchSize
         self.backoff = backoff
@@ -75,11 +79,16 @@ extension SyncSettings {
         public var wholePulls: Bool
         /// With it, requests are spread evenly over the time, and so many may come early.
         public var burst: Int?
+        /// The name of the ``RequestGroup``s to which it applies, each of which has a count of its
+        /// own; nil for all requests.
+        public var group: String?
 
         /// At most `requests` within any time of that length.
         public init(
-            requests: Int, within: TimeSpan, wholePulls: Bool = false, burst: Int? = nil
+            requests: Int, within: TimeSpan, wholePulls: Bool = false, burst: Int? = nil,
+            group: String? = nil
         ) {
+            self.group = group
             self.requests = requests
             self.within = within
             self.wholePulls = wholePulls
@@ -126,6 +135,12 @@ extension SyncSettings: ModelObject {
     static let blank = SyncSettings()
 
     static let members: [ModelMember<SyncSettings>] = [
+        ModelMember(
+            "runEvery", \.runEvery, .span(to: .days(365), such: "PT15M"),
+            """
+            How long after the last run the next one begins by itself, unless the app says \
+            otherwise; PT0S for no timer.
+            """),
         ModelMember(
             "fullPullEvery", \.fullPullEvery, .span(to: .days(3650), such: "P7D"),
             older: [.span("fullPullDays", 0...3650) { .days($0) }],
@@ -218,5 +233,16 @@ extension RequestLimit: ModelObject {
             Where it is given, requests are spread evenly over the time instead, and so many may \
             come early.
             """),
+        ModelMember(
+            "group", \.group, .text,
+            """
+            The name of a group of requests, as the adapter tells it: the limit is for each group \
+            of that name by itself. Without it, it is for all requests together.
+            """),
     ]
+
+    mutating func settle(_ given: JSONObject) -> ModelProblem? {
+        group?.utf8.contains(0) == true
+            ? ModelProblem("group", "a name without a zero byte is needed") : nil
+    }
 }

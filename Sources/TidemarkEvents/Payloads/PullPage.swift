@@ -14,6 +14,11 @@ package struct PullPage: MemberPayload, EventPayload {
 
     /// The scope of a page that holds what placeholders were asked for.
     package static let refetchScope = "refetch"
+    /// The scope of a page of an answer about several collections.
+    package static let combinedScope = "combined"
+
+    /// Whether it is a page of the collection's list, by which a later list goes on.
+    package var isOfList: Bool { ![Self.refetchScope, Self.combinedScope].contains(scope) }
 
     package var scope = ""
     /// The entities that the page names.

@@ -31,6 +31,9 @@ package struct RequestAnswered: MemberPayload {
     package var failure: FailureName?
     /// For how many seconds the server asked not to be called.
     package var retryAfter: Int64?
+    /// The parts of the ``RequestGroup`` whose quota it says is used up; nil where the failure
+    /// is none of a single group.
+    package var quota: [String]?
     package var body = PayloadBody()
     package var namedBody = NamedBody()
     package var concern: FailureConcern?
@@ -51,6 +54,7 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember("uptime", \.uptime, .integer, .plain),
         PayloadMember("failure", \.failure, .word, .plain),
         PayloadMember("retryAfter", \.retryAfter, .integer, .plain),
+        PayloadMember("quota", \.quota, .list(of: .text), .text),
         PayloadMember(of: \.body),
         PayloadMember(of: \.namedBody),
         PayloadMember("concerns", \.concern, .word, .plain),
@@ -82,6 +86,7 @@ extension RequestAnswered: EventPayload {
         var words = "answered with \(answer.status)"
         if let failure = answer.failure { words += " (\(failure.rawValue))" }
         if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
+        if let group = RequestGroup(parts: answer.quota) { words += " with requests of \(group)" }
         if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
     }

@@ -12,6 +12,8 @@ package struct RequestSent: MemberPayload, EventPayload {
     package var sentAt: Timestamp?
     /// How long a write was held back by the limits of requests, in microseconds.
     package var waited: Int64 = 0
+    /// The parts of the ``RequestGroup`` that it counts for, where the model limits that.
+    package var group: [String]?
     /// The mutations that a write carries; nil of a read, and of a batch as such.
     package var covers: [Position]?
     /// The rule that decided the write, with its version.
@@ -29,6 +31,7 @@ package struct RequestSent: MemberPayload, EventPayload {
         PayloadMember("If-None-Match", \.ifNoneMatch, .text, .token),
         PayloadMember("sentAt", \.sentAt, .time, .time),
         PayloadMember("waited", \.waited, .integer, .plain) { $0 <= 0 },
+        PayloadMember("group", \.group, .list(of: .text), .text),
         PayloadMember("covers", \.covers, .list(of: .position), .plain),
         PayloadMember("rule", \.rule, .text, .plain),
         PayloadMember("writes", \.writes, .integer, .plain),

@@ -25,6 +25,8 @@ package struct SyncFinished: MemberPayload {
     package var paused: [Named<FailureName>] = []
     /// The collections whose lists were restarted from the beginning.
     package var restarted: [String] = []
+    /// The collections that were listed to their end, of those that are not listed in every run.
+    package var listed: [String] = []
     /// What a run without any other event says of its beginning; empty in others.
     package var run = RunStart()
     /// In a run without any other event, what the server's clock showed, as HTTP writes it.
@@ -33,6 +35,9 @@ package struct SyncFinished: MemberPayload {
     package var answerUptime: Int64?
     /// When requests were sent that are not logged by themselves.
     package var requestTimes: [Timestamp] = []
+    /// The parts of the ``RequestGroup`` of each of them, where the model limits that; empty
+    /// where all of them are.
+    package var requestGroups: [[String]] = []
     /// For how many seconds the server asked for no call that is not needed, as it wrote it.
     package var backoff: String?
     /// Microseconds since the boot, at the end.
@@ -58,10 +63,14 @@ package struct SyncFinished: MemberPayload {
         PayloadMember("timeInDoubt", \.isTimeInDoubt, .flag, .plain) { !$0 },
         PayloadMember(prefix: "paused ", \.paused, .word, .plain),
         PayloadMember("restarted", \.restarted, .list(of: .text), .text) { $0.isEmpty },
+        PayloadMember("listed", \.listed, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember(of: \.run),
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("answerUptime", \.answerUptime, .integer, .plain),
         PayloadMember("requestTimes", \.requestTimes, .list(of: .time), .time) { $0.isEmpty },
+        PayloadMember(
+            "requestGroups", \.requestGroups, .list(of: .list(of: .text)), .text
+        ) { $0.allSatisfy(\.isEmpty) },
         PayloadMember(AskedRest.member, \.backoff, .text, .plain),
         PayloadMember("endUptime", \.uptime, .integer, .plain),
         PayloadMember(of: \.kept),

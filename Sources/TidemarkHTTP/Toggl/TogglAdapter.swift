@@ -2,6 +2,7 @@
 //
 //   list     GET    /api/v9/me/TYPE                      since a time: ?since=SECONDS
 //                   the user is /me itself, workspace_features are /me/features
+//   several  GET    /api/v9/me?with_related_data=true    of what is about the user, ten days
 //   window   GET    /api/v9/me/time_entries              ?start_date=T&end_date=T
 //   read     GET    /api/v9/me/time_entries/ID, /workspaces/ID, /me, /me/preferences
 //   refetch  GET    /api/v9/me/projects                  ?include_archived=true
@@ -15,7 +16,7 @@
 // holds the workspace. The reports' search for projects is no refetch: what it answers is a part of
 // each. Workspaces are made on Toggl's web pages.
 
-import HTTPTypes
+public import HTTPTypes
 import Tidemark
 import TidemarkEvents
 public import TidemarkSync
@@ -40,8 +41,12 @@ public struct TogglAdapter: ServerAdapter {
         self.createdWith = createdWith
     }
 
-    /// An update sends what changed.
-    public var traits: ServerTraits { ServerTraits(sendsChanges: true) }
+    /// An update sends what changed, and several lists can be asked for together.
+    public var traits: ServerTraits {
+        ServerTraits(
+            sendsChanges: true,
+            combined: Set(([.user] + TogglType.related).map { CollectionName($0.rawValue) }))
+    }
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
@@ -60,6 +65,9 @@ public struct TogglAdapter: ServerAdapter {
             guard type == .timeEntries else { break }
             let query = "?start_date=\(Self.text(from))&end_date=\(Self.text(to))"
             return ServerRequest(method: .get, path: type.listPath + query)
+        case .combined:
+            let path = TogglType.user.listPath + "?with_related_data=true"
+            return ServerRequest(method: .get, path: path)
         case .read(let collection, let id):
             guard let path = try TogglType.known(collection).readPath(id) else { break }
             return ServerRequest(method: .get, path: path)
@@ -75,6 +83,17 @@ public struct TogglAdapter: ServerAdapter {
         case .describe, .list, .listWindow, .fetch, .refetch, .batch: break
         }
         throw .client(status: 0, "Toggl has no such call")
+    }
+
+    /// The quota that a call counts for: that of the user, or that of a workspace.
+    public func group(of call: ServerCall) -> RequestGroup? { TogglQuota.group(of: call) }
+
+    /// The quota that a 402 says is used up; a 429 is about requests that come too fast, whatever
+    /// they are about.
+    public func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup? {
+        let isQuota =
+            response.status.code == 402 && TogglQuota.failure(response.headerFields) != nil
+        return isQuota ? TogglQuota.group(of: call) : nil
     }
 
     /// Refuses a write that the server has no call for, and one that names no workspace.
@@ -136,7 +155,7 @@ public struct TogglAdapter: ServerAdapter {
     }
 
     /// The workspace that a document belongs to.
-    private static func workspace(of body: [UInt8], _ type: TogglType) -> String? {
+    static func workspace(of body: [UInt8], _ type: TogglType) -> String? {
         (try? JSONDocument(parsing: body))?.value(type.workspaceField)?.idText
     }
 

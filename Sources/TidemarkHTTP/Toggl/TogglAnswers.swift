@@ -3,8 +3,11 @@
 //   status          to a list or a read      to a write of one entity
 //   2xx             what was asked for       done
 //   401, 408, 410, 418, 429, 5xx             a failure of the call
-//   403             forbidden                refused
+//   402, quota      a failure of the call: too many requests
+//   403, bad token, or to /me: unauthorized
+//   403 otherwise   forbidden                refused
 //                   absent, of a workspace
+//   400 to a `since` that is too old         everything is listed
 //   404             absent, of one entity    refused; absent, of a deletion
 //   4xx otherwise   client                   refused
 
@@ -34,6 +37,8 @@ extension TogglAdapter {
         let status = response.status.code
         switch status {
         case 200..<300 where isMarkup(body): return .foreign("\(status) with a page in it")
+        case 402: return TogglQuota.failure(response.headerFields)
+        case 403 where isAboutUser(call) || message(body).contains(badToken): return .unauthorized
         case 403 where call.isWriteOfOne || isReadOfWorkspace(call): return nil
         case 410: return .apiDeprecated
         case 418: return .clientDeprecated
@@ -41,12 +46,26 @@ extension TogglAdapter {
         }
     }
 
+    /// Whether a call asks for what any user may see, so that only the credentials can be wrong; a
+    /// time entry may lie in a workspace that was lost.
+    private static func isAboutUser(_ call: ServerCall) -> Bool {
+        if case .read(let collection, _) = call {
+            return (try? TogglType.known(collection))?.isSingle == true
+        }
+        return TogglQuota.isOfUser(call)
+    }
+
+    /// The message of a 403 for credentials that are not accepted.
+    private static let badToken = "Incorrect username and/or password"
+
     /// A status from 400 to 499 that is about the entity or the list that was asked for.
     private static func refused(
         _ call: ServerCall, _ status: Int, _ body: [UInt8]
     ) -> ServerAnswer {
         let words = message(body)
         switch call {
+        case .list(_, _?, _) where status == 400 && words.lowercased().contains("since"):
+            return .cursorExpired
         case .delete where status == 404: return .absent
         case .create, .update, .delete:
             return .refused(ServerRefusal(status: status, message: words))
@@ -54,7 +73,7 @@ extension TogglAdapter {
         where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
             return .absent
         case .read where status == 403 && isReadOfWorkspace(call): return .absent
-        case .read, .describe, .list, .listWindow, .fetch, .refetch, .batch:
+        case .read, .describe, .list, .listWindow, .combined, .fetch, .refetch, .batch:
             return .failure(.client(status: status, words))
         }
     }
@@ -73,6 +92,7 @@ extension TogglAdapter {
         switch call {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _):
             return .page(try page(collection, body))
+        case .combined(let collections): return .combined(try pages(collections, body))
         case .refetch(let collection, let ids, _):
             // All of them are listed. One that can't be read is asked for again another time.
             let asked = Set(ids.map(ExactString.init))
@@ -108,6 +128,33 @@ extension TogglAdapter {
 
     private static func said(_ record: ServerRecord) -> ServerAnswer {
         record.isDeleted ? .deleted(record) : .record(record)
+    }
+
+    /// The user with what is about him; what is null or left out says nothing.
+    private static func pages(
+        _ collections: [CollectionModel], _ body: [UInt8]
+    ) throws(SyncFailure) -> [CombinedPage] {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: body) } catch {
+            throw .malformed("the user: \(error)")
+        }
+        var pages: [CombinedPage] = []
+        for collection in collections {
+            let type = try TogglType.known(collection)
+            var bytes: [UInt8]?
+            if type == .user {
+                // As it is without the others.
+                bytes = document.applying(set: [], unset: TogglType.related.map(\.rawValue))
+            } else if TogglType.related.contains(type) {
+                bytes = document.rawValue(type.rawValue).map { Array($0) }
+            }
+            guard let bytes else { continue }
+            let page = try page(collection, bytes)
+            pages.append(
+                CombinedPage(
+                    collection.name, records: page.records, unreadable: page.unreadable))
+        }
+        return pages
     }
 
     private static func page(

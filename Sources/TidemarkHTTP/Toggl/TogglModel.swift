@@ -10,7 +10,10 @@ extension SyncModel {
     /// entries, in the order in which they are persisted.
     ///
     /// To sync something else, change the value: `model["time_entries"]` is a part of it.
-    public static var toggl: SyncModel {
+    public static var toggl: SyncModel { toggl(plan: .free) }
+
+    /// The same for workspaces of a plan.
+    public static func toggl(plan: TogglPlan) -> SyncModel {
         SyncModel(
             name: "toggl",
             collections: [
@@ -18,22 +21,22 @@ extension SyncModel {
                 timeEntries,
             ],
             settings: SyncSettings(
-                fullPullEvery: .zero, batchSize: 1,
-                limits: [
-                    RequestLimit(requests: 60, within: .minutes(1), wholePulls: true),
-                    RequestLimit(requests: 3, within: .seconds(1)),
-                ],
+                runEvery: .minutes(15), fullPullEvery: .zero, batchSize: 1, limits: plan.limits,
                 parallel: 3))
     }
 
     private static let newer = ConflictPolicy.preferNewer(field: "at", margin: .zero)
     private static let since = SinceRule(ageMax: .months(2), serverDate: true)
     private static let workspace = Reference("workspace_id", to: "workspaces")
+    /// How often lists are made in which little changes, and those that tell what was deleted.
+    private static let seldom = TimeSpan.days(1)
+    private static let hourly = TimeSpan.hours(1)
 
     private static let workspaces = CollectionModel(
         "workspaces", lastChangeField: "at", conflict: newer, drops: ["api_token", "ical_url"],
         ids: .serverNumber, pushes: [],
         access: AccessRule(hidesAbsent: true, missing: "noWorkspace", relistsOnGain: true),
+        listEvery: seldom,
         placeholder: PlaceholderRule(fields: ["name": "Inaccessible workspace"]))
 
     private static let user = CollectionModel(
@@ -42,6 +45,7 @@ extension SyncModel {
         references: [Reference("default_workspace_id", to: "workspaces")],
         nullable: ["default_workspace_id"], drops: ["at", "api_token", "intercom_hash"],
         ids: .serverNumber, pushes: [.update], updates: .changes, absence: .keeps,
+        listEvery: hourly,
         choices: [
             ChoiceRule("default_workspace_id", of: "workspaces", missing: "noDefaultWorkspace")
         ])
@@ -49,11 +53,11 @@ extension SyncModel {
     private static let features = CollectionModel(
         "workspace_features", idField: "workspace_id", lastChangeField: "at",
         conflict: .overwriteAlways, references: [workspace], ids: .serverNumber, pushes: [],
-        absence: .keeps, access: AccessRule(owner: "workspace_id"))
+        absence: .keeps, access: AccessRule(owner: "workspace_id"), listEvery: seldom)
 
     private static let preferences = CollectionModel(
         "preferences", lastChangeField: "at", conflict: .overwriteUnlessDirty, pushes: [.update],
-        updates: .changes, absence: .keeps, listedAfter: ["workspaces"])
+        updates: .changes, absence: .keeps, listedAfter: ["workspaces"], listEvery: seldom)
 
     private static let tags = owned(
         "tags", pushes: [.create], listedAfter: "user", placeholder: placeholder("Inaccessible tag")
@@ -91,7 +95,8 @@ extension SyncModel {
         ids: .serverNumber, updates: .changes,
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
-        window: PullWindow(back: .months(2), ahead: .days(2)), listedAfter: ["tags"],
+        window: PullWindow(back: .months(2), ahead: .days(2), limit: 1000), listedAfter: ["tags"],
+        listEvery: hourly,
         rivals: RivalRule(whileNull: "duration", start: "start"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))
 
@@ -106,7 +111,7 @@ extension SyncModel {
             references: [Reference(field, to: workspace.collection)] + references,
             nullable: nullable, ids: .serverNumber, pushes: pushes, match: [field, "name"],
             absence: .keeps, access: AccessRule(owner: field), since: since,
-            listedAfter: [listedAfter], placeholder: placeholder)
+            listedAfter: [listedAfter], listEvery: hourly, placeholder: placeholder)
     }
 
     private static func placeholder(_ name: String) -> PlaceholderRule {

@@ -12,6 +12,12 @@ enum TogglType: String {
     /// The beginning of every path.
     static let base = "/api/v9"
 
+    /// The kinds that `/me` has beside the user where it is asked to, each as a list or null under
+    /// the kind's name.
+    static let related: [TogglType] = [
+        .tags, .clients, .projects, .tasks, .workspaces, .timeEntries,
+    ]
+
     /// The kind of a collection's entities.
     ///
     /// - Throws: a failure `client` when there is no such kind.

@@ -190,6 +190,17 @@ extension RowKey {
         return EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)).map { .entity($0) }
     }
 
+    /// The keys of rows about groups of requests, and about the age of lists.
+    private static func groupRows(of event: Event) -> [RowKey] {
+        var sent = [event.read(RequestSent.self)?.group].compactMap(\.self)
+        sent += event.read(SyncFinished.self)?.requestGroups ?? []
+        let quota = event.read(RequestAnswered.self)?.quota
+        let listed = event.read(SyncFinished.self)?.listed ?? []
+        return listed.map { .listedAt(CollectionName($0)) }
+            + sent.compactMap { RequestGroup(parts: $0) }.map { .gate(RequestTimes.name, of: $0) }
+            + [RequestGroup(parts: quota)].compactMap(\.self).map { .gate(.server, of: $0) }
+    }
+
     /// The keys of rows that an event may have written; of rows that may be removed again, all of
     /// them.
     ///
@@ -220,6 +231,7 @@ extension RowKey {
             }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }
+        keys += groupRows(of: event)
         return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]
     }
 }

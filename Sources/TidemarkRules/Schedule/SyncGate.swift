@@ -79,6 +79,8 @@ package struct SyncGates: Sendable, Hashable {
     package var frozen: SyncGate?
     /// Of single calls that fail for reasons of their own; they hold no run.
     package var failing: [SyncGate] = []
+    /// Of groups of requests whose quota is used up; they hold no run, only those requests.
+    package var groups: [RequestGroup: SyncGate] = [:]
 
     package init() {}
 

@@ -18,6 +18,8 @@ struct JudgedAnswer: Sendable {
     var effect: WriteEffect?
     /// Head and body as they may be logged.
     var response: TransportResponse
+    /// The group of requests whose quota it says is used up.
+    var exhausted: RequestGroup?
     /// Whether a document in it holds the credentials.
     var isExposing = false
     /// The answer with its whole body, credentials masked; nil where masking would change its
@@ -39,7 +41,12 @@ struct JudgedAnswer: Sendable {
         answer = judge(response)
         self.response = response
         let head = response.response
-        defer { if call.isWrite { effect = adapter.effect(of: answer, to: call, head) } }
+        defer {
+            if call.isWrite { effect = adapter.effect(of: answer, to: call, head) }
+            if case .failure(.tooManyRequests) = answer {
+                exhausted = adapter.exhausted(by: head, to: call)
+            }
+        }
         if !drops.isEmpty, answer.documents.contains(where: { $0.hasMember(of: drops) }) {
             // What an adapter makes of something else than JSON is not cut.
             answer = .failure(.keepsDropped)
@@ -138,8 +145,8 @@ extension ServerAnswer {
     var keepsBody: Bool {
         switch self {
         case .failure, .refused, .conflict, .conflictUnknown, .batch: true
-        case .page, .unchanged, .record, .records, .stored, .deleted, .absent, .description,
-            .cursorExpired:
+        case .page, .combined, .unchanged, .record, .records, .stored, .deleted, .absent,
+            .description, .cursorExpired:
             false
         }
     }
@@ -149,6 +156,8 @@ extension ServerAnswer {
         switch self {
         case .page(let page):
             page.records.compactMap(\.document) + page.unreadable.map(\.bytes)
+        case .combined(let pages):
+            pages.flatMap { $0.records.compactMap(\.document) + $0.unreadable.map(\.bytes) }
         case .records(let records): records.compactMap(\.document)
         case .record(let record), .deleted(let record), .conflict(let record):
             record.document.map { [$0] } ?? []
@@ -167,6 +176,8 @@ extension ServerAnswer {
                 + page.references.flatMap { [$0.id] + $0.revision.names }
                 + page.unreadable.compactMap(\.id) + page.cursor.names
                 + (page.next.map { [$0] } ?? [])
+        case .combined(let pages):
+            pages.flatMap { $0.records.flatMap(\.names) + $0.unreadable.compactMap(\.id) }
         case .records(let records): records.flatMap(\.names)
         case .record(let record), .deleted(let record), .conflict(let record): record.names
         case .stored(let id, let revision): [id] + revision.names

@@ -19,6 +19,8 @@ public struct ServerTraits: Sendable, Hashable {
     /// Entities of which the log holds an answer since the cursor are then read one by one, unless
     /// a list names them.
     public var cursorIsState: Bool
+    /// The collections that one request answers together: ``ServerCall/combined(_:)``.
+    public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.
     ///
     /// Without versions a pending change is sent unconditionally, and no version is read first.
@@ -32,8 +34,9 @@ public struct ServerTraits: Sendable, Hashable {
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
-        sendsChanges: Bool = false
+        sendsChanges: Bool = false, combined: Set<CollectionName> = []
     ) {
+        self.combined = combined
         self.describesCollections = describesCollections
         self.entitiesPerFetchMax = entitiesPerFetchMax
         self.writesPerRequestMax = writesPerRequestMax
@@ -60,6 +63,17 @@ public protocol ServerAdapter: Sendable {
     /// - Throws: ``SyncFailure`` when the request can't be made, for example for a page of another
     ///   origin.
     func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest
+
+    /// The group of requests that a call counts for, besides all requests; nil for none.
+    ///
+    /// The model's limits name groups. Every list of a collection is of the same group.
+    func group(of call: ServerCall) -> RequestGroup?
+
+    /// The group of requests whose quota an answer says is used up; nil where the answer tells of
+    /// no group, so that its pause holds for all requests.
+    ///
+    /// It is asked of answers that are ``SyncFailure/tooManyRequests(retryAfterSeconds:)``.
+    func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup?
 
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
@@ -94,6 +108,12 @@ extension ServerAdapter {
     public func effect(
         of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
     ) -> WriteEffect { answer.usualEffect(status: response.status.code) }
+
+    /// No groups.
+    public func group(of call: ServerCall) -> RequestGroup? { nil }
+
+    /// No answer tells of a group.
+    public func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup? { nil }
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

@@ -37,15 +37,15 @@ extension ServerAnswer {
     private func answers(_ call: ServerCall) -> Bool {
         switch (call, self) {
         case (_, .failure): true
-        case (.describe, .description), (.batch, .batch): true
+        case (.describe, .description), (.combined, .combined), (.batch, .batch): true
         case (.list, .page), (.list, .unchanged), (.list, .cursorExpired): true
         case (.listWindow, .page), (.listWindow, .unchanged), (.listWindow, .cursorExpired): true
         case (.fetch, .records), (.refetch, .records): true
         case (.read, .record), (.read, .deleted), (.read, .absent): true
         case (.create, let answer), (.update, let answer), (.delete, let answer):
             answer.isOfWrite
-        case (.describe, _), (.list, _), (.listWindow, _), (.fetch, _), (.refetch, _), (.read, _),
-            (.batch, _):
+        case (.describe, _), (.list, _), (.listWindow, _), (.combined, _), (.fetch, _),
+            (.refetch, _), (.read, _), (.batch, _):
             false
         }
     }
@@ -53,7 +53,9 @@ extension ServerAnswer {
     private var isOfWrite: Bool {
         switch self {
         case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused: true
-        case .description, .page, .unchanged, .cursorExpired, .records, .batch, .failure: false
+        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .batch,
+            .failure:
+            false
         }
     }
 
@@ -61,6 +63,7 @@ extension ServerAnswer {
         switch self {
         case .description: "a description"
         case .page: "a page"
+        case .combined: "several pages"
         case .unchanged: "\"nothing changed\""
         case .cursorExpired: "\"the cursor expired\""
         case .records: "several entities"
@@ -83,8 +86,8 @@ extension ServerAnswer {
         switch self {
         case .record(let record), .deleted(let record), .conflict(let record): record.id
         case .stored(let id, _): id
-        case .description, .page, .unchanged, .cursorExpired, .records, .absent, .conflictUnknown,
-            .refused, .batch, .failure:
+        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
+            .conflictUnknown, .refused, .batch, .failure:
             nil
         }
     }
@@ -95,6 +98,7 @@ extension ServerCall {
         switch self {
         case .describe: "a question for collections"
         case .list, .listWindow: "a list"
+        case .combined: "a question for several lists"
         case .fetch, .refetch: "a fetch"
         case .read: "a read"
         case .create, .update, .delete: "a write"
@@ -108,7 +112,7 @@ extension ServerCall {
         switch self {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
-        case .describe, .list, .listWindow, .refetch, .fetch, .batch: nil
+        case .describe, .list, .listWindow, .combined, .refetch, .fetch, .batch: nil
         }
     }
 }

@@ -130,8 +130,8 @@ extension ServerAnswer {
         case .record, .stored, .deleted: .done
         // A success that can't be understood proves nothing.
         case .failure where (200..<300).contains(status): .unknown
-        case .description, .page, .unchanged, .cursorExpired, .records, .absent, .conflict,
-            .conflictUnknown, .refused, .batch, .failure:
+        case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
+            .conflict, .conflictUnknown, .refused, .batch, .failure:
             WriteEffect(status: status)
         }
     }
@@ -143,6 +143,9 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case description([CollectionDescription])
     /// One page of a list.
     case page(ListPage)
+    /// What was there of several collections; a collection or an entity that is missing says
+    /// nothing.
+    case combined([CombinedPage])
     /// Nothing changed since the cursor.
     case unchanged
     /// The server does not know the cursor any more: everything has to be listed again.
@@ -196,6 +199,23 @@ public struct ListPage: Sendable, Hashable {
         self.next = next
         self.cursor = cursor
         self.movesCursor = movesCursor
+    }
+}
+
+/// What an answer about several collections holds of one of them.
+public struct CombinedPage: Sendable, Hashable {
+    public var collection: CollectionName
+    /// The entities, in the server's order.
+    public var records: [ServerRecord]
+    /// Records that are not valid entities; they are logged, and skipped.
+    public var unreadable: [UnreadableRecord]
+
+    public init(
+        _ collection: CollectionName, records: [ServerRecord], unreadable: [UnreadableRecord] = []
+    ) {
+        self.collection = collection
+        self.records = records
+        self.unreadable = unreadable
     }
 }
 

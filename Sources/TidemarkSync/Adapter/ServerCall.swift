@@ -13,6 +13,11 @@ public enum ServerCall: Sendable, Hashable {
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
+    /// What the lists of several collections would bring, as far as one request brings it; asked
+    /// only for ``ServerTraits/combined``.
+    ///
+    /// It only adds and changes: a collection or an entity that is missing says nothing.
+    case combined([CollectionModel])
     /// The entities of some placeholders, by another way than ``fetch(_:ids:)``; `together` is the
     /// id that they all refer to in the field ``CollectionModel/PlaceholderRule/refetch``.
     case refetch(CollectionModel, ids: [String], together: String?)
@@ -40,7 +45,8 @@ public enum ServerCall: Sendable, Hashable {
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
-        case .describe, .list, .listWindow, .read, .fetch, .refetch, .create, .batch: nil
+        case .describe, .list, .listWindow, .combined, .read, .fetch, .refetch, .create, .batch:
+            nil
         }
     }
 
@@ -48,7 +54,7 @@ public enum ServerCall: Sendable, Hashable {
     package var isWriteOfOne: Bool {
         switch self {
         case .create, .update, .delete: true
-        case .describe, .list, .listWindow, .read, .fetch, .refetch, .batch: false
+        case .describe, .list, .listWindow, .combined, .read, .fetch, .refetch, .batch: false
         }
     }
 
@@ -58,7 +64,7 @@ public enum ServerCall: Sendable, Hashable {
     }
 
     /// The collection of the call; of a batch, that of its first write; nil for
-    /// ``describe(_:)``.
+    /// ``describe(_:)`` and ``combined(_:)``.
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
@@ -67,7 +73,7 @@ public enum ServerCall: Sendable, Hashable {
             .delete(let collection, _, _):
             collection
         case .batch(let calls): calls.first?.collection
-        case .describe: nil
+        case .describe, .combined: nil
         }
     }
 }

@@ -16,6 +16,9 @@ public struct ServerWords: Sendable, Hashable {
             case rest
             /// The path or the address of the next page, as in ``ListPage/next``.
             case nextPage
+            /// A number of the protocol that only the adapter knows the meaning of; it is no
+            /// secret.
+            case number
             /// Something that only the adapter knows the meaning of; redacted like any text.
             case other
         }

@@ -11,9 +11,11 @@ extension Listing {
     /// What a later run needs to continue after the last page; nil where none could.
     ///
     /// Without a cursor, changes between the runs could not be listed. A collection with a
-    /// since-date may continue, as long as nothing is concluded from absence.
+    /// since-date may continue, as long as nothing is concluded from absence. A window in parts
+    /// restarts.
     package var state: ListState? {
-        guard isWhole, cursor != nil || collection.since != nil && knownCount == 0 && !settles
+        guard isWhole, !isSplit,
+            cursor != nil || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after

@@ -51,6 +51,10 @@ package struct Listing: Sendable, Hashable {
     package var settles = false
     /// The window that is listed; nil for everything.
     package let window: TimeSpan?
+    /// The parts of the window that are still to be listed, the next one last.
+    var spans: [TimeSpan]
+    /// Whether the window is listed in parts.
+    var isSplit = false
     /// A time by the server's clock shortly before it was requested.
     package private(set) var asked: Timestamp?
     /// The last change of an entity that it named, deletions included.
@@ -86,6 +90,7 @@ package struct Listing: Sendable, Hashable {
         knownCount: Int? = nil, ahead: [String] = [], window: TimeSpan? = nil, asOf: Position
     ) {
         self.window = after == nil ? window : nil
+        spans = self.window.map { [$0] } ?? []
         self.collection = collection
         target = PullTarget(collection.name)
         self.epoch = epoch
@@ -119,8 +124,10 @@ package struct Listing: Sendable, Hashable {
     /// The call for the next page; nil when there is no more.
     package var call: ServerCall? {
         guard isPaging else { return nil }
-        guard let window, after == nil else { return .list(collection, after: after, page: next) }
-        return .listWindow(collection, from: window.from, to: window.to, page: next)
+        guard let span = spans.last, after == nil else {
+            return .list(collection, after: after, page: next)
+        }
+        return .listWindow(collection, from: span.from, to: span.to, page: next)
     }
 
     /// Whether no page was requested yet.
@@ -128,7 +135,8 @@ package struct Listing: Sendable, Hashable {
 
     /// Whether a page ends the list: nothing is left to fetch, read back or list.
     package func isLast(_ page: ListPage, _ news: PageResult) -> Bool {
-        page.next == nil && wanted.isEmpty && news.wanted.isEmpty && !needsPass
+        page.next == nil && !isAtLimit(page) && spans.count <= 1 && wanted.isEmpty
+            && news.wanted.isEmpty && !needsPass
             && unnamed.isSubset(of: news.named)
             && ahead.allSatisfy { news.named.contains(ExactString($0)) }
     }
@@ -186,11 +194,25 @@ package struct Listing: Sendable, Hashable {
         unreadable.formUnion(page.unreadable.map { ExactString($0.name) })
         next = page.next
         isPaging = page.next != nil
-        guard let next = page.next else { return nil }
+        guard let next = page.next else { return endSpan(page) }
         guard seen.insert(next).inserted else { return .malformed("the list goes in a circle") }
         guard pages < collection.pagesMax else {
             return .malformed("the list has more than \(collection.pagesMax) pages (pagesMax)")
         }
+        return nil
+    }
+
+    /// Goes on with the next part of the window after the last page of one.
+    ///
+    /// - Returns: why the list can't go on: a day has more entities than the server lists.
+    private mutating func endSpan(_ page: ListPage) -> SyncFailure? {
+        guard after == nil, let span = spans.popLast() else { return nil }
+        if isAtLimit(page) {
+            guard let halves = span.halves else { return tooMany(in: span) }
+            spans += halves
+            isSplit = true
+        }
+        isPaging = !spans.isEmpty
         return nil
     }
 
@@ -302,10 +324,4 @@ extension Listing {
         if !isMuch, ids.count <= Self.readBackMax, !isReadBack { return .asked }
         return isMuch || isDoubtful ? .held : .deleted
     }
-}
-
-/// A span of time.
-package struct TimeSpan: Sendable, Hashable {
-    package var from: Timestamp
-    package var to: Timestamp
 }

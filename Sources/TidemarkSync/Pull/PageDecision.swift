@@ -45,6 +45,7 @@ package struct PageDecision {
         result.asked = exchange.asked
         result.latest = latest
         result.isComplete = list.isLast(page, result)
+        result.isCut = list.lacksChanges(page)
         var list = list.withoutEntities
         result.failure = list.turn(page, result)
         result.list = list

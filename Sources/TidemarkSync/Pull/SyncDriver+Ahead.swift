@@ -20,6 +20,8 @@ struct AnsweredList: Sendable {
     var exchange: ReadExchange?
     /// Whether it was cut off by the run's deadline.
     var isCut = false
+    /// Whether it was not requested, as its group of requests has no room.
+    var isHeld = false
     /// The round of the pull in which it was requested, and the number of its credentials.
     var round = 0
     var proof = 0
@@ -27,7 +29,8 @@ struct AnsweredList: Sendable {
     var number = 0
 
     var endsRun: Bool {
-        if case .failure(let failure) = answer { failure.stopsRun } else { false }
+        guard case .failure(let failure) = answer else { return false }
+        return failure.stopsRun && !isHeld && exchange?.answer.exhausted == nil
     }
 }
 
@@ -39,8 +42,10 @@ struct ListsAhead {
         case take(AnsweredList)
         /// Request one more list.
         case ask(PullTarget)
-        /// Wait until the limits allow one more request.
-        case wait
+        /// Leave a list to a later run.
+        case hold(PullTarget, SyncFailure)
+        /// Wait until the limits allow one more request of a group.
+        case wait(RequestGroup?)
         /// Wait for an answer.
         case await
         /// The current list is requested without prefetching.
@@ -55,18 +60,23 @@ struct ListsAhead {
     var proof = 0
     /// How many requests have no answer yet, those of earlier rounds included.
     var open = 0
+    /// The group of requests of each list.
+    var groups: [PullTarget: RequestGroup] = [:]
 
     /// The next step, until the current list has its answer.
     func next(_ target: PullTarget, _ pace: RequestPace, at moment: Moment) -> Next {
         if let answered = answered[target] { return .take(answered) }
-        if let ready = graph.ready.first {
-            let mayGo = pace.verdict(at: moment) == .go
-            if mayGo, !pace.isOver(at: moment) { return .ask(ready) }
-            // An answer may come sooner than the time.
-            guard open == 0 else { return .await }
-            return mayGo ? .end(.deadline) : .wait
+        let ready = graph.ready
+        let verdicts = ready.map { pace.verdict(at: moment, for: groups[$0]) }
+        for (ready, verdict) in zip(ready, verdicts) {
+            if case .hold(let failure) = verdict { return .hold(ready, failure) }
         }
-        return open > 0 ? .await : .inLine
+        let free = verdicts.firstIndex(of: .go)
+        if let free, !pace.isOver(at: moment) { return .ask(ready[free]) }
+        guard let first = ready.first else { return open > 0 ? .await : .inLine }
+        // An answer may come sooner than the time.
+        guard open == 0 else { return .await }
+        return free != nil ? .end(.deadline) : .wait(groups[first])
     }
 }
 
@@ -78,6 +88,8 @@ extension SyncDriver {
         case inLine
         /// The next step was decided again.
         case anew(SyncAction)
+        /// It is left to a later run.
+        case held(SyncFailure)
         case ended(SyncFailure)
     }
 
@@ -94,10 +106,18 @@ extension SyncDriver {
             switch ahead.next(list.target, run.pace, at: run.moment) {
             case .take(let answered):
                 run.ahead?.answered[list.target] = nil
+                if answered.isHeld, case .failure(let failure) = answered.answer {
+                    return .held(failure)
+                }
                 return .answered(answered)
             case .ask(let target): try ask(for: target, &run, &group)
-            case .wait:
-                if case .failure(let failure) = await wait(&run) { return .ended(failure) }
+            case .hold(let target, let failure): hold(target, failure, &run)
+            case .wait(let counted):
+                switch await wait(&run, { $0.verdict(at: $1, for: counted, slept: $2) }) {
+                case .ended(let failure): return .ended(failure)
+                // What is to be held is found out once more.
+                case .held, .over: break
+                }
             case .await: try await takeNext(&run, &group)
             case .inLine: return .inLine
             case .end(let failure): return .ended(failure)
@@ -112,16 +132,25 @@ extension SyncDriver {
     /// of its lists fit into the limit, and is then decided again.
     private func beginRound(_ run: inout SyncRun) async -> Turn? {
         let lists = run.machine.unlisted
+        let groups = groups(of: lists)
         if case .all = run.machine.scope {
-            switch await wait(&run, lists: lists.count) {
-            case .failure(let failure): return .ended(failure)
-            case .success(1...): return .anew(run.machine.waitedToPull())
-            case .success: break
+            for group in groups {
+                let own = groups.filter { $0 == group }
+                if case .hold(let failure) = run.pace.verdict(at: run.moment, pulling: own) {
+                    let held = zip(lists, groups).filter { $0.1 == group }.map(\.0.collection)
+                    return .anew(run.machine.held(failure, lists: held))
+                }
+            }
+            switch await wait(&run, { $0.verdict(at: $1, pulling: groups, slept: $2) }) {
+            case .ended(let failure), .held(let failure): return .ended(failure)
+            case .over(1...): return .anew(run.machine.waitedToPull())
+            case .over: break
             }
         }
         var ahead = ListsAhead(
             graph: PullGraph(lists, model, parallel: model.settings.parallel),
             round: run.machine.pullRound)
+        for (target, group) in zip(lists, groups) { ahead.groups[target] = group }
         // Answers of the round before are discarded.
         if let before = run.ahead {
             (ahead.open, ahead.proof) = (before.open, before.proof)
@@ -129,6 +158,16 @@ extension SyncDriver {
         }
         run.ahead = ahead
         return nil
+    }
+
+    /// Leaves a list to a later run, as its group of requests has no room.
+    private func hold(_ target: PullTarget, _ failure: SyncFailure, _ run: inout SyncRun) {
+        guard var ahead = run.ahead else { return }
+        var held = AnsweredList(target: target, answer: .failure(failure))
+        held.isHeld = true
+        ahead.graph.answered(target)
+        ahead.answered[target] = held
+        run.ahead = ahead
     }
 
     private func ask(
@@ -158,7 +197,7 @@ extension SyncDriver {
         let question = question(.list(call), call, request, asOf: asOf, isAhead: true, in: run)
         let driver = limited(by: run.pace.time)
         let reply = try driver.host.ask(question, run.proof.credentials, driver.limits)
-        run.pace.sent(at: reply.sentAt)
+        run.pace.sent(at: reply.sentAt, of: question.group)
         run.asked += 1
         run.open.append(run.asked)
         answered.number = run.asked
@@ -197,6 +236,7 @@ extension SyncDriver {
         let place = run.open.firstIndex(of: answered.number) ?? 0
         run.open.remove(at: place)
         answered.exchange?.overtook = place
+        if let answer = answered.exchange?.answer { run.hold(answer) }
         guard var ahead = run.ahead, answered.round == ahead.round else {
             return drop(answered, &run)
         }

@@ -8,7 +8,12 @@ extension SyncMachine {
     /// Ends the run where a collection that must not be empty is.
     mutating func hasRequired(_ isThere: Bool) -> SyncAction? {
         guard case .fact(.hasInReach(let name)) = awaited else { trap("asked for nothing") }
-        if !isThere { outcome.failure = model[name]?.access.missing.map { .missing($0) } }
+        guard let collection = model[name] else { return nil }
+        if isThere {
+            listed(collection)
+        } else {
+            outcome.failure = collection.access.missing.map { .missing($0) }
+        }
         return nil
     }
 

@@ -10,12 +10,37 @@ extension SyncMachine {
     /// The next list; nil when it was prefetched, or all are done.
     mutating func nextTarget() -> SyncAction? {
         guard let target = unpulled.popFirst() else {
+            // Something that was not listed brought an entity into reach.
+            if isGainOpen {
+                relistAll()
+                return nil
+            }
             state = scope == .all ? .refetching(nil) : .choosing
             return nil
         }
         guard let list = early.removeValue(forKey: target) else { return look(.standing(target)) }
         state = .listing(list)
         return nil
+    }
+
+    /// Whether the pull is to be restarted because an entity became accessible.
+    private var isGainOpen: Bool { hasGained && !hasRestarted }
+
+    /// Restarts the pull because an entity became accessible, with all lists.
+    private mutating func relistAll() {
+        hasRestarted = true
+        listAll()
+        relist()
+    }
+
+    /// Asks for what lists would bring that are not due, where one request brings several; nil
+    /// where it would not be worth a request.
+    mutating func combine() -> SyncAction? {
+        state = .pulling
+        let collections = model.collections.filter {
+            outcome.notDue.contains($0.name) && traits.combined.contains($0.name)
+        }
+        return collections.count > 1 ? perform(.combine(.combined(collections))) : nil
     }
 
     /// Begins a list, once it is known where the last one ended.
@@ -113,16 +138,22 @@ extension SyncMachine {
     /// Goes on after a list: the pull restarts if an entity became accessible, and the run ends if
     /// a required entity is missing.
     mutating func leave(_ collection: CollectionModel) -> SyncAction? {
-        if hasGained, !hasRestarted {
-            hasRestarted = true
-            relist()
+        if isGainOpen {
+            relistAll()
         } else {
             state = .pulling
         }
-        guard collection.access.missing != nil, outcome.paused[collection.name] == nil else {
+        guard outcome.paused[collection.name] == nil else { return nil }
+        guard collection.access.missing != nil else {
+            listed(collection)
             return nil
         }
         return look(.hasInReach(collection.name))
+    }
+
+    /// Notes that a list was made to its end, where that is not done in every run.
+    mutating func listed(_ collection: CollectionModel) {
+        if collection.listEvery != .zero { outcome.listed.insert(collection.name) }
     }
 
     // MARK: What came of it
@@ -137,6 +168,7 @@ extension SyncMachine {
             current = list
         }
         if let failure = result.failure { return pauseList(failure) }
+        if result.isCut { return startAnew() }
         if begunAnew.remove(list.target) != nil { outcome.restarted.insert(list.target.collection) }
         if result.isComplete { state = .listed(list.collection) }
     }

@@ -91,8 +91,8 @@ extension SyncMachine {
         case (_, .conflict), (_, .absent): met(item)
         case (_, .refused): outcome.counts.rejected += 1
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
-        case (_, .description), (_, .page), (_, .unchanged), (_, .cursorExpired), (_, .records),
-            (_, .batch):
+        case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
+            (_, .records), (_, .batch):
             trap("is told \(Self.caseName(answer)) of a write")
         }
     }

@@ -128,6 +128,16 @@ extension AnswerRecord {
         if case .answered(let answered) = content { answered } else { nil }
     }
 
+    /// The group of requests whose quota it says is used up.
+    package var exhausted: RequestGroup? {
+        get { RequestGroup(parts: answered?.quota) }
+        set {
+            guard case .answered(var answered) = content else { return }
+            answered.quota = newValue?.parts
+            content = .answered(answered)
+        }
+    }
+
     var isFailure: Bool { answered == nil }
 
     package var status: Int? { answered?.status }

@@ -49,7 +49,7 @@ extension SyncRecorder {
     /// Logs a record if it is new, and counts it.
     ///
     /// - Returns: where the page's event says that it stands in the log.
-    private mutating func append(
+    mutating func append(
         _ record: ServerRecord, _ verdict: ServerNews.Verdict, _ collection: CollectionName,
         _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
         _ draft: Draft
@@ -185,7 +185,7 @@ extension SyncRecorder {
         try say(found ?? gone, draft)
     }
 
-    private func append(
+    func append(
         _ record: UnreadableRecord, _ collection: CollectionName, _ start: Position,
         call: Position, asOf: Position, _ draft: Draft
     ) throws {

@@ -21,7 +21,7 @@ extension SyncRecorder {
     ///   nothing is logged, and nothing may be sent.
     mutating func sending(
         _ items: [PushItem], _ request: ServerRequest, _ parts: [ServerRequest],
-        sentAt: Timestamp, waited: Int64, _ draft: Draft
+        of group: RequestGroup?, sentAt: Timestamp, waited: Int64, _ draft: Draft
     ) throws -> SentPush? {
         for item in items {
             let row = try draft.fold.entity(item.key)
@@ -35,12 +35,13 @@ extension SyncRecorder {
         let asOf = Position(draft.nextPosition.rawValue - 1)
         guard items.count > 1 else {
             let call = try appendSent(
-                items[0], request, sentAt, waited: waited, start, asOf, cause: nil, draft)
+                items[0], request, group, sentAt, waited: waited, start, asOf, cause: nil, draft)
             return SentPush(call: call, calls: [call])
         }
         var batch = RequestSent(request, at: sentAt)
         batch.waited = waited
         batch.writes = Int64(items.count)
+        batch.group = self.parts(of: group)
         let call = try draft.append(
             Event(
                 .requestSent, recordedAt: draft.now, collection: items[0].key.collection,
@@ -48,17 +49,18 @@ extension SyncRecorder {
         var calls: [Position] = []
         for (item, part) in zip(items, parts) {
             calls.append(
-                try appendSent(item, part, sentAt, waited: 0, start, asOf, cause: call, draft))
+                try appendSent(item, part, nil, sentAt, waited: 0, start, asOf, cause: call, draft))
         }
         return SentPush(call: call, calls: calls)
     }
 
     private func appendSent(
-        _ item: PushItem, _ request: ServerRequest, _ sentAt: Timestamp, waited: Int64,
-        _ start: Position, _ asOf: Position, cause: Position?, _ draft: Draft
+        _ item: PushItem, _ request: ServerRequest, _ group: RequestGroup?, _ sentAt: Timestamp,
+        waited: Int64, _ start: Position, _ asOf: Position, cause: Position?, _ draft: Draft
     ) throws -> Position {
         var write = RequestSent(request, at: sentAt)
         write.waited = waited
+        write.group = parts(of: group)
         write.covers = item.covers
         write.rule = "push/\(PushWrite.version)"
         write.body = PayloadBody(request.body)
@@ -121,7 +123,8 @@ extension SyncRecorder {
         case .refused(let refusal): try refused(item, refusal, call: call, draft)
         // Of a precondition that failed nothing follows: how the entity stands is asked.
         case .conflictUnknown: break
-        case .failure, .page, .unchanged, .description, .cursorExpired, .records, .batch:
+        case .failure, .page, .combined, .unchanged, .description, .cursorExpired, .records,
+            .batch:
             break
         }
     }

@@ -11,6 +11,8 @@ package struct ReadExchange: Sendable {
     var key: EntityKey?
     var collection: CollectionName?
     var request: ServerRequest
+    /// The group of requests that it counts for.
+    var group: RequestGroup?
     var sentAt: Timestamp
     /// Microseconds since the device's boot, when it was sent.
     var sentUptime: Int64
@@ -66,6 +68,8 @@ package struct SyncRecorder: Sendable {
     let rules: [ConflictRule]
     /// Whether requests are counted, so that each has to be logged.
     private let hasLimits: Bool
+    /// The names of groups of requests that are counted by themselves.
+    private let limited: Set<String>
     /// How much is kept of answers as they came.
     private let keeps: SyncSettings.KeptAnswers
     /// How many bytes of bodies wait with exchanges that are not logged.
@@ -77,6 +81,7 @@ package struct SyncRecorder: Sendable {
     ) {
         self.rules = rules
         hasLimits = !settings.limits.isEmpty
+        limited = Set(settings.limits.compactMap(\.group))
         let isKept = settings.answers.runs > 0 && settings.answers.bytes > 0
         keeps = isKept ? settings.answers : SyncSettings.KeptAnswers(runs: 0, bytes: 0)
         self.triggers = triggers
@@ -130,7 +135,10 @@ package struct SyncRecorder: Sendable {
             }
         }
         // Requests that are not logged by themselves count for the limits all the same.
-        if hasLimits { end.requestTimes = unlogged.map(\.sentAt) }
+        if hasLimits {
+            end.requestTimes = unlogged.map(\.sentAt)
+            end.requestGroups = unlogged.map { parts(of: $0.group) ?? [] }
+        }
         // What makes the next run wait is measured by the clock that nobody sets.
         end.backoff = unlogged.compactMap(\.answer.backoff).last
         if outcome.failure != nil || end.backoff != nil { end.uptime = uptime }
@@ -183,10 +191,16 @@ package struct SyncRecorder: Sendable {
                 asOf: exchange.asOf), draft)
     }
 
+    /// What is logged of a request's group: only one that the model limits.
+    func parts(of group: RequestGroup?) -> [String]? {
+        group.flatMap { limited.contains($0.name) ? $0.parts : nil }
+    }
+
     func log(
         _ exchange: ReadExchange, _ start: Position, _ draft: Draft
     ) throws -> Position {
-        let request = RequestSent(exchange.request, at: exchange.sentAt)
+        var request = RequestSent(exchange.request, at: exchange.sentAt)
+        request.group = parts(of: exchange.group)
         var answer = exchange.answer
         answer.concern = exchange.concern
         answer.kept?.overtook = exchange.overtook
@@ -264,5 +278,6 @@ extension SyncFinished {
             Named($0.key.rawValue, FailureName($0.value.kind))
         }
         restarted = outcome.restarted.sorted().map(\.rawValue)
+        listed = outcome.listed.sorted().map(\.rawValue)
     }
 }

@@ -20,7 +20,7 @@ extension SyncDriver {
             }
             return run.machine.cleanedUp()
         case .push(let items): return try await push(items, &run)
-        case .readBack(_, let call, _), .describe(let call), .list(let call):
+        case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call):
             return try await read(step, call, &run)
         case .fetch(let collection, let ids):
             return try await read(step, .fetch(collection, ids: ids), &run)
@@ -77,8 +77,10 @@ extension SyncDriver {
         } catch { return run.machine.unsent(error) }
         dependencies.reach(.beforeAppend)
         let (sentAt, waited) = (run.pace.now(at: run.moment), run.waited)
+        let group = adapter.group(of: call)
         let sent = try await log(&run.recorder) {
-            try $0.sending(items, request, parts, sentAt: sentAt, waited: waited, $1)
+            try $0.sending(
+                items, request, parts, of: group, sentAt: sentAt, waited: waited, $1)
         }
         // An edit was committed in between: what to send is decided again.
         guard let sent else { return run.machine.overtaken() }
@@ -118,6 +120,8 @@ extension SyncDriver {
         result.alert = record.alert
         result.isExposing = record.isExposing
         result.withheld = run.recorder.withheld
+        result.exhausted = record.exhausted
+        run.hold(record)
         return run.machine.answered(result)
     }
 
@@ -195,6 +199,12 @@ extension SyncDriver {
             own.key = key
             own.settles = attempt?.call
             try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
+        case (.combine(.combined(let collections)), .combined(let pages)):
+            // In the order of the model, so that what is referred to comes first.
+            let own = collections.compactMap { collection in
+                pages.first { $0.collection == collection.name }
+            }
+            return try await log(&recorder) { [exchange] in try $0.combined(own, exchange, $1) }
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
             try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
@@ -216,6 +226,7 @@ extension ReadExchange {
             collection: question.call.collection?.name, request: question.request,
             sentAt: reply.sentAt, sentUptime: reply.sentUptime, asOf: question.asOf,
             answer: record)
+        group = question.group
     }
 
     /// The exchange of a failed call, with what the failure concerns.
@@ -225,7 +236,8 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .list, .refetch, .describe, .push, .complete, .cleanUp, .renew, .finish: break
+        case .list, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
+            break
         }
         return own
     }

@@ -70,11 +70,11 @@ package struct SyncDriver: Sendable {
         var machine = SyncMachine(
             model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
             scope: scope, begun: begun)
-        let (gates, window) = try host.read(journal) { views in
+        let (gates, windows) = try host.read(journal) { views in
             (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
-        let pace = RequestPace(window, begun: begun, time: time)
-        let action = machine.begin(gates, pace)
+        let pace = RequestPace(windows, gates: gates.groups, begun: begun, time: time)
+        let action = machine.begin(gates, pace, lists: groups(of: machine.unlisted))
         if machine.isHeld {
             // Nothing is done, so there is nothing to log.
             machine.takeStock(try host.read(journal) { views in try RunStock(views) })
@@ -161,21 +161,26 @@ package struct SyncDriver: Sendable {
             switch try await turn(of: list, &run, &group) {
             case .inLine: break
             case .anew(let action): return action
+            case .held(let failure): return run.machine.held(failure)
             case .ended(let failure): return run.end(failure)
             case .answered(let answered): return try await take(answered, step, &run)
             }
         }
-        if step.call != nil {
+        if let call = step.call {
+            let counted = adapter.group(of: call)
             // Waiting moves the clock; no other request may read it at the same time.
-            if run.pace.verdict(at: run.moment) != .go { try await settle(&run, &group) }
-            switch await wait(&run) {
-            case .failure(let failure): return run.end(failure)
-            case .success(let waited):
+            if case .wait = run.pace.verdict(at: run.moment, for: counted) {
+                try await settle(&run, &group)
+            }
+            switch await wait(&run, { $0.verdict(at: $1, for: counted, slept: $2) }) {
+            case .ended(let failure): return run.end(failure)
+            case .held(let failure): return run.machine.held(failure)
+            case .over(let waited):
                 run.waited += waited
                 // What to send is decided again, from the first collection on.
                 if waited > 0, case .push = step { return run.machine.overtaken() }
             }
-            run.pace.sent(at: run.pace.now(at: run.moment))
+            run.pace.sent(at: run.pace.now(at: run.moment), of: counted)
         }
         return try await limited(by: run.pace.time).carryOut(step, &run)
     }
@@ -194,24 +199,47 @@ package struct SyncDriver: Sendable {
         isAhead: Bool = false, in run: SyncRun
     ) -> SyncQuestion {
         SyncQuestion(
-            step: step, call: call, request: request, sentAt: run.pace.now(at: run.moment),
-            sentUptime: run.moment.uptime, asOf: asOf, isAhead: isAhead)
+            step: step, call: call, request: request, group: adapter.group(of: call),
+            sentAt: run.pace.now(at: run.moment), sentUptime: run.moment.uptime, asOf: asOf,
+            isAhead: isAhead)
     }
 
-    /// Waits until the model's limits allow one more request, or a whole pull of that many lists.
+    /// The group of requests that each of some lists counts for.
+    func groups(of targets: [PullTarget]) -> [RequestGroup?] {
+        targets.map { target in
+            model[target.collection].flatMap {
+                adapter.group(of: .list($0, after: nil, page: nil))
+            }
+        }
+    }
+
+    /// What came of a wait for the limits.
+    enum Wait {
+        /// It took so many microseconds.
+        case over(Int64)
+        /// The group of requests has no room for too long.
+        case held(SyncFailure)
+        /// The run ends instead.
+        case ended(SyncFailure)
+    }
+
+    /// Waits until the model's limits allow what a verdict is about.
     ///
-    /// - Returns: how long it had to wait, in microseconds, or why the run ends instead.
-    func wait(_ run: inout SyncRun, lists: Int? = nil) async -> Result<Int64, SyncFailure> {
+    /// - Parameter verdict: by the pace, at a moment, after so many microseconds of waiting.
+    func wait(
+        _ run: inout SyncRun, _ verdict: (RequestPace, Moment, Int64) -> RequestPace.Verdict
+    ) async -> Wait {
         let first = run.moment
         var slept: Int64 = 0
         while true {
-            switch run.pace.verdict(at: run.moment, slept: slept, lists: lists) {
-            case .go: return .success(run.moment.microseconds(since: first) ?? slept)
-            case .end(let failure): return .failure(failure)
+            switch verdict(run.pace, run.moment, slept) {
+            case .go: return .over(run.moment.microseconds(since: first) ?? slept)
+            case .hold(let failure): return .held(failure)
+            case .end(let failure): return .ended(failure)
             case .wait(let wait):
                 do { try await dependencies.sleep(.microseconds(wait)) } catch {
                     run.moment = dependencies.moment
-                    return .failure(.cancelled)
+                    return .ended(.cancelled)
                 }
                 slept += wait
                 run.moment = dependencies.moment
@@ -271,6 +299,12 @@ struct SyncRun {
         self.recorder = recorder
         self.proof = proof
         self.pace = pace
+    }
+
+    /// Notes that an answer says that the quota of a group is used up.
+    mutating func hold(_ answer: AnswerRecord) {
+        guard let group = answer.exhausted, let uptime = answer.uptime else { return }
+        pace.hold(group, seconds: answer.answered?.retryAfter, uptime: uptime)
     }
 
     /// Ends the run because of a limit at its current moment.

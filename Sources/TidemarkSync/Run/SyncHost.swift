@@ -52,6 +52,8 @@ package struct SyncQuestion: Sendable {
     package var step: SyncStep
     package var call: ServerCall
     package var request: ServerRequest
+    /// The group of requests that it counts for.
+    package var group: RequestGroup?
     /// When it is to be sent; see ``SyncReply``.
     package var sentAt: Timestamp
     package var sentUptime: Int64
@@ -86,6 +88,7 @@ extension SyncHost {
             judged.response, judged.answer, judged.effect, adapter.words, uptime: uptime,
             isRepeatable: isRepeatable)
         record.isExposing = judged.isExposing
+        record.exhausted = judged.exhausted
         record.kept = judged.kept.map { KeptAnswer($0, uptime: uptime) }
         return (judged.answer, record)
     }

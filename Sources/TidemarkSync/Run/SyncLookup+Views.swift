@@ -15,7 +15,7 @@ extension ViewReader {
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns: .earlierRuns(try earlierRuns())
+        case .earlierRuns: .earlierRuns(try earlierRuns(model))
         case .entity(let key): .entity(try facts(of: key))
         case .standing(let target):
             .standing(
@@ -41,10 +41,18 @@ extension ViewReader {
         return .outbox(next, rest: queue.isOver ? nil : queue)
     }
 
-    private func earlierRuns() throws -> EarlierRuns {
-        EarlierRuns(
+    private func earlierRuns(_ model: SyncModel) throws -> EarlierRuns {
+        var left = EarlierRuns(
             failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
             unanswered: try unknownAttempts())
+        for collection in model.collections where collection.listEvery != .zero {
+            let target = PullTarget(collection.name)
+            guard let moment = try listedAt(collection.name), try !isOwed(target),
+                try listing(target) == nil, try !hasUnanswered(in: collection.name)
+            else { continue }
+            left.listed[collection.name] = moment
+        }
+        return left
     }
 
     private func facts(of key: EntityKey) throws -> EntityFacts {

@@ -66,10 +66,14 @@ package struct EarlierRuns: Sendable, Hashable {
     package var hasBackoff: Bool
     /// The entities whose last write has no known outcome.
     package var unanswered: [EntityKey]
+    /// When lists were made that nothing was left open of, by when those runs began.
+    package var listed: [CollectionName: Moment]
 
     package init(
-        failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = []
+        failing: [FailingCall] = [], hasBackoff: Bool = false, unanswered: [EntityKey] = [],
+        listed: [CollectionName: Moment] = [:]
     ) {
+        self.listed = listed
         self.failing = failing
         self.hasBackoff = hasBackoff
         self.unanswered = unanswered

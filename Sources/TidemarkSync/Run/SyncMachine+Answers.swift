@@ -17,6 +17,8 @@ package struct CallResult: Sendable {
     package var isExposing = false
     /// Whether it was cut off by the run's deadline.
     package var isCut = false
+    /// The group of requests whose quota the answer says is used up.
+    package var exhausted: RequestGroup?
     /// Collections in which a server's change was not taken: a rule of the app did not answer.
     package var withheld: [CollectionName: SyncFailure] = [:]
 
@@ -34,7 +36,11 @@ extension SyncMachine {
         outcome.counts.pulled += result.page.count
         if result.page.isGain { hasGained = true }
         if let seen = result.seen { hear(seen) }
-        if case .failure(let failure) = result.answer {
+        if case .failure(let failure) = result.answer, result.exhausted != nil {
+            // The server answered; what needs another group goes on.
+            streak.answered()
+            holdBack(step, failure)
+        } else if case .failure(let failure) = result.answer {
             failed(failure, step)
         } else {
             failedLast = nil
@@ -101,7 +107,7 @@ extension SyncMachine {
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }
-        case (.describe, _), (.refetch, _): break
+        case (.describe, _), (.combine, _), (.refetch, _): break
         case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
         }
         if case .list = step, let time = sureTime, list != nil, list?.serverTime == nil {
@@ -130,13 +136,15 @@ extension SyncMachine {
     private mutating func putBack(_ step: SyncStep) {
         switch step {
         case .describe: epochs = nil
+        case .combine: state = .combining
         case .readBack(let key, _, _):
             switch state {
             case .readingBack(let keys): state = .readingBack(keys + [key])
             case .askingLate:
                 guard let row = failing[key] else { return asked.append(key) }
                 late?.append(FailingCall(key: key, row: row))
-            case .begun, .describing, .pulling, .listing, .listed, .refetching, .choosing,
+            case .begun, .describing, .combining, .pulling, .listing, .listed, .refetching,
+                .choosing,
                 .pruning, .pushing, .ended:
                 asked.append(key)
             }
@@ -184,7 +192,8 @@ extension SyncMachine {
                 asked.count + 1
             }
         case .push(let items): (planner?.left ?? 0) + items.count
-        case .describe, .list, .fetch, .refetch, .complete, .cleanUp, .renew, .finish: nil
+        case .describe, .combine, .list, .fetch, .refetch, .complete, .cleanUp, .renew, .finish:
+            nil
         }
     }
 

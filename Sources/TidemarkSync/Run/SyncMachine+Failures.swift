@@ -30,9 +30,35 @@ extension SyncMachine {
             }
         }
         let names = Set(late.map(\.collection)).union(outcome.paused.keys)
-        pulls = pulls.filter { !names.contains($0.collection) } + late
+        outcome.notDue = notDue(left.listed).subtracting(names)
+        pulls =
+            pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         state = scope.pushes ? .readingBack(left.unanswered.reversed()) : .describing
+    }
+
+    /// The collections whose lists are not old enough to be made anew; none where a person asked
+    /// for the run, or the server let it be known that something changed.
+    private func notDue(_ listed: [CollectionName: Moment]) -> Set<CollectionName> {
+        guard scope == .all, !isFull, !triggers.isEmpty, triggers.allSatisfy(\.isRoutine) else {
+            return []
+        }
+        let fresh = model.collections.filter { collection in
+            guard let age = listed[collection.name].flatMap({ begun.microseconds(since: $0) })
+            else { return false }
+            return age < Int64(collection.listEvery.seconds) * 1_000_000
+        }
+        return Set(fresh.map(\.name))
+    }
+
+    /// Has every list made that was left out as not due.
+    mutating func listAll() {
+        let late = pulls.filter { isFailing($0.collection) }
+        let listed = Set(pulls.map(\.collection)).union(outcome.notDue)
+            .subtracting(late.map(\.collection))
+        pulls =
+            scope.pulled(model).map(\.name).filter(listed.contains).map { PullTarget($0) } + late
+        outcome.notDue = []
     }
 
     /// How long a failed call is not repeated, in microseconds; 0 in an urgent run.
@@ -56,9 +82,11 @@ extension SyncMachine {
 
     /// Whether writes to a collection are blocked: a rule did not answer, or the list failed and
     /// there are no versions, so that a write could undo changes of others.
+    ///
+    /// A list that only waits for its group of requests is like one that is not due.
     func isBlocked(_ name: CollectionName) -> Bool {
         if withheld.contains(name) { return true }
-        guard outcome.paused[name] != nil else { return false }
+        guard outcome.paused[name] != nil, !heldBack.contains(name) else { return false }
         return model[name].map { !traits.isVersioned($0) } ?? true
     }
 
@@ -72,7 +100,7 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
-        case .describe, .refetch, .complete, .cleanUp, .renew, .finish: nil
+        case .describe, .combine, .refetch, .complete, .cleanUp, .renew, .finish: nil
         }
     }
 
@@ -110,7 +138,8 @@ extension SyncMachine {
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
-        case .refetch, .describe, .push, .complete, .cleanUp, .renew, .finish: return nil
+        case .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
+            return nil
         }
     }
 
@@ -155,8 +184,49 @@ extension SyncMachine {
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .push(let items): for item in items { failedNow.insert(item.key) }
+        case .combine:
+            // The lists themselves tell what it would have.
+            listAll()
+            unpulled = pulls[...]
         // Without descriptions the age of the last list of everything decides. Placeholders stay.
         case .describe, .refetch, .complete, .cleanUp, .renew, .finish: break
+        }
+    }
+
+    // MARK: Groups of requests
+
+    /// A call is not made: its group of requests has no room for too long.
+    package mutating func held(_ failure: SyncFailure) -> SyncAction {
+        guard case .result(let step) = awaited, step.call != nil else { trap("called nobody") }
+        holdBack(step, failure)
+        return decide()
+    }
+
+    /// Lists are not made: all of them together don't fit into the limits of their group.
+    package mutating func held(
+        _ failure: SyncFailure, lists: [CollectionName]
+    ) -> SyncAction {
+        guard case .result(.list) = awaited else { trap("holds no list") }
+        for name in lists where outcome.paused[name] == nil {
+            outcome.paused[name] = failure
+            heldBack.insert(name)
+        }
+        return decide()
+    }
+
+    /// Leaves a step to a later run, as its group of requests has no room.
+    ///
+    /// A list whose entities can't be fetched or read back is not complete.
+    mutating func holdBack(_ step: SyncStep, _ failure: SyncFailure) {
+        if case .readBack(let key, _, _) = step { failedNow.insert(key) }
+        if let list { heldBack.insert(list.collection.name) }
+        switch step {
+        case .list, .fetch: pauseList(failure)
+        case .readBack: if list != nil { pauseList(failure) }
+        // What was not due may wait.
+        case .combine: break
+        case .describe, .refetch, .push, .complete, .cleanUp, .renew, .finish:
+            passOver(step, failure)
         }
     }
 

@@ -1,7 +1,7 @@
 // SyncMachine.swift — decides the next step of a sync run. A value: it takes facts from the views
 // and answers from the server, and never asks by itself.
 //
-//   begun → readingBack → describing → pulling → listing → listed → pulling …
+//   begun → readingBack → describing → combining → pulling → listing → listed → pulling …
 //         → refetching → choosing → pruning → pushing ⇄ askingLate → ended
 //
 // Each input is a method that returns what comes next: something to look up in the views, or a step
@@ -36,6 +36,8 @@ package struct SyncMachine: Sendable {
         case readingBack([EntityKey])
         /// The server is to be asked for the epochs of its collections.
         case describing
+        /// The server is to be asked for what lists would bring that are not due.
+        case combining
         /// Between two lists: the next target is looked up, or everything is listed.
         case pulling
         /// A list is being made; what it names is fetched, what it does not name is asked about.
@@ -108,6 +110,8 @@ package struct SyncMachine: Sendable {
     package internal(set) var failedLast: SyncFailure?
     /// Collections with a conflict that a rule of the app failed to decide.
     var withheld: Set<CollectionName> = []
+    /// Collections whose lists are left to a later run, as their group of requests has no room.
+    var heldBack: Set<CollectionName> = []
 
     // MARK: What it knows of the pull
 
@@ -177,11 +181,14 @@ package struct SyncMachine: Sendable {
     ///   - gates: what keeps a run from beginning.
     ///   - pace: when requests may be sent. A pull of single collections does not begin if it would
     ///     have to wait before its first request.
-    package mutating func begin(_ gates: SyncGates, _ pace: RequestPace) -> SyncAction {
+    ///   - lists: the group of requests of each of its lists.
+    package mutating func begin(
+        _ gates: SyncGates, _ pace: RequestPace, lists: [RequestGroup?]
+    ) -> SyncAction {
         guard case .beginning = awaited else { trap("begins twice") }
         // The highest trigger waits least.
         let hold = triggers.min().flatMap { gates.hold($0, at: begun) }
-        let waits = scope.isPartialPull && pace.waitsToPull(lists: unlisted.count)
+        let waits = scope.isPartialPull && pace.waitsToPull(lists)
         guard scope != .cleanUp, hold != nil || waits else { return decide() }
         isHeld = true
         outcome.failure = hold.map { SyncFailure($0) }
@@ -263,7 +270,8 @@ package struct SyncMachine: Sendable {
                     epochs = [:]
                     return perform(.describe(.describe(model.collections)))
                 }
-                state = .pulling
+                state = .combining
+            case .combining: if let action = combine() { return action }
             case .pulling: if let action = nextTarget() { return action }
             case .listing(let list): if let action = goOn(list) { return action }
             case .listed(let collection): if let action = leave(collection) { return action }

@@ -16,6 +16,11 @@ public struct SyncOutcome: Sendable, Hashable {
     /// Collections whose list of everything could not go on where an earlier run was cut off: the
     /// server no longer accepted the page token, and the list began again.
     public var restarted: Set<CollectionName> = []
+    /// Collections that were not listed, because their lists are not old enough yet:
+    /// ``CollectionModel/listEvery``.
+    public var notDue: Set<CollectionName> = []
+    /// Collections that were listed to their end, of those that are not listed in every run.
+    package var listed: Set<CollectionName> = []
     /// A notice of the server to the operator of the app, verbatim.
     ///
     /// Credentials in it are masked. The end of an API may be announced this way in advance. The
@@ -69,6 +74,7 @@ extension SyncOutcome: CustomStringConvertible {
         if kept > 0 { parts.append("\(kept) held") }
         if isTimeInDoubt { parts.append("the server's time is in doubt") }
         if parts.isEmpty { parts.append("nothing new") }
+        if !notDue.isEmpty { parts.append("\(notDue.count) lists not due") }
         let list = parts.joined(separator: ", ")
         if let failure { return "not synced: \(failure) (\(list))" }
         return isSynced ? "synced: \(list)" : "not synced: \(list)"

@@ -10,6 +10,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
     /// Ask for the epochs of the collections.
     case describe(ServerCall)
+    /// Ask for what several lists would bring that are not due.
+    case combine(ServerCall)
     /// Fetch a page of a collection.
     case list(ServerCall)
     /// Fetch entities that a list only named.
@@ -30,7 +32,9 @@ package indirect enum SyncStep: Sendable, Hashable {
     /// The call to make, where the step makes one.
     package var call: ServerCall? {
         switch self {
-        case .readBack(_, let call, _), .describe(let call), .list(let call): call
+        case .readBack(_, let call, _), .describe(let call), .combine(let call),
+            .list(let call):
+            call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)

@@ -8,21 +8,38 @@ extension Fold {
     func noteGates(_ event: Event, _ answer: RequestAnswered, _ position: Position) throws {
         guard answer.retryAfter != nil || answer.backoffSeconds != nil else { return }
         let since = try moment(event, uptime: answer.uptime)
-        if let seconds = answer.retryAfter { set(.server, since, seconds, position) }
-        if let seconds = answer.backoffSeconds { set(.busy, since, seconds, position) }
+        if let seconds = answer.retryAfter {
+            let group = RequestGroup(parts: answer.quota)
+            set(group.map { .gate(.server, of: $0) } ?? .gate(.server), since, seconds, position)
+        }
+        if let seconds = answer.backoffSeconds { set(.gate(.busy), since, seconds, position) }
     }
 
     /// A request counts for the limits, unless it is part of another one.
     func noteRequest(_ event: Event, _ request: RequestSent) throws {
         let limits = try model().settings.limits
         guard !limits.isEmpty, event.cause == nil else { return }
-        try note([request.sentAt ?? event.recordedAt], limits, event)
+        let group = RequestGroup(parts: request.group)
+        try note([(request.sentAt ?? event.recordedAt, group)], limits, event)
+    }
+
+    /// Counts requests for the limits of all of them, and for those of their groups.
+    private func note(
+        _ requests: [(time: Timestamp, group: RequestGroup?)], _ limits: [RequestLimit],
+        _ event: Event
+    ) throws {
+        try note(requests.map(\.time), limits.of(nil), .gate(RequestTimes.name), event)
+        var noted: Set<RequestGroup> = []
+        for case let group? in requests.map(\.group) where noted.insert(group).inserted {
+            let own = requests.filter { $0.group == group }.map(\.time)
+            try note(own, limits.of(group), .gate(RequestTimes.name, of: group), event)
+        }
     }
 
     private func note(
-        _ times: [Timestamp], _ limits: [RequestLimit], _ event: Event
+        _ times: [Timestamp], _ limits: [RequestLimit], _ place: RowKey, _ event: Event
     ) throws {
-        let place = RowKey.gate(RequestTimes.name)
+        guard !limits.isEmpty else { return }
         var row = try get(place).map { try RequestTimes(parsing: $0) } ?? RequestTimes(times: [])
         let last = try times.max().flatMap { try sent($0, event) }
         // Those of before by the clock of now.
@@ -49,10 +66,20 @@ extension Fold {
     func noteEnd(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         if !end.requestTimes.isEmpty {
             let limits = try model().settings.limits
-            if !limits.isEmpty { try note(end.requestTimes, limits, event) }
+            let groups = end.requestGroups.map { RequestGroup(parts: $0) }
+            let requests = end.requestTimes.enumerated().map { index, time in
+                (time, index < groups.count ? groups[index] : nil)
+            }
+            if !limits.isEmpty { try note(requests, limits, event) }
+        }
+        if !end.listed.isEmpty {
+            // What changed while the run went on is listed later.
+            let gate = SyncGate(
+                since: try beginning(event), microseconds: 0, position: position)
+            for name in end.listed { put(.listedAt(CollectionName(name)), gate.encoded) }
         }
         if let seconds = end.backoffSeconds {
-            set(.busy, try moment(event, uptime: end.uptime), seconds, position)
+            set(.gate(.busy), try moment(event, uptime: end.uptime), seconds, position)
         }
         switch RunEffect(end) {
         case .none: break
@@ -85,12 +112,12 @@ extension Fold {
     }
 
     private func set(
-        _ name: SyncGate.Name, _ since: Moment, _ seconds: Int64, _ position: Position
+        _ place: RowKey, _ since: Moment, _ seconds: Int64, _ position: Position
     ) {
         let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         let gate = SyncGate(
             since: since, microseconds: overflow ? .max : max(0, microseconds), position: position)
-        put(.gate(name), gate.encoded)
+        put(place, gate.encoded)
     }
 
     private func clear(_ name: SyncGate.Name) throws {
@@ -101,6 +128,14 @@ extension Fold {
     func moment(_ event: Event, uptime: Int64?) throws -> Moment {
         let bootID = try uptime == nil ? nil : started(event)?.run.bootID
         return Moment(now: event.recordedAt, bootID: bootID ?? "", uptime: uptime ?? 0)
+    }
+
+    /// When the run of an event began, by both clocks as far as the log knows them.
+    private func beginning(_ event: Event) throws -> Moment {
+        let run = try started(event)?.run ?? RunStart()
+        return Moment(
+            now: run.begunAt ?? event.recordedAt, bootID: run.uptime == nil ? "" : run.bootID ?? "",
+            uptime: run.uptime ?? 0)
     }
 
     /// What the log says of the beginning of the run that an event belongs to.

@@ -1,4 +1,5 @@
-// GateRow.swift — a gate of sync runs as a row of the ledger: 'g' NAME.
+// GateRow.swift — a gate of sync runs as a row of the ledger: 'g' NAME, and of a group of requests
+// 'g' NAME 0 group.
 
 package import TidemarkEvents
 package import TidemarkRules
@@ -36,7 +37,8 @@ extension SyncGate {
     }
 }
 
-/// When the last requests were sent, as far as the model's limits look at them: 'g' `requests`.
+/// When the last requests were sent, as far as the model's limits look at them: 'g' `requests`, and
+/// those of a group 'g' `requests` 0 group.
 package struct RequestTimes: Sendable, Hashable {
     package static let name = "requests"
 
@@ -91,14 +93,46 @@ package struct RequestTimes: Sendable, Hashable {
 
 extension RowKey {
     package static func gate(_ name: SyncGate.Name) -> RowKey { gate(name.rawValue) }
+    package static func gate(_ name: SyncGate.Name, of group: RequestGroup) -> RowKey {
+        gate(name.rawValue, of: group)
+    }
+    package static func gate(_ name: String, of group: RequestGroup) -> RowKey {
+        RowKey(.ledger, gates(name) + group.bytes)
+    }
+    /// When a collection was listed last, of those that are not listed in every run: as of a gate
+    /// since then.
+    package static func listedAt(_ collection: CollectionName) -> RowKey {
+        RowKey(.ledger, gates(listedName) + collection.rawValue.utf8)
+    }
+    package static let listedName = "listed"
+    /// What the keys of a gate's groups begin with.
+    static func gates(_ name: String) -> [UInt8] { Ledger.gates + name.utf8 + [0] }
 }
 
 extension RowReading {
     /// The requests that the model's limits look at, by the device's clock of now.
-    package func requests(_ limits: [RequestLimit], at now: Moment) throws -> RequestWindow {
-        guard !limits.isEmpty else { return RequestWindow([]) }
+    package func requests(_ limits: [RequestLimit], at now: Moment) throws -> RequestWindows {
+        guard !limits.isEmpty else { return RequestWindows([]) }
         let row = try get(.gate(RequestTimes.name)).map { try RequestTimes(parsing: $0) }
-        return RequestWindow(limits, row?.times(at: now) ?? [])
+        var groups: [RequestGroup: [Timestamp]] = [:]
+        for (group, value) in try groupRows(RequestTimes.name) {
+            groups[group] = try RequestTimes(parsing: value).times(at: now)
+        }
+        return RequestWindows(limits, row?.times(at: now) ?? [], groups: groups)
+    }
+
+    /// When a collection was listed last, of those that are not listed in every run: when the run
+    /// began.
+    package func listedAt(_ collection: CollectionName) throws -> Moment? {
+        try get(.listedAt(collection)).map { try SyncGate(parsing: $0).since }
+    }
+
+    /// The rows of a gate's groups.
+    private func groupRows(_ name: String) throws -> [(RequestGroup, [UInt8])] {
+        let prefix = RowKey.gates(name)
+        return try ledgerRows(prefix).compactMap { row in
+            RequestGroup(bytes: row.key.bytes.dropFirst(prefix.count)).map { ($0, row.value) }
+        }
     }
 
     /// What keeps sync runs from beginning.
@@ -106,6 +140,9 @@ extension RowReading {
         var gates = SyncGates()
         for name in SyncGate.Name.allCases {
             gates[name] = try get(.gate(name)).map { try SyncGate(parsing: $0) }
+        }
+        for (group, value) in try groupRows(SyncGate.Name.server.rawValue) {
+            gates.groups[group] = try SyncGate(parsing: value)
         }
         gates.failing = try failingCalls().map(\.row.gate)
         return gates

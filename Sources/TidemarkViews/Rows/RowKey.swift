@@ -9,7 +9,7 @@
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'e' collection                           outbox (writes that may be there unanswered)
 //   ledger  'f' collection 0                         watermarks (a whole list that is owed)
-//   ledger  'g' name                                 schedule (gates, clock, requests)
+//   ledger  'g' name [0 group]                       schedule (gates, clock, requests)
 //   ledger  'h' collection 0 scope                   issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'j' collection 0 id                      placeholders (those that there are)
@@ -267,6 +267,6 @@ extension PullTarget {
 extension PullPage {
     /// The target that it is a page of.
     func target(_ collection: CollectionName) -> PullTarget {
-        PullTarget(collection, scope: scope == Self.refetchScope ? "" : scope)
+        PullTarget(collection, scope: isOfList ? scope : "")
     }
 }

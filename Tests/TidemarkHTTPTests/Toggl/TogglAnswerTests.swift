@@ -136,7 +136,6 @@ import TidemarkSync
         for call in toggl.reads {
             #expect(toggl.failure(to: call, 400, "no\n such") == .client(status: 400, "no such"))
             #expect(toggl.failure(to: call, 402)?.name == "client")
-            #expect(toggl.failure(to: call, 403) == .forbidden)
         }
         #expect(toggl.failure(to: toggl.list("tags"), 404)?.name == "client")
         #expect(toggl.failure(to: toggl.list("tags"), 304)?.name == "foreign")

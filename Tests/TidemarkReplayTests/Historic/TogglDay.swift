@@ -24,8 +24,11 @@ final class TogglDay: Sendable {
     /// - Parameter adapter: what speaks to the server, made for the day's clock.
     init(_ adapter: (ManualClock) -> any ServerAdapter) throws {
         server = TogglServer(clock: clock)
+        // A day's work in a few minutes is more than an hour's quota.
+        var model = SyncModel.toggl
+        model.settings.limits = []
         replica = try Replica.temporary(
-            model: .toggl, remote: Self.remote, dependencies: .seeded(7, clock: clock))
+            model: model, remote: Self.remote, dependencies: .seeded(7, clock: clock))
         engine = SyncEngine(
             replica, remote: Self.remote, adapter: adapter(clock), transport: server
         ) { .basic(user: "me", password: "secret") }

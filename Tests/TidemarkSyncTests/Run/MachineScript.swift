@@ -22,6 +22,8 @@ struct MachineScript {
         case unsent(SyncFailure)
         /// An edit came in between.
         case overtaken
+        /// Its group of requests has no room.
+        case held(SyncFailure)
         /// The app has no other credentials.
         case notRenewed
     }
@@ -31,7 +33,7 @@ struct MachineScript {
     // What the views say.
     var gates = SyncGates()
     var pace = RequestPace(
-        RequestWindow([]), begun: Self.begun, time: SyncTime(from: Self.begun, deadline: nil))
+        RequestWindows([]), begun: Self.begun, time: SyncTime(from: Self.begun, deadline: nil))
     var clock: ServerClock?
     var earlier = EarlierRuns()
     var entities: [EntityKey: EntityFacts] = [:]
@@ -70,7 +72,7 @@ struct MachineScript {
 
     /// The steps of the whole run, in words, the end included.
     mutating func run() -> [String] {
-        var action = machine.begin(gates, pace)
+        var action = machine.begin(gates, pace, lists: machine.unlisted.map { _ in nil })
         while steps.count < 100 {
             switch action {
             case .look(let lookup): action = machine.learned(fact(lookup))
@@ -131,6 +133,7 @@ struct MachineScript {
         switch own {
         case .unsent(let failure): return machine.unsent(failure)
         case .overtaken: return machine.overtaken()
+        case .held(let failure): return machine.held(failure)
         case .notRenewed: return machine.end(.unauthorized)
         case .cut:
             var result = CallResult(.failure(.timeout("")))
@@ -175,6 +178,7 @@ struct MachineScript {
                 (page.records.map(\.id) + page.references.map(\.id)).map { ExactString($0) })
             result.page.wanted = page.references
             result.page.isComplete = list.isLast(page, result.page)
+            result.page.isCut = list.lacksChanges(page)
             result.page.failure = list.took(page, result.page)
             result.page.list = list
         }
@@ -200,6 +204,7 @@ struct MachineScript {
     private func usual(_ step: SyncStep) -> ServerAnswer {
         switch step {
         case .describe: .description([])
+        case .combine: .combined([])
         case .list: .page(ListPage(records: [], next: nil, cursor: nil))
         case .fetch, .refetch: .records([])
         case .readBack: .absent
@@ -216,6 +221,9 @@ extension SyncStep {
     var words: String {
         switch self {
         case .describe: "describe"
+        case .combine(.combined(let collections)):
+            "combine " + collections.map(\.name.rawValue).joined(separator: ",")
+        case .combine: "combine"
         case .list(.list(let collection, let after, let page)):
             "list \(collection.name)" + (after.map { " after \($0)" } ?? "")
                 + (page.map { " page \($0)" } ?? "")

@@ -13,7 +13,7 @@ import TidemarkSync
     ) -> RequestPace {
         let limit = RequestLimit(requests: requests, within: .seconds(seconds))
         return RequestPace(
-            RequestWindow([limit]), begun: begun,
+            RequestWindows([limit]), begun: begun,
             time: SyncTime(from: begun, deadline: left.map { .seconds($0) }))
     }
 
@@ -49,6 +49,67 @@ import TidemarkSync
         #expect(
             pace.verdict(at: Self.at(0), slept: 20_000_000)
                 == .end(.tooManyRequests(retryAfterSeconds: 50)))
+    }
+
+    // MARK: Groups
+
+    private static func paceOfGroup() -> RequestPace {
+        RequestPace(
+            RequestWindows([RequestLimit(requests: 1, within: .hours(1), group: "user")]),
+            begun: begun, time: SyncTime(from: begun, deadline: nil))
+    }
+
+    @Test func `leaves a request out whose group has no room, and lets others go`() {
+        var pace = Self.paceOfGroup()
+        let user = RequestGroup("user")
+        pace.sent(at: pace.now(at: Self.at(0)), of: user)
+
+        #expect(
+            pace.verdict(at: Self.at(100), for: user)
+                == .hold(.tooManyRequests(retryAfterSeconds: 3500)))
+        #expect(pace.verdict(at: Self.at(100), for: RequestGroup("workspace", id: "7")) == .go)
+        #expect(pace.verdict(at: Self.at(100)) == .go)
+        #expect(pace.verdict(at: Self.at(3550), for: user) == .wait(50_000_000))
+        #expect(pace.verdict(at: Self.at(3600), for: user) == .go)
+    }
+
+    @Test func `goes by what the server said of a group, however long ago that was`() {
+        let user = RequestGroup("user")
+        let since = Moment(
+            now: Self.begun.now.adding(seconds: -600), bootID: "other", uptime: 5)
+        let gate = SyncGate(since: since, microseconds: 900_000_000, position: Position(1))
+        var pace = RequestPace(
+            RequestWindows([]), gates: [user: gate], begun: Self.begun,
+            time: SyncTime(from: Self.begun, deadline: nil))
+
+        #expect(
+            pace.verdict(at: Self.at(0), for: user)
+                == .hold(.tooManyRequests(retryAfterSeconds: 300)))
+        #expect(pace.verdict(at: Self.at(300), for: user) == .go)
+        pace.hold(user, seconds: 70, uptime: Self.at(400).uptime)
+        #expect(
+            pace.verdict(at: Self.at(401), for: user)
+                == .hold(.tooManyRequests(retryAfterSeconds: 69)))
+        pace.hold(user, seconds: nil, uptime: Self.at(402).uptime)
+        guard case .hold = pace.verdict(at: Self.at(900_000), for: user) else {
+            Issue.record("a quota without an end came to one")
+            return
+        }
+    }
+
+    @Test func `holds the lists of a group that do not fit together`() {
+        let user = RequestGroup("user")
+        let limit = RequestLimit(requests: 3, within: .hours(1), wholePulls: true, group: "user")
+        var pace = RequestPace(
+            RequestWindows([limit]), begun: Self.begun,
+            time: SyncTime(from: Self.begun, deadline: nil))
+        pace.sent(at: Self.begun.now, of: user)
+
+        #expect(pace.verdict(at: Self.at(0), pulling: [user, nil, user, nil]) == .go)
+        #expect(
+            pace.verdict(at: Self.at(0), pulling: [user, user, user])
+                == .hold(.tooManyRequests(retryAfterSeconds: 3600)))
+        #expect(pace.waitsToPull([user, user, user]) && !pace.waitsToPull([user, nil, nil]))
     }
 
     @Test func `goes by the clock that nobody sets`() {

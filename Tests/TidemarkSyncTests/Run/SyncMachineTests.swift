@@ -319,7 +319,7 @@ import TidemarkSync
             var machine = SyncMachine(
                 model: SyncModel(name: "m", collections: []), begun: MachineScript.begun)
             let pace = MachineScript().pace
-            _ = machine.begin(SyncGates(), pace)
+            _ = machine.begin(SyncGates(), pace, lists: [])
             _ = machine.learned(.outbox([], rest: nil))
         }
     }

@@ -58,6 +58,23 @@ import TidemarkTesting
         }
     }
 
+    @Test func `begins runs as often as the model says, unless the app says otherwise`()
+        async throws
+    {
+        var model = SyncWorld.usualModel
+        model.settings.runEvery = .minutes(15)
+        try await SyncWatch.with(SyncWorld(model: model), SyncTriggers()) { device, watch in
+            let first = try await watch.run()
+
+            #expect(first.waitsFor == .timer)
+            #expect(await watch.wake() == .seconds(900))
+            try await watch.run()
+            #expect(try device.triggers().last == "timer")
+            await device.engine.start(.none)
+            try await watch.until { $0.activity == .idle }
+        }
+    }
+
     @Test func `leaves edits alone where they are no trigger`() async throws {
         try await SyncWatch.with(SyncWorld(), SyncTriggers.none) { device, watch in
             try await watch.until { $0.activity == .idle }

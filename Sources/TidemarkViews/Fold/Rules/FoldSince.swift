@@ -16,7 +16,7 @@ struct FoldSince: FoldRule {
         _ page: PullPage, _ collection: CollectionModel, _ event: Event, _ position: Position,
         _ fold: Fold
     ) throws {
-        guard page.scope != PullPage.refetchScope else { return }
+        guard page.isOfList else { return }
         let times = Dictionary(
             page.times.map { (ExactString($0.name), $0.value) }, uniquingKeysWith: { $1 })
         var latest: Timestamp?

@@ -1,0 +1,50 @@
+// SyncRecorder+Combined.swift — how an answer about several collections stands in the log: as pages
+// that move no watermark.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension SyncRecorder {
+    /// Logs what is new of several collections; an answer without news is kept back.
+    ///
+    /// - Parameter pages: in the order of the model.
+    mutating func combined(
+        _ pages: [CombinedPage], _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PageResult {
+        let known = ServerNews(draft.fold, begun: begun)
+        var new: [CombinedPage] = []
+        for var page in pages {
+            let name = page.collection
+            page.records = try page.records.filter {
+                try known.verdict(on: $0, in: name, asOf: exchange.asOf) == .new
+            }
+            page.unreadable = try page.unreadable.filter { try known.isNew($0, in: name) }
+            if !page.records.isEmpty || !page.unreadable.isEmpty { new.append(page) }
+        }
+        var news = PageResult()
+        guard !new.isEmpty || exchange.isClockNews else {
+            note(exchange)
+            return news
+        }
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        for page in new {
+            var named = PullPage()
+            named.scope = PullPage.combinedScope
+            for record in page.records {
+                let place = try append(
+                    record, .new, page.collection, start, call, exchange.asOf, &news, draft)
+                named.ids.append(record.id)
+                named.places.append(place)
+            }
+            for record in page.unreadable {
+                try append(record, page.collection, start, call: call, asOf: exchange.asOf, draft)
+            }
+            news.count += page.unreadable.count
+            if !named.ids.isEmpty {
+                try appendPage(named, page.collection, start, call: call, draft)
+            }
+        }
+        return news
+    }
+}
