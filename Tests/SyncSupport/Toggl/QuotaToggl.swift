@@ -22,7 +22,7 @@ final class QuotaToggl: Transport {
 
     private struct State {
         var lists = [
-            "user": #"{"id":1,"default_workspace_id":7,"at":"2026-11-01T00:00:00Z"}"#,
+            "user": #"{"id":1,"default_workspace_id":7,"updated_at":"2026-11-01T00:00:00Z"}"#,
             "workspaces": #"[{"id":7,"name":"Home","at":"2026-11-01T00:00:00+00:00"}]"#,
             "features": #"[{"workspace_id":7,"features":[]}]"#,
             "preferences": #"{"date_format":"YYYY-MM-DD"}"#,

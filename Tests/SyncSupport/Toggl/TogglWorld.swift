@@ -60,7 +60,13 @@ final class TogglWorld {
         server.put("workspaces/2", #"{"name":"Work"}"#)
         server.put("user/1", #"{"fullname":"User","default_workspace_id":1}"#)
         var model = SyncModel.toggl
-        if !random.chance(20) { model.settings.limits = [] }
+        // Those of an hour would hold the simulation for days.
+        model.settings.limits =
+            random.chance(20)
+            ? [
+                RequestLimit(requests: 60, within: .minutes(1), wholePulls: true),
+                RequestLimit(requests: 3, within: .seconds(1)),
+            ] : []
         if random.chance(20) { model.settings.cleanUp = .apart }
         isAlone = random.chance(30)
         if isAlone { model.settings.parallel = 1 }

@@ -68,7 +68,8 @@ import TidemarkSync
         }
         #expect(toggl.adapter.group(of: toggl.read) == user)
         #expect(toggl.adapter.group(of: toggl.update("user", "1", "{}")) == user)
-        for call in toggl.writes + [toggl.refetch] {
+        #expect(toggl.adapter.group(of: toggl.refetch) == user)
+        for call in toggl.writes {
             #expect(toggl.adapter.group(of: call) == RequestGroup("workspace", id: "1"))
         }
     }
@@ -153,8 +154,8 @@ import TidemarkSync
     @Test func `a project or a workspace that may not be touched is no matter of credentials`() {
         let workspace = ServerCall.read(toggl.collection("workspaces"), id: "7")
         let words = "User cannot access the selected project"
-        for call in [workspace, toggl.read] { #expect(toggl.failure(to: call, 403) == .forbidden) }
-        #expect(toggl.failure(to: toggl.refetch, 403) == .forbidden)
+        #expect(toggl.answer(to: workspace, 403, words) == .absent)
+        #expect(toggl.failure(to: toggl.read, 403) == .forbidden)
         for call in toggl.writes {
             #expect(
                 toggl.answer(to: call, 403, words)

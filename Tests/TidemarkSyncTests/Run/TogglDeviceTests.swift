@@ -36,11 +36,11 @@ import TidemarkViews
         async throws
     {
         _ = try await device.engine.sync()
-        clock.advance(by: .seconds(86_400 * 90))
+        clock.advance(by: .seconds(86_400 * 70))
         let key = EntityKey("time_entries", "old")
         try device.put(
             key,
-            #"{"workspace_id":1,"description":"d","start":"2026-10-01T08:00:00Z","duration":9}"#)
+            #"{"workspace_id":1,"description":"d","start":"2026-11-15T08:00:00Z","duration":9}"#)
         server.faults = FaultPlan([FaultRule(.dropAfterHandling, method: .post, nth: 1)])
 
         _ = try await device.engine.sync(scope: .push)

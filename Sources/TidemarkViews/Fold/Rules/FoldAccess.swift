@@ -145,9 +145,11 @@ extension Fold {
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
     }
 
-    /// Whether a collection was listed to its end before a run: it has a watermark, or, where its
-    /// lists leave none, an entity from then; or all others that are listed by date were listed
-    /// before, which is only done after it. Its entities may all have changed in this run.
+    /// Whether a collection was listed to its end before a run.
+    ///
+    /// It has a watermark then, or, where its lists leave none, an entity from before. All of these
+    /// may have changed in this run; but then all others that are listed by date were listed before,
+    /// which is only done after it.
     private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
         if try get(.watermark(PullTarget(collection))) != nil { return true }
         guard try listed(PullTarget(collection))?.state == nil else { return false }
