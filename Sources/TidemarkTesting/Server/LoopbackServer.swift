@@ -21,7 +21,9 @@ public final class LoopbackServer: Sendable {
 
     /// Starts to listen and returns when connections are accepted.
     ///
-    /// - Parameter port: where to listen; 0 for a free port.
+    /// - Parameters:
+    ///   - server: what answers.
+    ///   - port: where to listen; 0 for a free port.
     /// - Throws: an error of the socket layer when it can't listen.
     public static func start(
         _ server: InMemoryServer, port: UInt16 = 0
@@ -31,7 +33,9 @@ public final class LoopbackServer: Sendable {
 
     /// Starts to listen and returns when connections are accepted.
     ///
-    /// - Parameter port: where to listen; 0 for a free port.
+    /// - Parameters:
+    ///   - server: what answers.
+    ///   - port: where to listen; 0 for a free port.
     /// - Throws: an error of the socket layer when it can't listen.
     public static func start(
         _ server: TogglServer, port: UInt16 = 0

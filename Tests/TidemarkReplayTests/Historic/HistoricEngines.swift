@@ -69,6 +69,8 @@ private struct ByAnotherName: ServerAdapter {
         try adapter.request(for: call)
     }
 
+    func group(of call: ServerCall) -> RequestGroup? { adapter.group(of: call) }
+
     func refusal(of call: ServerCall) -> ServerRefusal? { adapter.refusal(of: call) }
 
     func answer(to call: ServerCall, _ response: HTTPResponse, body: [UInt8]) -> ServerAnswer {
@@ -93,6 +95,8 @@ private struct ByDeviceClock: ServerAdapter {
         }
         return request
     }
+
+    func group(of call: ServerCall) -> RequestGroup? { adapter.group(of: call) }
 
     func refusal(of call: ServerCall) -> ServerRefusal? { adapter.refusal(of: call) }
 

@@ -100,10 +100,10 @@ enum TogglKind: String, Sendable, Hashable, CaseIterable {
     ]
 
     private static let userMembers: JSONObject = [
-        "id": 0, "api_token": "f00dcafef00dcafef00dcafef00dcafe", "email": "user@toggl.test",
+        "id": 0, "api_token": "f00dcafef00dcafef00dcafef00dcafe", "email": "user@example.com",
         "fullname": "User", "timezone": "Etc/UTC", "toggl_accounts_id": "AccountOfTheUser000000",
         "default_workspace_id": nil, "beginning_of_week": 1,
-        "image_url": "https://toggl.test/avatar?d=404&s=200",
+        "image_url": "https://example.com/avatar?d=404&s=200",
         "created_at": "2017-01-01T00:00:00Z", "updated_at": nil, "openid_email": nil,
         "openid_enabled": false, "country_id": nil, "has_password": true, "at": nil,
         "intercom_hash": "c0ffeec0ffeec0ffee", "oauth_providers": [],

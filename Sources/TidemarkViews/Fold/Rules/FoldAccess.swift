@@ -148,8 +148,8 @@ extension Fold {
     /// Whether a collection was listed to its end before a run.
     ///
     /// It has a watermark then, or, where its lists leave none, an entity from before. All of these
-    /// may have changed in this run; but then all others that are listed by date were listed before,
-    /// which is only done after it.
+    /// may have changed in this run; but then all others that are listed by date were listed, which
+    /// is only done after it.
     private func wasListed(_ collection: CollectionName, before run: Position) throws -> Bool {
         if try get(.watermark(PullTarget(collection))) != nil { return true }
         guard try listed(PullTarget(collection))?.state == nil else { return false }
