@@ -130,34 +130,7 @@ extension TogglAdapter {
         record.isDeleted ? .deleted(record) : .record(record)
     }
 
-    /// The user with what is about him; what is null or left out says nothing.
-    private static func pages(
-        _ collections: [CollectionModel], _ body: [UInt8]
-    ) throws(SyncFailure) -> [CombinedPage] {
-        let document: JSONDocument
-        do { document = try JSONDocument(parsing: body) } catch {
-            throw .malformed("the user: \(error)")
-        }
-        var pages: [CombinedPage] = []
-        for collection in collections {
-            let type = try TogglType.known(collection)
-            var bytes: [UInt8]?
-            if type == .user {
-                // As it is without the others.
-                bytes = document.applying(set: [], unset: TogglType.related.map(\.rawValue))
-            } else if TogglType.related.contains(type) {
-                bytes = document.rawValue(type.rawValue).map { Array($0) }
-            }
-            guard let bytes else { continue }
-            let page = try page(collection, bytes)
-            pages.append(
-                CombinedPage(
-                    collection.name, records: page.records, unreadable: page.unreadable))
-        }
-        return pages
-    }
-
-    private static func page(
+    static func page(
         _ collection: CollectionModel, _ body: [UInt8]
     ) throws(SyncFailure) -> ListPage {
         if try TogglType.known(collection).isSingle {

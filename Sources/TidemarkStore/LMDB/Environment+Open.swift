@@ -121,7 +121,6 @@ extension Environment {
                 try StorePath.existingFile(dataPath) == environment.handle.identity
                 && !StoreFiles.isBeingReplaced(directory)
             guard !isInPlace, looks < lookingAgainMax else { return environment }
-            Registry.remove(environment.handle.identity) {}
             environment.handle.close()
             Platform.pause(nanoseconds: 10_000_000)
         }

@@ -33,8 +33,7 @@ struct JudgedAnswer: Sendable {
         var response = response
         // The adapter sees only header fields that can be kept, so that a replay decides the same.
         response.response.headerFields = adapter.words.known(of: response.response.headerFields)
-        let drops = call.collection?.drops ?? []
-        if !drops.isEmpty { response.body = JSON.dropping(drops, from: response.body) }
+        response.body = adapter.dropping(from: response.body, of: call)
         func judge(_ response: TransportResponse) -> ServerAnswer {
             adapter.answer(to: call, response.response, body: response.body).about(call)
         }
@@ -47,7 +46,7 @@ struct JudgedAnswer: Sendable {
                 exhausted = adapter.exhausted(by: head, to: call)
             }
         }
-        if !drops.isEmpty, answer.documents.contains(where: { $0.hasMember(of: drops) }) {
+        if answer.keepsDropped(call) {
             // What an adapter makes of something else than JSON is not cut.
             answer = .failure(.keepsDropped)
             self.response.body = []
@@ -101,6 +100,22 @@ extension SyncFailure {
     /// An answer in which an id, a version or a next page holds the credentials.
     package static let holdsCredentials = SyncFailure.malformed(
         "it holds the credentials where an id, a version or a page is named")
+}
+
+extension ServerAnswer {
+    /// Whether a document in it has a member that its collection drops.
+    fileprivate func keepsDropped(_ call: ServerCall) -> Bool {
+        guard case .combined(let pages) = self, case .combined(let collections) = call else {
+            let drops = call.drops
+            return !drops.isEmpty && documents.contains { $0.hasMember(of: drops) }
+        }
+        return collections.contains { collection in
+            let own = pages.filter { $0.collection == collection.name }
+            return ServerAnswer.combined(own).documents.contains {
+                $0.hasMember(of: collection.drops)
+            }
+        }
+    }
 }
 
 extension [UInt8] {

@@ -75,6 +75,14 @@ public protocol ServerAdapter: Sendable {
     /// It is asked of answers that are ``SyncFailure/tooManyRequests(retryAfterSeconds:)``.
     func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup?
 
+    /// The body of an answer without the members that the model drops; what it returns is judged,
+    /// and kept. Other bytes stay.
+    ///
+    /// An adapter needs one of its own where it answers ``ServerCall/combined(_:)``, or asks for more
+    /// than the call's collections: only it knows which part of a body is whose. By default members
+    /// of these names go at any depth.
+    func dropping(from body: [UInt8], of call: ServerCall) -> [UInt8]
+
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
@@ -114,6 +122,11 @@ extension ServerAdapter {
 
     /// No answer tells of a group.
     public func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup? { nil }
+
+    /// Members that the call's collections drop go at any depth.
+    public func dropping(from body: [UInt8], of call: ServerCall) -> [UInt8] {
+        JSON.dropping(call.drops, from: body)
+    }
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

@@ -76,6 +76,16 @@ public enum ServerCall: Sendable, Hashable {
         case .describe, .combined: nil
         }
     }
+
+    /// The members that its collections drop: ``CollectionModel/drops``.
+    package var drops: [String] {
+        switch self {
+        case .combined(let collections): collections.flatMap(\.drops)
+        case .list, .listWindow, .read, .fetch, .refetch, .create, .update, .delete, .batch,
+            .describe:
+            collection?.drops ?? []
+        }
+    }
 }
 
 /// A request without origin and credentials; all of it may be logged.

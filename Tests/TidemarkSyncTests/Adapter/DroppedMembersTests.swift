@@ -38,7 +38,12 @@ private final class UserServer: DeviceServer, Transport, Sendable {
         if let body { written.withLock { $0.append(String(decoding: body, as: UTF8.self)) } }
         let path = (request.path ?? "").prefix { $0 != "?" }
         var answer = (status: 200, body: "[]")
+        let isCombined = request.path?.contains("with_related_data=true") == true
         switch path {
+        case "/api/v9/me" where isCombined:
+            let user = instead.withLock(\.self)?.body ?? user(number)
+            answer.body =
+                user.dropLast() + #","workspaces":[\#(workspace(number))],"# + Self.related
         case "/api/v9/me": answer = instead.withLock(\.self) ?? (200, user(number))
         case "/api/v9/me/workspaces": answer.body = "[\(workspace(number))]"
         case "/api/v9/me/preferences":
@@ -49,6 +54,11 @@ private final class UserServer: DeviceServer, Transport, Sendable {
             response: HTTPResponse(status: .init(code: answer.status)),
             body: Array(answer.body.utf8))
     }
+
+    /// What comes with the user beside his workspaces.
+    private static let related =
+        #""tags":[{"id":4,"workspace_id":1,"name":"tea","#
+        + #""at":"2026-11-10T00:00:00Z"}],"time_entries":null}"#
 
     private func user(_ number: Int) -> String {
         """
@@ -109,6 +119,52 @@ private typealias UserDevice = Device<UserServer>
             #expect(
                 document.keys == ["id", "email", "fullname", "default_workspace_id", "updated_at"])
             #expect(try holders(device.replica.directory) == [])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `are in no answer about several lists, of which others keep members of that name`(
+        _ isUserDue: Bool
+    ) async throws {
+        let server = UserServer()
+        var model = SyncModel.toggl
+        model.settings.limits = []
+        // The user comes with the lists all the same.
+        for index in model.collections.indices
+        where isUserDue && model.collections[index].name == "user" {
+            model.collections[index].listEvery = .zero
+        }
+        try await UserDevice(
+            of: server, over: server, model: model,
+            dependencies: .seeded(1, clock: server.clock)
+        ).lendAndVerify { device in
+            #expect(try await device.sync().isSynced)
+            server.clock.advance(by: .seconds(900))
+            #expect(try await device.engine.sync(.timer).isSynced)
+            let before = try events(device)
+            #expect(before.last { $0.kind == .serverUpserted }?.entity == "4")
+            let tag = try #require(
+                try device.replica.journal.read { try $0.entity(EntityKey("tags", "4")) })
+            #expect(try JSONDocument(parsing: tag.base).rawValue("at") != nil)
+            for _ in 0..<2 {
+                server.clock.advance(by: .seconds(900))
+                #expect(try await device.engine.sync(.timer).isSynced)
+            }
+
+            let since = try events(device).dropFirst(before.count)
+            #expect(since.filter { $0.kind == .serverUpserted } == [])
+            #expect(try holders(device.replica.directory) == [])
+        }
+    }
+
+    @Test func `are not in an answer about several lists that is cut off`() throws {
+        let user = try #require(SyncModel.toggl["user"])
+        let tags = try #require(SyncModel.toggl["tags"])
+        for body in [#"{"api_token":"feed"#, #"{"id":1,"tags":[{"api_token":"feed"}]"#] {
+            for lists in [[tags], [user, tags]] {
+                let kept = TogglAdapter().dropping(from: Array(body.utf8), of: .combined(lists))
+                #expect(kept == [])
+            }
         }
     }
 
