@@ -75,12 +75,11 @@ public protocol ServerAdapter: Sendable {
     /// It is asked of answers that are ``SyncFailure/tooManyRequests(retryAfterSeconds:)``.
     func exhausted(by response: HTTPResponse, to call: ServerCall) -> RequestGroup?
 
-    /// The body of an answer without the members that the model drops; what it returns is judged,
-    /// and kept. Other bytes stay.
+    /// The body of an answer without the members that the model drops.
     ///
-    /// An adapter needs one of its own where it answers ``ServerCall/combined(_:)``, or asks for more
-    /// than the call's collections: only it knows which part of a body is whose. By default members
-    /// of these names go at any depth.
+    /// What it returns is judged, and kept; other bytes stay. An adapter needs one of its own where
+    /// it answers ``ServerCall/combined(_:)``: only it knows which part of a body is whose. By
+    /// default members of these names go at any depth.
     func dropping(from body: [UInt8], of call: ServerCall) -> [UInt8]
 
     /// Why a write is refused without being sent; nil to send it.
