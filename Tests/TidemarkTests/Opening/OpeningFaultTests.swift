@@ -21,23 +21,14 @@ struct `when the n-th system call` {
         _ fault: FaultShim.Fault
     ) async throws {
         try await SyncFolder.withStore { folder, _ in
-            let shim = try #require(try FaultShim(in: folder))
-            let tool = try #require(SyncTool.path)
-            var number = 0
-            var isReached = true
-            while isReached, number < Self.callsMax {
-                number += 1
-                let store = folder / "store-\(number)"
-                let words = ["init", store, "--model", folder / "model.json"]
-                let run = try await shim.run(tool, words, fault, at: number)
-                isReached = run.isReached
-                expectEnd(run.ended, fault, number)
-
+            func store(_ number: Int) -> String { folder / "store-\(number)" }
+            try await atEachCall(fault, in: folder, callsMin: 20) { number in
+                ["init", store(number), "--model", folder / "model.json"]
+            } check: { number, _ in
                 // What died after the store was made left it to be used; else it is made now.
-                let replica = try Replica.open(at: store, model: SyncWorld.usualModel)
+                let replica = try Replica.open(at: store(number), model: SyncWorld.usualModel)
                 try expectWhole(replica, put: "t", "\(fault) \(number)")
             }
-            #expect((20..<Self.callsMax).contains(number), "\(number) calls were tried")
         }
     }
 
@@ -46,18 +37,11 @@ struct `when the n-th system call` {
         _ fault: FaultShim.Fault
     ) async throws {
         try await SyncFolder.withStore { folder, store in
-            let shim = try #require(try FaultShim(in: folder))
-            let tool = try #require(SyncTool.path)
-            var number = 0
-            var isReached = true
             var acknowledged: Set<String> = []
-            while isReached, number < Self.callsMax {
-                number += 1
-                let words = ["put", store, "tasks/t\(number)", "{}"]
-                let run = try await shim.run(tool, words, fault, at: number)
-                isReached = run.isReached
-                expectEnd(run.ended, fault, number)
-                if run.ended.text.contains("tasks/t\(number)") {
+            try await atEachCall(fault, in: folder, callsMin: 10) { number in
+                ["put", store, "tasks/t\(number)", "{}"]
+            } check: { number, ended in
+                if ended.text.contains("tasks/t\(number)") {
                     acknowledged.insert("tasks/t\(number)")
                 }
 
@@ -68,7 +52,6 @@ struct `when the n-th system call` {
             }
             let list = try await SyncTool.run("list", store).lines
             #expect(acknowledged.isSubset(of: list.map { String($0.prefix { $0 != " " }) }))
-            #expect((10..<Self.callsMax).contains(number), "\(number) calls were tried")
         }
     }
 
@@ -77,26 +60,17 @@ struct `when the n-th system call` {
         _ fault: FaultShim.Fault
     ) async throws {
         try await SyncFolder.withStore { folder, store in
-            let shim = try #require(try FaultShim(in: folder))
-            let tool = try #require(SyncTool.path)
-            var number = 0
-            var isReached = true
-            while isReached, number < Self.callsMax {
-                number += 1
-                let replica = try Replica.open(existing: store)
-                let last = try fill(replica, with: "t\(number)")
-                let run = try await shim.run(
-                    tool, ["compact", store, "--shrink", "--keep-events", "1000"], fault, at: number
-                )
-                isReached = run.isReached
-                expectEnd(run.ended, fault, number)
+            var last = Position.start
+            try await atEachCall(fault, in: folder, callsMin: 40) { number in
+                last = try fill(try Replica.open(existing: store), with: "t\(number)")
+                return ["compact", store, "--shrink", "--keep-events", "1000"]
+            } check: { number, _ in
                 let opened = try Replica.open(existing: store)
                 #expect(try opened.read { $0.position } == last, "\(fault) \(number)")
                 try expectWhole(opened, put: "t", "\(fault) \(number)")
                 let files = try FileManager.default.contentsOfDirectory(atPath: store).sorted()
                 #expect(files == ["data.mdb", "identity.json", "lock.mdb"], "\(fault) \(number)")
             }
-            #expect((40..<Self.callsMax).contains(number), "\(number) calls were tried")
         }
     }
 
@@ -118,6 +92,32 @@ struct `when the n-th system call` {
             #expect(try await SyncTool.run("adopt", store, "--force").code == 0)
             #expect(try await SyncTool.run(words).code == 0)
         }
+    }
+
+    /// Runs the tool, of which the first call goes wrong, then the second, until all of its calls
+    /// were reached.
+    ///
+    /// - Parameters:
+    ///   - callsMin: how many there are at least.
+    ///   - words: of the tool, made before each run.
+    ///   - check: told how the run ended.
+    private func atEachCall(
+        _ fault: FaultShim.Fault, in folder: SyncFolder, callsMin: Int,
+        _ words: (_ number: Int) throws -> [String],
+        check: (_ number: Int, _ ended: Command) throws -> Void
+    ) async throws {
+        let shim = try #require(try FaultShim(in: folder))
+        let tool = try #require(SyncTool.path)
+        var number = 0
+        var isReached = true
+        while isReached, number < Self.callsMax {
+            number += 1
+            let run = try await shim.run(tool, try words(number), fault, at: number)
+            isReached = run.isReached
+            expectEnd(run.ended, fault, number)
+            try check(number, run.ended)
+        }
+        #expect((callsMin..<Self.callsMax).contains(number), "\(number) calls were tried")
     }
 
     /// Writes some commits, which leave free pages, and closes the store.
