@@ -159,12 +159,20 @@ extension CollectionModel {
         /// A list of so many is not complete: its window is listed in halves, and those in halves
         /// again, down to a day.
         public var limit: Int?
+        /// How far back the server lists at all; nil for no such bound.
+        ///
+        /// A window is extended to creations without an answer, which its list is to find, but not
+        /// beyond this. What lies further back is not found, and sent again.
+        public var reach: TimeSpan?
 
         /// A span around the server's time.
-        public init(back: TimeSpan, ahead: TimeSpan = .zero, limit: Int? = nil) {
+        public init(
+            back: TimeSpan, ahead: TimeSpan = .zero, limit: Int? = nil, reach: TimeSpan? = nil
+        ) {
             self.back = back
             self.ahead = ahead
             self.limit = limit
+            self.reach = reach
         }
     }
 }
@@ -186,6 +194,12 @@ extension PullWindow: ModelObject {
             """
             How many entities the server lists at most; of a window with so many, each half is \
             listed by itself.
+            """),
+        ModelMember(
+            "reach", \.reach, .calendar(from: .seconds(1), such: "P85D"),
+            """
+            How far back the server lists at all: the window is extended to creations without an \
+            answer, but not beyond this.
             """),
     ]
 }

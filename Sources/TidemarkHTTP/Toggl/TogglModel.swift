@@ -95,8 +95,8 @@ extension SyncModel {
         ids: .serverNumber, updates: .changes,
         match: ["workspace_id", "start", "description"], absence: .keeps,
         access: AccessRule(owner: "workspace_id"), since: since,
-        window: PullWindow(back: .months(2), ahead: .days(2), limit: 1000), listedAfter: ["tags"],
-        listEvery: hourly,
+        window: PullWindow(back: .months(2), ahead: .days(2), limit: 1000, reach: .days(85)),
+        listedAfter: ["tags"], listEvery: hourly,
         rivals: RivalRule(whileNull: "duration", start: "start"),
         retention: RetentionRule(field: "start", ageMax: .months(2)))
 

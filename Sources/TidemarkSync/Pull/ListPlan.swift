@@ -146,11 +146,15 @@ extension SyncMachine {
     }
 
     /// The window of a list of everything: the model's, extended to the times of writes without an
-    /// answer, which would otherwise be sent twice.
+    /// answer, which would otherwise be sent twice, as far back as the server lists.
     private func span(of collection: CollectionModel, _ unanswered: [Timestamp]) -> TimeSpan? {
-        guard let usual = collection.window?.span(around: windowTime) else { return nil }
+        guard let window = collection.window else { return nil }
+        let now = windowTime
+        let usual = window.span(around: now)
+        let earliest = window.reach.map { min(usual.from, now.subtracting($0)) }
         let first = unanswered.min().map { $0.adding(seconds: -1) } ?? usual.from
         let last = unanswered.max().map { $0.adding(seconds: 1) } ?? usual.to
-        return TimeSpan(from: min(usual.from, first), to: max(usual.to, last))
+        return TimeSpan(
+            from: min(usual.from, max(first, earliest ?? first)), to: max(usual.to, last))
     }
 }
