@@ -30,6 +30,29 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "window", other: "access.hidesAbsent",
             text: #""window":{"back":"P2M"},"access":{"hidesAbsent":true}"#),
         .init(
+            member: "feed", other: "since",
+            text: #""feed":{"order":"a","change":"b"},"since":{"ageMax":"P2M"}"#),
+        .init(
+            member: "feed", other: "window",
+            text: #""absence":"keeps","feed":{"order":"a","change":"b"},"window":{"back":"P2M"}"#),
+        .init(
+            member: "feed", other: "pageSize",
+            text: #""feed":{"order":"a","change":"b"},"pageSize":10"#),
+        .init(
+            member: "feed.order", other: "idField",
+            text: #""feed":{"order":"a","change":"id"}"#),
+        .init(
+            member: "feed.reconcileEvery", other: "absence",
+            text: #"""
+                "absence":"keeps","feed":{"order":"a","change":"b","reconcileEvery":"P7D"}
+                """#),
+        .init(
+            member: "feed", other: "forms",
+            text: #""feed":{"order":"a","change":"b"},"forms":[{"wholeSeconds":"a"}]"#),
+        .init(
+            member: "drops", other: "feed",
+            text: #""pushes":[],"feed":{"order":"a","change":"b"},"drops":["b"]"#),
+        .init(
             member: "access.hidesAbsent", other: "absence",
             text: #""absence":"keeps","access":{"hidesAbsent":true}"#),
         .init(

@@ -51,6 +51,8 @@ public struct CollectionModel: Sendable, Hashable {
     public var since: SinceRule?
     /// The window of a list of everything; nil for no limit.
     public var window: PullWindow?
+    /// How it is listed as a feed, in blocks; nil for a list as a whole.
+    public var feed: FeedRule?
     /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
     /// How old its list may be that a run does not make anew which begins by itself; zero for a
@@ -82,8 +84,9 @@ public struct CollectionModel: Sendable, Hashable {
         pushes: [PushOperation] = PushOperation.allCases, updates: UpdateContent = .whole,
         match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
-        since: SinceRule? = nil, window: PullWindow? = nil, listedAfter: [CollectionName] = [],
-        listEvery: TimeSpan = .zero, choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
+        since: SinceRule? = nil, window: PullWindow? = nil, feed: FeedRule? = nil,
+        listedAfter: [CollectionName] = [], listEvery: TimeSpan = .zero,
+        choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil
     ) {
         self.name = name
@@ -108,6 +111,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.access = access
         self.since = since
         self.window = window
+        self.feed = feed
         self.listedAfter = listedAfter
         self.listEvery = listEvery
         self.choices = choices
@@ -230,6 +234,9 @@ extension CollectionModel: ModelObject {
         ModelMember(
             "window", \.window, PullWindow.codec("window"),
             "The span around now that is listed when everything is; all unless given."),
+        ModelMember(
+            "feed", \.feed, FeedRule.codec("feed"),
+            "It is listed in blocks, the newest first, by fields of its records."),
         ModelMember(
             "listedAfter", \.listedAfter, ModelCodec.collectionName.list(),
             older: [.name("after")],

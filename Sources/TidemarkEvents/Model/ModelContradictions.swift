@@ -39,7 +39,7 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + pushes + references + times + forms + drops + retired
+        identity + lists + feeds + pushes + references + times + forms + drops + retired
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -100,6 +100,43 @@ extension Contradiction {
                 nothing of it is ever hidden, so no access is gained; add hidesAbsent, or leave \
                 relistsOnGain out
                 """
+        },
+    ]
+
+    private static let feeds = [
+        Contradiction("feed", "since") { collection, _ in
+            guard collection.feed != nil, collection.since != nil else { return nil }
+            return "a feed lists what changed by its field \"change\"; leave since out"
+        },
+        Contradiction("feed", "window") { collection, _ in
+            guard collection.feed != nil, collection.window != nil else { return nil }
+            return "a feed goes back as far as its ageMax; leave window out"
+        },
+        Contradiction("feed", "pageSize") { collection, _ in
+            guard collection.feed != nil, collection.pageSize != nil else { return nil }
+            return "a feed is listed in blocks; say how many entities one has in feed.block"
+        },
+        Contradiction("feed.order", "idField") { collection, _ in
+            guard let feed = collection.feed,
+                [feed.order, feed.change].contains(collection.idField)
+            else { return nil }
+            return "the id is no time; name the fields with the time of display and of the change"
+        },
+        Contradiction("feed.reconcileEvery", "absence") { collection, _ in
+            guard let feed = collection.feed, feed.reconcileEvery != .zero, !collection.isSwept
+            else { return nil }
+            return """
+                nothing follows from an id that is not listed; leave reconcileEvery out, or set \
+                absence to "deletes"
+                """
+        },
+        Contradiction("feed", "forms") { collection, _ in
+            guard let feed = collection.feed,
+                let form = collection.forms.first(where: {
+                    [feed.order, feed.change].contains($0.field)
+                })
+            else { return nil }
+            return "\(form.field) goes back to the server as it came; leave it out of forms"
         },
     ]
 
@@ -290,6 +327,7 @@ extension Contradiction {
         dropped("rivals") { collection in
             collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
         },
+        dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
         dropped("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
@@ -315,6 +353,7 @@ extension Contradiction {
             collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
         },
         retired("forms") { $0.forms.map(\.field) },
+        retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }

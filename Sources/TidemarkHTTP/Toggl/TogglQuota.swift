@@ -41,7 +41,7 @@ enum TogglQuota {
                     TogglAdapter.workspace(of: body, type)
                 }
             case .delete(_, _, let revision): TogglRevision.workspace(of: revision)
-            case .describe, .list, .listWindow, .combined, .fetch, .refetch, .batch: nil
+            case .describe, .list, .listWindow, .feed, .combined, .fetch, .refetch, .batch: nil
             }
         return workspace.map { RequestGroup(TogglPlan.workspaceQuota, id: $0) }
     }
@@ -53,7 +53,7 @@ enum TogglQuota {
         case .read(let collection, _): collection.name.rawValue != TogglType.workspaces.rawValue
         case .update(let collection, _, _, _, _):
             (try? TogglType.known(collection))?.isSingle == true
-        case .describe, .fetch, .create, .delete, .batch: false
+        case .describe, .feed, .fetch, .create, .delete, .batch: false
         }
     }
 }

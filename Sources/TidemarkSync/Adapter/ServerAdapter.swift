@@ -19,6 +19,8 @@ public struct ServerTraits: Sendable, Hashable {
     /// Entities of which the log holds an answer since the cursor are then read one by one, unless
     /// a list names them.
     public var cursorIsState: Bool
+    /// Whether it lists by fields of the records: ``ServerCall/feed(_:_:)``.
+    public var hasFeeds: Bool
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.
@@ -34,8 +36,9 @@ public struct ServerTraits: Sendable, Hashable {
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
-        sendsChanges: Bool = false, combined: Set<CollectionName> = []
+        sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false
     ) {
+        self.hasFeeds = hasFeeds
         self.combined = combined
         self.describesCollections = describesCollections
         self.entitiesPerFetchMax = entitiesPerFetchMax

@@ -13,6 +13,9 @@ public enum ServerCall: Sendable, Hashable {
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
+    /// A block of a collection's feed: ``CollectionModel/feed``; asked only with
+    /// ``ServerTraits/hasFeeds``.
+    case feed(CollectionModel, FeedBlock)
     /// What the lists of several collections would bring, as far as one request brings it; asked
     /// only for ``ServerTraits/combined``.
     ///
@@ -45,7 +48,8 @@ public enum ServerCall: Sendable, Hashable {
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
-        case .describe, .list, .listWindow, .combined, .read, .fetch, .refetch, .create, .batch:
+        case .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch, .create,
+            .batch:
             nil
         }
     }
@@ -54,7 +58,7 @@ public enum ServerCall: Sendable, Hashable {
     package var isWriteOfOne: Bool {
         switch self {
         case .create, .update, .delete: true
-        case .describe, .list, .listWindow, .combined, .read, .fetch, .refetch, .batch: false
+        case .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch, .batch: false
         }
     }
 
@@ -68,6 +72,7 @@ public enum ServerCall: Sendable, Hashable {
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
+            .feed(let collection, _),
             .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
             .create(let collection, _, _), .update(let collection, _, _, _, _),
             .delete(let collection, _, _):
@@ -81,7 +86,7 @@ public enum ServerCall: Sendable, Hashable {
     package var drops: [String] {
         switch self {
         case .combined(let collections): collections.flatMap(\.drops)
-        case .list, .listWindow, .read, .fetch, .refetch, .create, .update, .delete, .batch,
+        case .list, .listWindow, .feed, .read, .fetch, .refetch, .create, .update, .delete, .batch,
             .describe:
             collection?.drops ?? []
         }

@@ -212,7 +212,9 @@ extension ServerCall {
     fileprivate var bodyBytes: Int {
         switch self {
         case .create(_, _, let body), .update(_, _, let body, _, _): body.count
-        case .list, .listWindow, .combined, .describe, .read, .fetch, .refetch, .delete, .batch: 0
+        case .list, .listWindow, .feed, .combined, .describe, .read, .fetch, .refetch, .delete,
+            .batch:
+            0
         }
     }
 }

@@ -1,0 +1,40 @@
+// FeedBlock.swift — which block of a feed is asked for.
+
+public import TidemarkEvents
+
+/// A block of a feed: see ``ServerCall/feed(_:_:)``.
+///
+/// | bound | entities | sorted by |
+/// |---|---|---|
+/// | ``Bound/upTo(_:)`` | whose ``field`` is at most the key | the field, descending |
+/// | ``Bound/before(_:)`` | whose field is less than the key | the field, descending |
+/// | ``Bound/from(_:)`` | whose field is at least the key | the field, ascending |
+/// | ``Bound/after(_:)`` | whose field is greater than the key | the field, ascending |
+/// | ``Bound/equal(_:after:)`` | whose field is the key, with an id after another one | the id, ascending |
+/// | ``Bound/ids(after:)`` | all, with an id after another one; only their ids | the id, ascending |
+///
+/// It is paged by these keys alone: ``ListPage/next`` of the answer only says that the server gave
+/// fewer than it was asked for and has more.
+public struct FeedBlock: Sendable, Hashable {
+    /// Which entities are asked for, and in which order.
+    public enum Bound: Sendable, Hashable {
+        case upTo(FeedKey)
+        case before(FeedKey)
+        case from(FeedKey)
+        case after(FeedKey)
+        case equal(FeedKey, after: String?)
+        case ids(after: String?)
+    }
+
+    /// The field that is compared; for ``Bound/ids(after:)`` the id.
+    public var field: String
+    public var bound: Bound
+    /// How many entities the server is to list at most.
+    public var limit: Int
+
+    public init(_ field: String, _ bound: Bound, limit: Int) {
+        self.field = field
+        self.bound = bound
+        self.limit = limit
+    }
+}
