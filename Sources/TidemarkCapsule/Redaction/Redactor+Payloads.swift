@@ -98,6 +98,13 @@ extension Redactor {
         case (.references, .array(let list)): .array(list.map { reference($0, collection) })
         case (.tokensByName, .object(let object)): .object(named(object, .token, collection))
         case (.timesByID, .object(let object)): .object(named(object, .time, collection))
+        case (.feedCursor, .object(let object)): .object(cursor(object, collection))
+        // The names of a feed's parts are ours.
+        case (.cursors, .object(let object)):
+            .object(
+                object.reduce(into: JSONObject()) { new, part in
+                    new[part.key] = member(.feedCursor, part.value, collection)
+                })
         case (.text, .array(let list)), (.time, .array(let list)):
             .array(list.map { member(content, $0, collection) })
         default: body(value, of: collection)
@@ -109,6 +116,15 @@ extension Redactor {
     ) -> JSONObject {
         object.reduce(into: JSONObject()) { new, element in
             new[text(element.key)] = member(content, element.value, collection)
+        }
+    }
+
+    private func cursor(_ object: JSONObject, _ collection: String?) -> JSONObject {
+        object.reduce(into: JSONObject()) { new, element in
+            let isID = element.key == "id"
+            new[element.key] =
+                isID
+                ? member(.text, element.value, collection) : body(element.value, of: collection)
         }
     }
 
@@ -176,7 +192,7 @@ extension Redactor {
     // MARK: Events
 
     func event(_ old: Event) throws -> Event {
-        guard old.schemaVersion == 0, old.kind.form != nil else {
+        guard old.isOfKnownShape, old.kind.form != nil else {
             throw RedactionError(
                 .unknown,
                 "this version does not know what of \(old.kind) is a secret;"

@@ -97,6 +97,12 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The newest shape of its payload that this version reads and writes.
+    ///
+    /// A run that fetches entities by name has shape 1: a reader that does not know this scope would
+    /// take it for a run of everything.
+    package var newestSchema: UInt32 { self == .syncStarted || self == .syncFinished ? 1 : 0 }
+
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
         13: "local.requested", 20: "trigger.received", 22: "reachability.changed", 23: "cancelled",

@@ -63,11 +63,14 @@ extension Event {
     /// Its payload as the type of its kind; nil where it is of another kind, or can't be read.
     package func read<Kind: MemberPayload>(_ type: Kind.Type) -> Kind? {
         guard let owner = kind.owner, owner == type else { return nil }
-        return schemaVersion == 0 ? try? Kind(reading: payload) : nil
+        return isOfKnownShape ? try? Kind(reading: payload) : nil
     }
+
+    /// Whether its payload has a shape that this version reads.
+    package var isOfKnownShape: Bool { schemaVersion <= kind.newestSchema }
 
     /// Whether its payload is an object of ours, in this version's shape.
     package var holdsMembers: Bool {
-        if schemaVersion == 0, case .members = kind.form { true } else { false }
+        if isOfKnownShape, case .members = kind.form { true } else { false }
     }
 }

@@ -36,7 +36,7 @@ package enum Payload: Sendable {
     ///
     /// - Throws: ``PayloadProblem`` where it is not what this version writes.
     package init(reading event: Event) throws(PayloadProblem) {
-        guard event.schemaVersion == 0 else {
+        guard event.isOfKnownShape else {
             self = .unknown
             return
         }

@@ -16,9 +16,17 @@ package struct PullPage: MemberPayload, EventPayload {
     package static let refetchScope = "refetch"
     /// The scope of a page of an answer about several collections.
     package static let combinedScope = "combined"
+    /// The scope of a page of a list of all ids of a feed.
+    package static let reconcileScope = "reconcile"
+    /// The scope of a page of those entities of a feed that have the same key.
+    package static let equalsScope = "equals"
+    /// The scope of a page that holds what was asked for by its ids.
+    package static let fetchScope = "fetch"
 
     /// Whether it is a page of the collection's list, by which a later list goes on.
-    package var isOfList: Bool { ![Self.refetchScope, Self.combinedScope].contains(scope) }
+    package var isOfList: Bool {
+        ![Self.refetchScope, Self.combinedScope, Self.fetchScope].contains(scope)
+    }
 
     package var scope = ""
     /// The entities that the page names.
@@ -30,6 +38,15 @@ package struct PullPage: MemberPayload, EventPayload {
     /// What it says of the list of everything that it is part of; nil where it says nothing.
     package var list: ListProgress?
 
+    /// What was asked for, where it is a block of a feed.
+    package var parameters: FeedParameters?
+    /// Whether it only named ids, so that nothing is said of the entities but that they are there.
+    package var isIDsOnly = false
+    /// Where the parts of a feed go on after it, by their names.
+    package var cursors: [Named<FeedCursor>] = []
+    /// The identity of the collection on the server, where it was not known before.
+    package var epoch: Revision?
+
     package init() {}
 
     package static let members: [PayloadMember<Self>] = [
@@ -38,6 +55,10 @@ package struct PullPage: MemberPayload, EventPayload {
         PayloadMember("at", \.places, .list(of: .place), .plain),
         PayloadMember("times", \.times, .byName(.time), .timesByID) { $0.isEmpty },
         PayloadMember("list", \.list, .object, .object(ListProgress.shapes)),
+        PayloadMember("parameters", \.parameters, .object, .object(FeedParameters.shapes)),
+        PayloadMember("idsOnly", \.isIDsOnly, .flag, .plain) { !$0 },
+        PayloadMember("cursors", \.cursors, .byName(.feedCursor), .cursors) { $0.isEmpty },
+        PayloadMember("epoch", \.epoch, .revision, .token),
     ]
 
     package var gist: String? { ids.count == 1 ? "1 id" : "\(ids.count) ids" }

@@ -87,7 +87,7 @@ extension FoldReplay {
 extension Event {
     /// Whether it is an edit of an entity whose payload can be read.
     fileprivate var isUnderstoodEdit: Bool {
-        guard key != nil, schemaVersion == 0 else { return false }
+        guard key != nil, isOfKnownShape else { return false }
         return switch kind.family {
         case .local(.created): isObject && (try? JSONDocument(parsing: payload)) != nil
         case .local(.updated): (try? Patch(parsing: payload)) != nil

@@ -15,6 +15,9 @@ public struct ServerRecord: Sendable, Hashable {
     public var document: [UInt8]? { didSet { checked = Checked(isJSON: false) } }
     /// Whether the entity is deleted.
     public var isDeleted: Bool
+    /// The key of a deleted entity in a block of a feed, by which the block is sorted; other
+    /// entities have it in their document.
+    public var feedKey: FeedKey?
     /// Whether the document is known to be JSON, so that it is not looked at again.
     package var isChecked: Bool { checked.isJSON }
     private var checked: Checked

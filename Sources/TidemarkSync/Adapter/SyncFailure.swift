@@ -25,6 +25,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case clientDeprecated
     /// The server sent something that is not valid in its protocol.
     case malformed(String)
+    /// The server answers, and the list does not get on: a block of a feed is not what was asked for.
+    case noProgress(String)
     /// Earlier runs failed, and the backoff is not over; nothing was asked.
     case backoff(seconds: Int64)
     /// The run's deadline passed; what was not done waits for the next run.
@@ -57,6 +59,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .apiDeprecated: .apiDeprecated
         case .clientDeprecated: .clientDeprecated
         case .malformed: .malformed
+        case .noProgress: .noProgress
         case .backoff: .backoff
         case .deadline: .deadline
         case .foreign: .foreign
@@ -82,6 +85,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .clientDeprecated:
             "the server no longer speaks to this version of the app; update the app"
         case .malformed(let detail): "the server's answer can't be understood" + detail.asDetail
+        case .noProgress(let detail): "the list does not get on" + detail.asDetail
         case .backoff(let seconds):
             "earlier runs failed; the next one begins in \(seconds) s, or when the user asks for it"
         case .deadline: "the time for this run is over; sync again to go on"
@@ -104,7 +108,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// the run goes on.
     package var stopsRun: Bool {
         switch self {
-        case .forbidden, .client, .malformed, .timeout, .foreign, .ruleMissing, .ruleFailed: false
+        case .forbidden, .client, .malformed, .noProgress, .timeout, .foreign, .ruleMissing,
+            .ruleFailed:
+            false
         case .server(_, let retryAfterSeconds): retryAfterSeconds != nil
         case .offline, .tooManyRequests, .unauthorized, .apiDeprecated, .clientDeprecated,
             .backoff, .deadline, .missing, .cancelled:
@@ -117,8 +123,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .timeout, .server, .foreign, .malformed: true
         case .offline, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
-            .clientDeprecated, .backoff, .deadline, .ruleMissing, .ruleFailed, .missing,
-            .cancelled:
+            .clientDeprecated, .noProgress, .backoff, .deadline, .ruleMissing, .ruleFailed,
+            .missing, .cancelled:
             false
         }
     }
@@ -134,7 +140,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
-            .ruleMissing, .ruleFailed, .missing, .cancelled:
+            .noProgress, .ruleMissing, .ruleFailed, .missing, .cancelled:
             false
         }
     }
@@ -143,7 +149,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var detail: String {
         switch self {
         case .offline(let detail), .timeout(let detail), .client(_, let detail),
-            .malformed(let detail), .foreign(let detail), .missing(let detail):
+            .malformed(let detail), .noProgress(let detail), .foreign(let detail),
+            .missing(let detail):
             detail
         default: description
         }
@@ -196,8 +203,8 @@ extension SyncFailure {
         case .cancelled: self = .cancelled
         case .deadline: self = .deadline
         case .offline, .timeout, .server, .tooManyRequests, .client, .unauthorized, .forbidden,
-            .apiDeprecated, .clientDeprecated, .malformed, .backoff, .foreign, .ruleMissing,
-            .ruleFailed, .missing, nil:
+            .apiDeprecated, .clientDeprecated, .malformed, .noProgress, .backoff, .foreign,
+            .ruleMissing, .ruleFailed, .missing, nil:
             return nil
         }
     }
@@ -214,7 +221,8 @@ extension SyncFailure {
         case .forbidden: self = .forbidden
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
-        case .server, .tooManyRequests, .client, .malformed, .backoff, .deadline, .foreign,
+        case .server, .tooManyRequests, .client, .malformed, .noProgress, .backoff, .deadline,
+            .foreign,
             .ruleMissing, .ruleFailed, .missing, .cancelled, nil:
             return nil
         }

@@ -76,7 +76,7 @@ package struct ListEnd {
     /// last logged list is too old.
     var isWorthNoting: Bool {
         get throws {
-            if try list.movesCursor || endsSomething { return true }
+            if try list.movesCursor || list.isOfIDs || endsSomething { return true }
             guard list.collection.since != nil else { return false }
             guard let mark = try news.fold.watermark(list.target) else { return true }
             return isNews(after: mark)
@@ -86,7 +86,7 @@ package struct ListEnd {
     /// The payload of the list's `pull.completed`.
     func completed(_ absent: Absent) throws -> PullCompleted {
         var completed = PullCompleted()
-        completed.scope = list.target.scope
+        completed.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         completed.isFull = list.isWhole
         completed.epoch = list.epoch
         if list.collection.since != nil { completed.asked = list.asked }

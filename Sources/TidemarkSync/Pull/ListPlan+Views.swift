@@ -10,6 +10,8 @@ extension ViewReader {
     ) throws -> ListStanding {
         let name = target.collection
         var standing = ListStanding(last: last)
+        if collection.feed != nil { standing.feed = try feedStanding(of: name) }
+        let target = collection.feed == nil ? target : PullTarget(name)
         if let state = try listing(target) {
             standing.cut = CutListing(state: state, pages: try listedPages(target))
         }
@@ -20,6 +22,17 @@ extension ViewReader {
         if collection.window != nil {
             standing.unansweredMoments = try unansweredMoments(in: collection)
         }
+        return standing
+    }
+
+    private func feedStanding(of name: CollectionName) throws -> FeedStanding {
+        var standing = FeedStanding()
+        let back = try watermark(PullTarget(name, scope: PullTarget.back))
+        standing.back = back?.cursor.flatMap { FeedCursor($0) }
+        standing.forward = try watermark(PullTarget(name, scope: PullTarget.forward))?
+            .cursor.flatMap { FeedCursor($0) }
+        let owed = try owedSince(PullTarget(name))
+        standing.isOwed = owed.map { owed in back.map { $0.position < owed } ?? true } ?? false
         return standing
     }
 

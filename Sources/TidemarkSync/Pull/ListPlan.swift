@@ -24,6 +24,8 @@ package struct ListStanding: Sendable {
     package var hasUnanswered = false
     /// The times in those writes' documents, which a list of a window has to include.
     package var unansweredMoments: [Timestamp] = []
+    /// Where its feed goes on, where it is one.
+    package var feed = FeedStanding()
     /// The log's last position.
     package var last: Position
 

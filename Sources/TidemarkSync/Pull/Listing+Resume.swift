@@ -15,7 +15,7 @@ extension Listing {
     /// restarts.
     package var state: ListState? {
         guard isWhole, !isSplit,
-            cursor != nil || collection.since != nil && knownCount == 0 && !settles
+            cursor != nil || isOfIDs || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)
         state.after = after

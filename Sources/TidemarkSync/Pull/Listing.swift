@@ -16,6 +16,8 @@ package struct Listing: Sendable, Hashable {
     private static let failuresMax = 10
     /// The most entities per fetch after a larger fetch failed.
     private static let manyMax = 50
+    /// How many ids of a feed are listed at once.
+    package static let idsMax = 1_000
     /// The most unnamed entities that are read back one by one.
     package static let readBackMax = 10
 
@@ -124,6 +126,10 @@ package struct Listing: Sendable, Hashable {
     /// The call for the next page; nil when there is no more.
     package var call: ServerCall? {
         guard isPaging else { return nil }
+        if collection.feed != nil {
+            return .feed(
+                collection, FeedBlock(collection.idField, .ids(after: next), limit: Self.idsMax))
+        }
         guard let span = spans.last, after == nil else {
             return .list(collection, after: after, page: next)
         }
@@ -142,7 +148,21 @@ package struct Listing: Sendable, Hashable {
     }
 
     /// Whether a later list can begin at its end.
-    package var goesOn: Bool { cursor != nil || collection.since != nil }
+    package var goesOn: Bool {
+        cursor != nil || collection.since != nil || isOfIDs
+    }
+
+    /// Whether it lists the ids of a feed.
+    package var isOfIDs: Bool { collection.feed != nil && !target.isFeed }
+
+    /// A page, with the id after which the next one begins where it is one of ids.
+    package func byKeys(_ page: ListPage) -> ListPage {
+        guard isOfIDs else { return page }
+        var page = page
+        let isShort = page.references.count < Self.idsMax && page.next == nil
+        page.next = isShort ? nil : page.references.last?.id
+        return page
+    }
 
     /// Whether the end of the list is logged: the cursor moved, everything was listed, or it
     /// settles writes without an answer.

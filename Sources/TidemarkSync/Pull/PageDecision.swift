@@ -40,7 +40,9 @@ package struct PageDecision {
         unreadable = try page.unreadable.filter { try news.isNew($0, in: collection) }
         var result = PageResult()
         result.count = unreadable.count
-        result.wanted = try page.references.filter { try news.isWanted($0, in: collection) }
+        result.wanted = try page.references.filter {
+            try news.isWanted($0, in: collection, isIDOnly: list.isOfIDs)
+        }
         result.named = try Self.named(page, collection, news)
         result.asked = exchange.asked
         result.latest = latest

@@ -16,6 +16,8 @@ package struct PageResult: Sendable, Hashable {
     package var isComplete = false
     /// The list after the page, without its entities; nil for a fetch.
     package var list: Listing?
+    /// The part of a feed after a block of it.
+    package var feed: FeedListing?
     /// Whether changes may be missing, so that everything is listed.
     package var isCut = false
     /// Why the list can't go on: its pages lead in a circle, or there are too many.

@@ -60,9 +60,11 @@ package struct ServerNews {
     }
 
     /// Whether an entity that a list only names is to be fetched.
-    package func isWanted(_ reference: ServerReference, in collection: CollectionName) throws
-        -> Bool
-    {
+    ///
+    /// - Parameter isIDOnly: whether the list says nothing of versions.
+    package func isWanted(
+        _ reference: ServerReference, in collection: CollectionName, isIDOnly: Bool = false
+    ) throws -> Bool {
         let key = try fold.resolve(EntityKey(collection, reference.id))
         let row = try fold.entity(key)
         // An entity whose fetch failed is asked for by itself; one that an earlier list did not
@@ -72,6 +74,7 @@ package struct ServerNews {
         }
         switch row.baseState {
         case .live:
+            if isIDOnly { return row.isPlaceholder }
             return reference.revision == nil || row.isAssumed || row.revision != reference.revision
         // A deletion with the reference's own time is the change that the list names.
         case .deleted: return reference.serverTime == nil || row.serverTime != reference.serverTime

@@ -45,6 +45,9 @@ extension SyncMachine {
 
     /// Begins a list, once it is known where the last one ended.
     mutating func begin(_ target: PullTarget, _ standing: ListStanding) -> SyncAction? {
+        if let collection = model[target.collection], let rule = collection.feed {
+            return beginFeed(target, collection, rule, standing)
+        }
         guard let plan = plan(target, standing) else {
             trap("is to list what its model does not have")
         }
@@ -56,7 +59,9 @@ extension SyncMachine {
     /// The targets that are still to be listed, the current one first.
     package var unlisted: [PullTarget] {
         let inHand = list.map { [$0.target] } ?? []
-        return (inHand + unpulled).filter { outcome.paused[$0.collection] == nil }
+        return (inHand + unpulled).filter {
+            outcome.paused[$0.collection] == nil && model[$0.collection]?.feed == nil
+        }
     }
 
     /// The list of a target that has begun: the current one, or one that was prefetched.

@@ -24,7 +24,8 @@ extension SyncRecorder {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         var named = PullPage()
-        named.scope = list.target.scope
+        named.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
+        named.isIDsOnly = list.isOfIDs
         for index in page.records.indices {
             let place = try append(
                 page.records[index], decision.verdicts[index], collection, start, call,
@@ -182,7 +183,15 @@ extension SyncRecorder {
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
                     draft.now)
         }
-        try say(found ?? gone, draft)
+        let said = try say(found ?? gone, draft)
+        guard scope.isFetch, let said,
+            try draft.fold.knownCollection(key.collection)?.makesPlaceholders == true
+        else { return }
+        // What it refers to is looked for.
+        var page = PullPage()
+        page.scope = PullPage.fetchScope
+        (page.ids, page.places) = ([key.id], [.event(said)])
+        try appendPage(page, key.collection, start, call: call, draft)
     }
 
     func append(

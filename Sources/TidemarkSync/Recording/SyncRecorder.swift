@@ -53,7 +53,7 @@ package struct SyncRecorder: Sendable {
     /// The run's `sync.started`, once it is logged: a run without news never begins in the log.
     package private(set) var start: Position?
     private let triggers: [SyncTrigger]
-    private let scope: SyncScope
+    let scope: SyncScope
     private let seed: UInt64
     private let isFull: Bool
     let begun: Moment
@@ -118,7 +118,9 @@ package struct SyncRecorder: Sendable {
         var started = SyncStarted()
         started.run = runStart
         started.seed = seed
-        return try draft.append(Event(.syncStarted, recordedAt: draft.now, json: started.encoded))
+        var event = Event(.syncStarted, recordedAt: draft.now, json: started.encoded)
+        event.schemaVersion = scope.schema
+        return try draft.append(event)
     }
 
     /// Logs the end of the run: one small event when there was nothing new on either side.
@@ -144,8 +146,9 @@ package struct SyncRecorder: Sendable {
         if outcome.failure != nil || end.backoff != nil { end.uptime = uptime }
         let kept = keptUnlogged
         if start != nil { end.kept = kept.name }
-        try draft.append(
-            Event(.syncFinished, recordedAt: draft.now, sync: start, json: end.encoded))
+        var event = Event(.syncFinished, recordedAt: draft.now, sync: start, json: end.encoded)
+        if start == nil { event.schemaVersion = scope.schema }
+        try draft.append(event)
         if let start, !kept.isEmpty { draft.keep(kept, of: start, keeps) }
         draft.pruneAnswers(keeps)
     }

@@ -20,7 +20,8 @@ extension SyncDriver {
             }
             return run.machine.cleanedUp()
         case .push(let items): return try await push(items, &run)
-        case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call):
+        case .readBack(_, let call, _), .describe(let call), .combine(let call), .list(let call),
+            .feed(let call):
             return try await read(step, call, &run)
         case .fetch(let collection, let ids):
             return try await read(step, .fetch(collection, ids: ids), &run)
@@ -172,13 +173,17 @@ extension SyncDriver {
             return PageResult()
         }
         var exchange = exchange
-        if case .list = step, run.machine.isFailing(exchange.collection) {
+        if step.isOfList, run.machine.isFailing(exchange.collection) {
             if case .failure = answer {} else { exchange.concern = .list }
         }
         switch (step, answer) {
         case (.list, .page(let page)):
             guard let list = run.machine.list else { return PageResult() }
+            let page = list.byKeys(page)
             return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
+        case (.feed, .page(let page)):
+            guard let feed = run.machine.feed else { return PageResult() }
+            return try await log(&recorder) { [exchange] in try $0.block(page, feed, exchange, $1) }
         case (.fetch(let collection, let ids), .records(let records)):
             let wanted =
                 run.machine.list?.references(ids)
@@ -236,7 +241,7 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .list, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
+        case .list, .feed, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
             break
         }
         return own

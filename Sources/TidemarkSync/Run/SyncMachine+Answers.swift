@@ -99,6 +99,7 @@ extension SyncMachine {
         case (.list, .page): took(result.page)
         case (.list, .cursorExpired): startAnew()
         case (.list, _): tookNothing()
+        case (.feed, _): tookBlock(result.page)
         case (.fetch(_, let ids), _): change { $0.fetched(ids) }
         case (.readBack, _):
             outcome.counts.readBack += 1
@@ -143,9 +144,8 @@ extension SyncMachine {
             case .askingLate:
                 guard let row = failing[key] else { return asked.append(key) }
                 late?.append(FailingCall(key: key, row: row))
-            case .begun, .describing, .combining, .pulling, .listing, .listed, .refetching,
-                .choosing,
-                .pruning, .pushing, .ended:
+            case .begun, .describing, .combining, .pulling, .listing, .feeding, .listed,
+                .refetching, .choosing, .pruning, .pushing, .ended:
                 asked.append(key)
             }
         case .push: planner = nil
@@ -154,7 +154,7 @@ extension SyncMachine {
             let question = Refetch(collection: collection, ids: ids, together: together)
             state = .refetching((questions ?? []) + [question])
         // The current list stays.
-        case .list, .fetch, .complete, .cleanUp, .renew, .finish: break
+        case .list, .feed, .fetch, .complete, .cleanUp, .renew, .finish: break
         }
     }
 
@@ -192,7 +192,8 @@ extension SyncMachine {
                 asked.count + 1
             }
         case .push(let items): (planner?.left ?? 0) + items.count
-        case .describe, .combine, .list, .fetch, .refetch, .complete, .cleanUp, .renew, .finish:
+        case .describe, .combine, .list, .feed, .fetch, .refetch, .complete, .cleanUp, .renew,
+            .finish:
             nil
         }
     }

@@ -34,6 +34,7 @@ extension SyncMachine {
         pulls =
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
+        if case .fetch(let keys) = scope { asked = keys.reversed() }
         state = scope.pushes ? .readingBack(left.unanswered.reversed()) : .describing
     }
 
@@ -56,8 +57,8 @@ extension SyncMachine {
         let late = pulls.filter { isFailing($0.collection) }
         let listed = Set(pulls.map(\.collection)).union(outcome.notDue)
             .subtracting(late.map(\.collection))
-        pulls =
-            scope.pulled(model).map(\.name).filter(listed.contains).map { PullTarget($0) } + late
+        let collections = scope.pulled(model).filter { listed.contains($0.name) }
+        pulls = Self.targets(of: collections) + late
         outcome.notDue = []
     }
 
@@ -94,7 +95,7 @@ extension SyncMachine {
     /// of the server; for lists only if the server answered another call.
     private func knownToFail(_ step: SyncStep) -> FailureStreak<ServerCall>.Kind? {
         switch step {
-        case .list(let call):
+        case .list(let call), .feed(let call):
             streak.hasAnswer && isFailing(call.collection?.name) ? .list : nil
         case .readBack(let key, _, _): hasFailed(key) ? .read : nil
         case .fetch(let collection, let ids):
@@ -135,6 +136,7 @@ extension SyncMachine {
         switch step {
         // It restarts from the beginning, which tells whether it fails.
         case .list: return beginsAnew(after: failure) ? nil : .list
+        case .feed: return .list
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
@@ -179,6 +181,7 @@ extension SyncMachine {
     mutating func passOver(_ step: SyncStep, _ failure: SyncFailure) {
         switch step {
         case .list: pauseList(failure)
+        case .feed: pauseFeed(failure)
         case .fetch(let collection, let ids):
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
@@ -220,8 +223,10 @@ extension SyncMachine {
     mutating func holdBack(_ step: SyncStep, _ failure: SyncFailure) {
         if case .readBack(let key, _, _) = step { failedNow.insert(key) }
         if let list { heldBack.insert(list.collection.name) }
+        if case .feeding(let feed) = state { heldBack.insert(feed.collection.name) }
         switch step {
         case .list, .fetch: pauseList(failure)
+        case .feed: pauseFeed(failure)
         case .readBack: if list != nil { pauseList(failure) }
         // What was not due may wait.
         case .combine: break

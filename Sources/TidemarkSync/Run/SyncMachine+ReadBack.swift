@@ -48,7 +48,9 @@ extension SyncMachine {
             // has named what a list held and no fetch returned. All other entities are shown by the
             // list, if there is one.
             let isListed = scope == .all && !isLate && outcome.paused[key.collection] == nil
-            let isNamed = facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
+            let isNamed =
+                facts.baseState != .absent || failing[key].map { !$0.isWrite } ?? false
+                || scope.isFetch
             guard attempt == nil ? isNamed : facts.baseState == .live && !isListed else {
                 return nil
             }

@@ -42,6 +42,8 @@ package struct SyncMachine: Sendable {
         case pulling
         /// A list is being made; what it names is fetched, what it does not name is asked about.
         case listing(Listing)
+        /// A part of a feed is being listed.
+        case feeding(FeedListing)
         /// A list came to its end, or could not go on.
         case listed(CollectionModel)
         /// Everything was listed: the server is asked about placeholders, the next question last;
@@ -135,6 +137,8 @@ package struct SyncMachine: Sendable {
     var begunAnew: Set<PullTarget> = []
     /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
     var discarded: Set<PullTarget> = []
+    /// Where the changes of feeds go on that were listed in this run.
+    var forwarded: [CollectionName: FeedCursor] = [:]
     /// Whether an entity became accessible, and whether the pull was restarted for it.
     var hasGained = false
     var hasRestarted = false
@@ -162,13 +166,16 @@ package struct SyncMachine: Sendable {
         self.scope = scope
         self.begun = begun
         isUrgent = triggers.contains(where: \.isUrgent)
-        pulls = scope.pulled(model).map { PullTarget($0.name) }
+        pulls = Self.targets(of: scope.pulled(model))
         unpulled = pulls[...]
         describes = traits.describesCollections && !pulls.isEmpty
     }
 
     /// The current list; nil between lists.
     package var list: Listing? { if case .listing(let list) = state { list } else { nil } }
+
+    /// The current part of a feed; nil between them.
+    package var feed: FeedListing? { if case .feeding(let feed) = state { feed } else { nil } }
 
     /// Whether it was kept from beginning, so that there is nothing to log.
     package private(set) var isHeld = false
@@ -188,7 +195,7 @@ package struct SyncMachine: Sendable {
         guard case .beginning = awaited else { trap("begins twice") }
         // The highest trigger waits least.
         let hold = triggers.min().flatMap { gates.hold($0, at: begun) }
-        let waits = scope.isPartialPull && pace.waitsToPull(lists)
+        let waits = scope.isPartialPull && !lists.isEmpty && pace.waitsToPull(lists)
         guard scope != .cleanUp, hold != nil || waits else { return decide() }
         isHeld = true
         outcome.failure = hold.map { SyncFailure($0) }
@@ -274,6 +281,7 @@ package struct SyncMachine: Sendable {
             case .combining: if let action = combine() { return action }
             case .pulling: if let action = nextTarget() { return action }
             case .listing(let list): if let action = goOn(list) { return action }
+            case .feeding(let feed): if let action = goOn(feed) { return action }
             case .listed(let collection): if let action = leave(collection) { return action }
             case .refetching(let questions):
                 if let action = nextRefetch(questions) { return action }
@@ -330,7 +338,7 @@ extension SyncScope {
         switch self {
         case .all: model.collections
         case .pull(let names): model.collections.filter { names.contains($0.name) }
-        case .push, .cleanUp: []
+        case .push, .fetch, .cleanUp: []
         }
     }
 
@@ -338,7 +346,7 @@ extension SyncScope {
     var pushes: Bool {
         switch self {
         case .all, .push: true
-        case .pull, .cleanUp: false
+        case .pull, .fetch, .cleanUp: false
         }
     }
 }

@@ -34,7 +34,7 @@ public struct SyncProgress: Sendable, Hashable {
         counts = outcome.counts
         switch step {
         case .readBack: (phase, done) = (.readingBack, counts.readBack)
-        case .describe, .combine, .list, .fetch, .refetch, .complete:
+        case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)
         case .push:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)

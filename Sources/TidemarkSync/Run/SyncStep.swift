@@ -14,6 +14,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case combine(ServerCall)
     /// Fetch a page of a collection.
     case list(ServerCall)
+    /// Fetch a block of a feed.
+    case feed(ServerCall)
     /// Fetch entities that a list only named.
     case fetch(CollectionModel, ids: [String])
     /// Ask for entities that are only placeholders here and that all refer to the same entity.
@@ -33,13 +35,23 @@ package indirect enum SyncStep: Sendable, Hashable {
     package var call: ServerCall? {
         switch self {
         case .readBack(_, let call, _), .describe(let call), .combine(let call),
-            .list(let call):
+            .list(let call), .feed(let call):
             call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
         case .complete, .cleanUp, .renew, .finish: nil
+        }
+    }
+}
+
+extension SyncStep {
+    /// Whether it lists a part of a collection.
+    var isOfList: Bool {
+        switch self {
+        case .list, .feed: true
+        default: false
         }
     }
 }

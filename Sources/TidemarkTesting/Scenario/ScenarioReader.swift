@@ -194,7 +194,22 @@ struct ScenarioReader {
         case let value:
             guard value.object != nil else {
                 throw ScenarioError(
-                    path, "\"all\", \"push\", \"cleanUp\" or {\"pull\": [collection, …]} is needed")
+                    path,
+                    "\"all\", \"push\", \"cleanUp\", {\"pull\": [collection, …]} or "
+                        + "{\"fetch\": [entity, …]} is needed")
+            }
+            if value.object?["fetch"] != nil {
+                let fetch = try ScenarioMembers(value, at: path, ["fetch"])
+                var keys: [EntityKey] = []
+                for (path, item) in try fetch.list("fetch") {
+                    guard let key = item.stringValue.flatMap({ EntityKey($0) }),
+                        model[key.collection] != nil
+                    else { throw ScenarioError(path, "an entity is needed, as in \"tasks/t1\"") }
+                    keys.append(key)
+                }
+                guard !keys.isEmpty else { throw ScenarioError("\(path).fetch", "is needed") }
+                sync.scope = .fetch(keys)
+                break
             }
             var names: [CollectionName] = []
             let pull = try ScenarioMembers(value, at: path, ["pull"])

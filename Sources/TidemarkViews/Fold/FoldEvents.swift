@@ -39,6 +39,7 @@ extension Fold {
             try listed(page, of: page.target(name), event, position)
             try seen(page, of: page.target(name))
             try namedAgain(page, of: name)
+            try feed(page, of: name, event, position)
             try take(page, of: name, event, position)
         case .pullCompleted(let list):
             try pulled(event, list, position)

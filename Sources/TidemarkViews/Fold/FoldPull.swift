@@ -7,7 +7,10 @@ extension Fold {
     /// Takes in that a list is complete, and how far that is.
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
         guard let name = event.collection else { return }
-        let target = PullTarget(name, scope: payload.scope)
+        let target = PullTarget(
+            name, scope: payload.scope == PullPage.reconcileScope ? "" : payload.scope)
+        // A feed's parts go on where their pages say.
+        guard !target.isFeed else { return }
         let rules = try rules()
         let collection = try knownCollection(name)
         if let collection {
@@ -22,7 +25,8 @@ extension Fold {
             rules.marking.filter { $0.isRule(of: collection) }
         }
         // Without a cursor there is nothing to go on from, unless a rule has something.
-        guard event.revision != nil || marking?.isEmpty == false, isSettled else {
+        let isOfIDs = payload.scope == PullPage.reconcileScope
+        guard event.revision != nil || isOfIDs || marking?.isEmpty == false, isSettled else {
             return try endList(target)
         }
         let place = RowKey.watermark(target)

@@ -32,8 +32,8 @@ enum RunEffect {
         case .unauthorized, .apiDeprecated, .clientDeprecated: self = .freezes
         case .offline, .timeout, .server, .tooManyRequests, .foreign:
             self = wasSent ? .backsOff : .none
-        case .client, .forbidden, .malformed, .backoff, .deadline, .ruleMissing, .ruleFailed,
-            .cancelled, nil:
+        case .client, .forbidden, .malformed, .noProgress, .backoff, .deadline, .ruleMissing,
+            .ruleFailed, .cancelled, nil:
             self = .none
         }
     }
@@ -45,7 +45,7 @@ extension SyncScope {
         switch self {
         case .all: true
         case .pull(let names): names.contains(collection)
-        case .push, .cleanUp: false
+        case .push, .fetch, .cleanUp: false
         }
     }
 }

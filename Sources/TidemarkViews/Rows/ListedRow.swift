@@ -150,6 +150,11 @@ extension RowReading {
         try ledgerRows(RowKey.listedPages(target)).map { try ListedPageRow(parsing: $0.value) }
     }
 
+    /// The position since which a target is to be listed whole; nil where it is not.
+    package func owedSince(_ target: PullTarget) throws -> Position? {
+        try get(.owed(target)).flatMap { Position(bigEndianBytes: $0[...]) }
+    }
+
     /// Whether a target is to be listed whole, because a run was asked to and did not.
     package func isOwed(_ target: PullTarget) throws -> Bool {
         try get(.owed(target)) != nil

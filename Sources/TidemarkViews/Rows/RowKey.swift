@@ -267,6 +267,6 @@ extension PullTarget {
 extension PullPage {
     /// The target that it is a page of.
     func target(_ collection: CollectionName) -> PullTarget {
-        PullTarget(collection, scope: isOfList ? scope : "")
+        PullTarget(collection, scope: isOfList && scope != Self.reconcileScope ? scope : "")
     }
 }

@@ -33,6 +33,10 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case headerField
     /// Where a list goes on: a version, or an address.
     case cursor
+    /// Where a part of a feed goes on: an object with a key of the server, and perhaps an id.
+    case feedCursor
+    /// The same by the names of parts.
+    case cursors
     /// What was sent or answered, as JSON.
     case body
     /// The same in Base64.

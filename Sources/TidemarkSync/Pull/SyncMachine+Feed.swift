@@ -1,0 +1,116 @@
+// SyncMachine+Feed.swift — a feed in a run: what changed, where something is here; then the
+// backfill, if it is not complete, whatever came of the first; then its ids, where that is due.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension SyncMachine {
+    /// The targets of collections: one each, and of a feed its parts before it.
+    static func targets(of collections: [CollectionModel]) -> [PullTarget] {
+        collections.flatMap { collection in
+            let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
+            return scopes.map { PullTarget(collection.name, scope: $0) }
+                + [PullTarget(collection.name)]
+        }
+    }
+
+    /// Begins a part of a feed, or the list of its ids; nil where it is not to be listed.
+    mutating func beginFeed(
+        _ target: PullTarget, _ collection: CollectionModel, _ rule: FeedRule,
+        _ standing: ListStanding
+    ) -> SyncAction? {
+        state = .pulling
+        let feed = standing.feed
+        let isAnew = isAnew(collection, standing)
+        if !target.isFeed {
+            guard outcome.paused[collection.name] == nil, isReconciled(rule, collection, standing),
+                let plan = plan(target, standing)
+            else {
+                state = .listed(collection)
+                return nil
+            }
+            return look(.contents(plan))
+        }
+        let isBack = target.scope == PullTarget.back
+        let isReset = isReset(collection, standing)
+        var forward = isReset ? nil : feed.forward
+        // What was listed forward in this run is further than the views knew when it began.
+        if let listed = forwarded[collection.name] { forward = listed }
+        let known = isBack ? (isAnew ? nil : feed.back) : forward
+        let isBegun = isBack ? known != nil && (known != .end || forward != nil) : known != nil
+        guard isBack || isBegun, known != .end || !isBegun else { return nil }
+        let dates = FeedDecision(rule, collection.dates)
+        let now = max(begun.now, sureTime ?? begun.now)
+        let list = FeedListing(
+            collection: collection, rule: rule, target: target, asOf: standing.last,
+            epoch: newEpoch(collection, standing),
+            cursor: isBegun ? known ?? .end : .upTo(dates.key(of: now)), forward: forward,
+            isFirst: isBack && !isBegun, settles: !isBack && standing.hasUnanswered)
+        state = .feeding(list)
+        return nil
+    }
+
+    /// The next step of a part of a feed; nil when it is done.
+    mutating func goOn(_ feed: FeedListing) -> SyncAction? {
+        if let call = feed.call { return perform(.feed(call)) }
+        forwarded[feed.collection.name] = feed.forward
+        state = .pulling
+        guard feed.settles else { return nil }
+        // What was sent before the list began would have been in it.
+        var list = Listing(
+            feed.collection, after: feed.cursor.revision, epoch: nil, known: [], asOf: feed.asOf)
+        (list.target, list.settles) = (feed.target, true)
+        return perform(.complete(list))
+    }
+
+    /// Goes on with a feed as it is after a block.
+    mutating func tookBlock(_ result: PageResult) {
+        guard case .feeding = state, let feed = result.feed else {
+            trap("is told of a block without its feed")
+        }
+        state = .feeding(feed)
+        if let failure = result.failure { return pauseFeed(failure) }
+        guard feed.blocks <= feed.collection.pagesMax else {
+            return pauseFeed(
+                .noProgress("the feed has more than \(feed.collection.pagesMax) blocks (pagesMax)"))
+        }
+    }
+
+    /// Leaves a part of a feed to a later run.
+    mutating func pauseFeed(_ failure: SyncFailure) {
+        guard case .feeding(let feed) = state else { trap("leaves a feed that it does not list") }
+        outcome.paused[feed.collection.name] = outcome.paused[feed.collection.name] ?? failure
+        if feed.blocks > 0 { forwarded[feed.collection.name] = feed.forward }
+        state = .pulling
+    }
+
+    /// Whether the backfill begins anew: a run is to list everything, or the collection was dropped
+    /// on the server and made again.
+    private func isAnew(_ collection: CollectionModel, _ standing: ListStanding) -> Bool {
+        isFull || standing.feed.isOwed || isReset(collection, standing)
+    }
+
+    private func isReset(_ collection: CollectionModel, _ standing: ListStanding) -> Bool {
+        guard let epoch = epochs?[collection.name], let known = standing.mark?.epoch else {
+            return false
+        }
+        return epoch != known
+    }
+
+    private func newEpoch(_ collection: CollectionModel, _ standing: ListStanding) -> Revision? {
+        let epoch = epochs?[collection.name]
+        return epoch == standing.mark?.epoch ? nil : epoch
+    }
+
+    /// Whether the ids of all entities are listed.
+    private func isReconciled(
+        _ rule: FeedRule, _ collection: CollectionModel, _ standing: ListStanding
+    ) -> Bool {
+        if isFull || standing.isOwed || standing.isHeld || standing.cut != nil { return true }
+        let epoch = standing.mark?.epoch == nil ? nil : epochs?[collection.name]
+        return FullPullRule.isDue(
+            .init(epoch: standing.mark?.epoch, at: standing.mark?.fullAt), epoch: epoch,
+            now: serverTime, every: rule.reconcileEvery)
+    }
+}

@@ -1,0 +1,45 @@
+// SyncRecorder+Feed.swift — how a block of a feed stands in the log: its entities, and where the
+// feed goes on, in one commit.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+extension SyncRecorder {
+    /// Logs a block and the entities in it that are new; a block without news that moves nothing is
+    /// kept back.
+    mutating func block(
+        _ page: ListPage, _ feed: FeedListing, _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PageResult {
+        let collection = feed.collection.name
+        let known = ServerNews(draft.fold, begun: begun)
+        let decision = try FeedPageDecision(page, of: feed, exchange, known)
+        if decision.verdicts.contains(.outdated) { stale.insert(collection) }
+        guard decision.isLogged else {
+            note(exchange)
+            return decision.result
+        }
+        var news = decision.result
+        let start = try begin(draft)
+        let call = try log(exchange, start, draft)
+        guard news.failure == nil, !decision.records.isEmpty || !decision.cursors.isEmpty
+                || !decision.unreadable.isEmpty
+        else { return news }
+        var named = PullPage()
+        named.scope = feed.scope
+        for (record, verdict) in zip(decision.records, decision.verdicts) {
+            let place = try append(
+                record, verdict, collection, start, call, exchange.asOf, &news, draft)
+            named.ids.append(record.id)
+            named.places.append(place)
+        }
+        for record in decision.unreadable {
+            try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
+        }
+        named.parameters = feed.parameters
+        named.cursors = decision.cursors
+        named.epoch = decision.cursors.isEmpty ? nil : feed.epoch
+        try appendPage(named, collection, start, call: call, draft)
+        return news
+    }
+}
