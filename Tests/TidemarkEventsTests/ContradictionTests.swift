@@ -186,6 +186,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
                 "migrations":[{"remove":"by"}]
                 """#),
         .init(
+            member: "feed", other: "migrations",
+            text: #""feed":{"order":"at","change":"b"},"migrations":[{"remove":"at"}]"#),
+        .init(
             member: "retention.field", other: "migrations",
             text: #""retention":{"field":"at","ageMax":"P2M"},"migrations":[{"remove":"at"}]"#),
         .init(

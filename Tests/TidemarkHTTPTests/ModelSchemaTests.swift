@@ -53,7 +53,7 @@ import TidemarkHTTP
         let folder = Self.article.deletingLastPathComponent()
         var prose = ""
         for name in [
-            "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts",
+            "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts", "AFeed",
             "SyncingWithYourServer",
         ] {
             prose += try text(folder.appending(path: "\(name).md"))

@@ -55,7 +55,10 @@ struct StoreSummary {
                 return true
             }
             let mark = try views.watermark(PullTarget(collection.name))
-            let cursor = mark?.cursor?.description ?? mark?.since?.description
+            let cursor =
+                collection.feed == nil
+                ? mark?.cursor?.description ?? mark?.since?.description
+                : try views.feedPlaces(of: collection.name)
             collections.append(
                 Entry(
                     name: collection.name, counts: counts, cursor: cursor,

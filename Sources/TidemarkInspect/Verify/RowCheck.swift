@@ -216,8 +216,7 @@ extension RowKey {
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
-            let scope = event.read(PullCompleted.self)?.scope ?? ""
-            let target = PullTarget(name, scope: scope)
+            let target = event.read(PullCompleted.self)?.target(name) ?? PullTarget(name)
             keys += [.watermark(target), .held(target), .listed(target), .owed(target)]
             keys.append(.failing(.list(of: name)))
         }
@@ -228,6 +227,9 @@ extension RowKey {
             keys += page.named.indices.map { .decision(position, $0) }
             if let name = event.collection, let state = page.list?.state {
                 keys.append(.listedPage(PullTarget(name), state.page))
+            }
+            if let name = event.collection {
+                keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }
         keys += SyncGate.Name.allCases.map { .gate($0) }

@@ -99,8 +99,8 @@ package struct FeedDecision: Sendable {
             if !left.isNumber, !right.isNumber {
                 return left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
             }
-            // Servers sort numbers before texts.
-            if left.isNumber != right.isNumber { return left.isNumber }
+            // As Kinto sorts them: texts before numbers.
+            if left.isNumber != right.isNumber { return right.isNumber }
         }
         guard let first = time(of: left), let second = time(of: right) else { return false }
         return first < second
@@ -140,7 +140,9 @@ package struct FeedDecision: Sendable {
         try check(block, isBack: isBack, cursor)
         let isShort = block.count < rule.block && !block.hasMore
         if case .equal(let key, let id) = cursor {
-            if isShort { return FeedTurn(cursor: isBack ? .before(key) : .after(key), isOver: false) }
+            if isShort {
+                return FeedTurn(cursor: isBack ? .before(key) : .after(key), isOver: false)
+            }
             guard let last = block.lastID, last != id else { throw .repeated(cursor) }
             return FeedTurn(cursor: .equal(key, after: last), isOver: false)
         }
@@ -164,7 +166,9 @@ package struct FeedDecision: Sendable {
     private func turnForward(
         _ block: FeedBlockFacts, _ isShort: Bool, _ cursor: FeedCursor, _ now: Timestamp
     ) -> FeedTurn {
-        guard let last = latest(block.keys, now) else { return FeedTurn(cursor: cursor, isOver: true) }
+        guard let last = latest(block.keys, now) else {
+            return FeedTurn(cursor: cursor, isOver: true)
+        }
         let isFuture = block.keys.last.map { !isPast($0, now) } ?? false
         if isShort || isFuture { return FeedTurn(cursor: .from(last), isOver: true) }
         let isOneKey = block.keys.first.map { areSame($0, last) } ?? false

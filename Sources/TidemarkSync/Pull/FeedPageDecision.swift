@@ -28,7 +28,8 @@ package struct FeedPageDecision {
         var result = PageResult()
         var after = feed
         after.blocks += 1
-        let now = max(try news.serverTime ?? news.begun.now, exchange.answer.serverTime ?? news.begun.now)
+        let now = max(
+            try news.serverTime ?? news.begun.now, exchange.answer.serverTime ?? news.begun.now)
         if let later = Self.laterBeginning(feed, exchange, rules) {
             // What was released since would be missing.
             after.cursor = later
@@ -120,7 +121,8 @@ package struct FeedPageDecision {
         let field = feed.isBack ? feed.rule.order : feed.rule.change
         var places: [ExactString: Int] = [:]
         for record in page.records {
-            let document = record.isDeleted
+            let document =
+                record.isDeleted
                 ? nil : record.document.flatMap { try? JSONDocument(parsing: $0) }
             let key = document.map { rules.key(field, in: $0) } ?? record.feedKey
             if let key { sorted.keys.append(key) }

@@ -29,8 +29,7 @@ extension ViewReader {
         var standing = FeedStanding()
         let back = try watermark(PullTarget(name, scope: PullTarget.back))
         standing.back = back?.cursor.flatMap { FeedCursor($0) }
-        standing.forward = try watermark(PullTarget(name, scope: PullTarget.forward))?
-            .cursor.flatMap { FeedCursor($0) }
+        standing.forward = try feedCursor(PullTarget(name, scope: PullTarget.forward))
         let owed = try owedSince(PullTarget(name))
         standing.isOwed = owed.map { owed in back.map { $0.position < owed } ?? true } ?? false
         return standing

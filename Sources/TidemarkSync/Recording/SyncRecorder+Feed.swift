@@ -22,7 +22,8 @@ extension SyncRecorder {
         var news = decision.result
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        guard news.failure == nil, !decision.records.isEmpty || !decision.cursors.isEmpty
+        guard news.failure == nil,
+            !decision.records.isEmpty || !decision.cursors.isEmpty
                 || !decision.unreadable.isEmpty
         else { return news }
         var named = PullPage()

@@ -32,7 +32,7 @@ struct ScenarioExpectation: Sendable {
     /// The server's expected records; null for those that must not exist.
     var server: [(key: EntityKey, document: JSONValue)] = []
     /// The expected watermarks; null for collections that were never pulled.
-    var watermarks: [(name: CollectionName, value: JSONValue)] = []
+    var watermarks: [(target: PullTarget, value: JSONValue)] = []
     /// The entity that an id is bound to; null for none.
     var bindings: [(alias: EntityKey, key: EntityKey?)] = []
     /// The outcome of the last run.
@@ -79,8 +79,16 @@ struct ScenarioExpectation: Sendable {
         }
         for (name, path, value) in try members.members("watermarks") {
             try ScenarioMatch.check(value, at: path)
-            try words.check(CollectionName(name), at: path)
-            watermarks.append((CollectionName(name), value))
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            let target = PullTarget(
+                CollectionName(parts.first ?? ""), scope: parts.dropFirst().first ?? "")
+            try words.check(target.collection, at: path)
+            guard target.scope.isEmpty || target.isFeed else {
+                throw ScenarioError(
+                    path,
+                    "\"\(target.scope)\" is no part of a feed; it has \"back\" and \"forward\"")
+            }
+            watermarks.append((target, value))
         }
         for (name, path, value) in try members.members("bindings") {
             let alias = try ScenarioMembers.key(name, at: path)

@@ -127,10 +127,11 @@ extension ScenarioRun {
     private func checkWatermarks(
         _ expected: ScenarioExpectation, _ store: ReadContext
     ) throws {
-        for (name, wanted) in expected.watermarks {
-            let path = "\(expected.path).watermarks.\(name)"
-            let actual = try store.views.watermark(PullTarget(name)).flatMap { row in
-                row.since?.description ?? row.cursor?.description
+        for (target, wanted) in expected.watermarks {
+            let path = "\(expected.path).watermarks.\(target)"
+            let actual = try store.views.watermark(target).flatMap { row in
+                let place = target.isFeed ? row.cursor.flatMap { FeedCursor($0) } : nil
+                return place?.description ?? row.since?.description ?? row.cursor?.description
             }
             if wanted == .null {
                 if let actual { note(path, "(none)", actual) }

@@ -12,7 +12,8 @@ struct ScenarioWords: Sendable {
         ["synced", "incomplete"]
         + [
             "offline", "timeout", "server", "tooManyRequests", "client", "unauthorized",
-            "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "backoff", "deadline",
+            "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "noProgress", "backoff",
+            "deadline",
             "foreign", "ruleMissing", "ruleFailed", "missing", "cancelled",
         ]
     /// The states of mutations.

@@ -7,8 +7,7 @@ extension Fold {
     /// Takes in that a list is complete, and how far that is.
     func pulled(_ event: Event, _ payload: PullCompleted, _ position: Position) throws {
         guard let name = event.collection else { return }
-        let target = PullTarget(
-            name, scope: payload.scope == PullPage.reconcileScope ? "" : payload.scope)
+        let target = payload.target(name)
         // A feed's parts go on where their pages say.
         guard !target.isFeed else { return }
         let rules = try rules()

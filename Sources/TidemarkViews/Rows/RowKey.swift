@@ -264,9 +264,16 @@ extension PullTarget {
     }
 }
 
+extension PullCompleted {
+    /// The target that was listed to its end.
+    package func target(_ collection: CollectionName) -> PullTarget {
+        PullTarget(collection, scope: scope == PullPage.reconcileScope ? "" : scope)
+    }
+}
+
 extension PullPage {
     /// The target that it is a page of.
-    func target(_ collection: CollectionName) -> PullTarget {
+    package func target(_ collection: CollectionName) -> PullTarget {
         PullTarget(collection, scope: isOfList && scope != Self.reconcileScope ? scope : "")
     }
 }

@@ -66,6 +66,8 @@ private struct DumpSchema {
         let page = try #require(try schema.payload(of: .pullPage))
         let list = try #require(page["properties"]?["list"])
         #expect(try schema.members(list) == Set(ListProgress.shapes.map(\.name)))
+        let parameters = try #require(page["properties"]?["parameters"])
+        #expect(try schema.members(parameters) == Set(FeedParameters.shapes.map(\.name)))
     }
 
     @Test func `names every failure, and what one may concern`() throws {

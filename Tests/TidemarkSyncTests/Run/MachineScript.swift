@@ -205,7 +205,7 @@ struct MachineScript {
         switch step {
         case .describe: .description([])
         case .combine: .combined([])
-        case .list: .page(ListPage(records: [], next: nil, cursor: nil))
+        case .list, .feed: .page(ListPage(records: [], next: nil, cursor: nil))
         case .fetch, .refetch: .records([])
         case .readBack: .absent
         case .push(let items) where items.count == 1: .stored(id: items[0].key.id, nil)
@@ -227,7 +227,7 @@ extension SyncStep {
         case .list(.list(let collection, let after, let page)):
             "list \(collection.name)" + (after.map { " after \($0)" } ?? "")
                 + (page.map { " page \($0)" } ?? "")
-        case .list(let call): "list \(call.collection?.name ?? "")"
+        case .list(let call), .feed(let call): "list \(call.collection?.name ?? "")"
         case .fetch(let collection, let ids):
             "fetch \(collection.name)/\(ids.joined(separator: ","))"
         case .refetch(let collection, let ids, let together):
