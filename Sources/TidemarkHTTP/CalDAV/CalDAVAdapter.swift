@@ -92,7 +92,8 @@ public struct CalDAVAdapter: ServerAdapter {
                     of: body, idField: collection.idField)
             else { return nil }
             return ServerRefusal(status: 0, message: problem.description)
-        case .delete, .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch, .batch:
+        case .delete, .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch,
+            .batch:
             return nil
         }
     }

@@ -241,7 +241,8 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .list, .feed, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
+        case .list, .feed, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew,
+            .finish:
             break
         }
         return own

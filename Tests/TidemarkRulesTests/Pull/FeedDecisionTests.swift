@@ -7,7 +7,7 @@ import TidemarkEvents
 @testable import TidemarkRules
 
 @Suite struct `a block of a feed` {
-    private static let now = 
+    private static let now =
         Timestamp(year: 2026, month: 11, day: 20, hour: 12, minute: 0, second: 0)
         ?? Timestamp(rawValue: 0)
 
