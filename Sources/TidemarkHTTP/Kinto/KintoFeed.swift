@@ -1,0 +1,113 @@
+// KintoFeed.swift — blocks of a feed: which query asks for one, and what its answer means.
+//
+//   up to K    not_F=null&max_F=K&_sort=-F&_limit=N       before K   …&lt_F=K&…
+//   from K     has_F=true&min_F=K&_sort=F&_limit=N        after K    …&gt_F=K&…
+//   equal K    eq_F=K&gt_id="ID"&_sort=id&_limit=N
+//   ids        _fields=id&gt_id="ID"&_sort=id&_limit=N
+//
+// Kinto compares texts byte by byte and numbers by value, and sorts null, texts, numbers, and what
+// has no such field, in this order: without the first filter, blocks would be full of null and of
+// what has no such field. (With storage in memory, Kinto forgets all filters before `has_`.)
+// `last_modified` is neither, and takes only numbers. A value is read as JSON where it is JSON, as
+// 1e5 is, so a text is sent in quotes. `F=K` would be another filter for a field `min_x`, and none
+// for one that begins with `_`.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkSync
+
+extension KintoAdapter {
+    /// The field of the versions, by which tombstones are listed, too.
+    static let versionField = "last_modified"
+
+    // MARK: Queries
+
+    /// The query for a block.
+    ///
+    /// - Throws: ``SyncFailure/client(status:_:)`` for a field whose name has other characters than
+    ///   ASCII letters, digits and `_`: Kinto takes a `.` for a path, and ignores a filter and an
+    ///   order by other names.
+    static func query(of block: FeedBlock) throws(SyncFailure) -> String {
+        let items =
+            switch block.bound {
+            case .upTo(let key): try descending("max", block.field, key)
+            case .before(let key): try descending("lt", block.field, key)
+            case .from(let key): try ascending("min", block.field, key)
+            case .after(let key): try ascending("gt", block.field, key)
+            case .equal(let key, let id): [try filter("eq", block.field, key)] + byID(after: id)
+            case .ids(let id): ["_fields=id"] + byID(after: id)
+            }
+        return (items + ["_limit=\(block.limit)"]).joined(separator: "&")
+    }
+
+    private static func descending(
+        _ comparison: String, _ field: String, _ key: FeedKey
+    ) throws(SyncFailure) -> [String] {
+        let filter = try filter(comparison, field, key)
+        return (field == versionField ? [] : ["not_\(field)=null"]) + [filter, "_sort=-\(field)"]
+    }
+
+    private static func ascending(
+        _ comparison: String, _ field: String, _ key: FeedKey
+    ) throws(SyncFailure) -> [String] {
+        let filter = try filter(comparison, field, key)
+        return (field == versionField ? [] : ["has_\(field)=true"]) + [filter, "_sort=\(field)"]
+    }
+
+    private static func byID(after id: String?) -> [String] {
+        (id.map { ["gt_id=\(value(FeedKey($0)))"] } ?? []) + ["_sort=id"]
+    }
+
+    private static func filter(
+        _ comparison: String, _ field: String, _ key: FeedKey
+    ) throws(SyncFailure) -> String {
+        guard !field.isEmpty, field.utf8.allSatisfy({ isPlain($0) }) else {
+            throw .client(
+                status: 0,
+                "Kinto can't list by the field \"\(field)\": name one in the model's feed that has "
+                    + "only letters, digits and _ (ASCII)")
+        }
+        return "\(comparison)_\(field)=\(value(key))"
+    }
+
+    /// A key as a value of a query.
+    private static func value(_ key: FeedKey) -> String { URLPath.escape(key.value.encoded()) }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    // MARK: Answers
+
+    /// The page that a block is.
+    static func block(
+        _ block: FeedBlock, _ headers: HTTPFields, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        var page = ListPage(records: [], next: nextPage(headers), cursor: nil)
+        for range in try elements(of: body) {
+            let bytes = Array(body[range])
+            do throws(SyncFailure) {
+                var (record, isLikeTombstone) = try element(bytes)
+                if case .ids = block.bound {
+                    page.references.append(ServerReference(id: record.id, revision: nil))
+                    continue
+                }
+                // Elsewhere it is a record that looks like one.
+                if isLikeTombstone, block.field == versionField {
+                    record.isDeleted = true
+                    record.feedKey = JSON.value(versionField, of: bytes).flatMap { FeedKey($0) }
+                }
+                page.records.append(record)
+            } catch {
+                page.unreadable.append(
+                    UnreadableRecord(id: id(in: bytes), bytes: bytes, problem: error.detail))
+            }
+        }
+        return .page(page)
+    }
+}
