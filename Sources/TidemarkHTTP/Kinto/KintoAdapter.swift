@@ -5,6 +5,7 @@
 //                                                  next cursor: the first page's ETag
 //   fetch   GET    …/records?in_id="ID",…          what a list shows as a tombstone, and may be a
 //                                                  record; for many ids …/records?deleted=true
+//   feed    GET    …/records?max_F="K"&…           see KintoFeed.swift
 //   read    GET    …/records/ID
 //   create  PUT    …/records/ID   If-None-Match: *
 //   update  PUT    …/records/ID   If-Match: "R"
@@ -25,12 +26,14 @@ public struct KintoAdapter: ServerAdapter {
     /// Whether it is the user's personal bucket, which also has another id on the server.
     private let isPersonal: Bool
 
-    /// It describes collections and takes several writes at once; a server takes 25 by default.
+    /// It describes collections, lists by fields, and takes several writes at once; a server takes
+    /// 25 by default.
     ///
     /// One request finds out which of any number of tombstones are records.
     public var traits: ServerTraits {
         ServerTraits(
-            describesCollections: true, entitiesPerFetchMax: 10_000, writesPerRequestMax: 25)
+            describesCollections: true, entitiesPerFetchMax: 10_000, writesPerRequestMax: 25,
+            hasFeeds: true)
     }
 
     /// An adapter for one bucket.
@@ -74,6 +77,8 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(method: .get, path: records + suffix, headers: headers)
         case .fetch(_, let ids):
             return ServerRequest(method: .get, path: "\(records)?\(Self.filter(ids))")
+        case .feed(_, let block):
+            return ServerRequest(method: .get, path: "\(records)?\(try Self.query(of: block))")
         case .read(_, let id):
             return ServerRequest(method: .get, path: records + "/" + URLPath.escape(id.utf8))
         case .create(_, let id, let body):
@@ -84,7 +89,7 @@ public struct KintoAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: records + "/" + URLPath.escape(id.utf8),
                 headers: [.ifMatch: "\"\(revision)\""])
-        case .describe, .listWindow, .feed, .combined, .refetch, .batch:
+        case .describe, .listWindow, .combined, .refetch, .batch:
             throw .client(status: 0, "Kinto has no such call")
         }
     }

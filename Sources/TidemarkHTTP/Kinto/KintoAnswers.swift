@@ -31,6 +31,7 @@ extension KintoAdapter {
                 return .cursorExpired
             }
             return try listed(status, headers, body)
+        case .feed(_, let block) where status == 200: return try Self.block(block, headers, body)
         case .fetch(_, let ids) where status == 200: return try fetched(ids, headers, body)
         case .read:
             switch status {
@@ -136,7 +137,7 @@ extension KintoAdapter {
         return list
     }
 
-    private static func elements(of body: [UInt8]) throws(SyncFailure) -> [Range<Int>] {
+    static func elements(of body: [UInt8]) throws(SyncFailure) -> [Range<Int>] {
         let ranges: [Range<Int>]?
         do { ranges = try JSON.arrayElements(of: body, at: "data") } catch {
             throw .malformed("a list: \(error)")
@@ -178,12 +179,12 @@ extension KintoAdapter {
         return .page(page)
     }
 
-    private static func nextPage(_ headers: HTTPFields) -> String? {
+    static func nextPage(_ headers: HTTPFields) -> String? {
         let address = HTTPField.Name("Next-Page").flatMap { headers[$0] } ?? ""
         return address.isEmpty ? nil : address
     }
 
-    private static func id(in record: [UInt8]) -> String? {
+    static func id(in record: [UInt8]) -> String? {
         JSON.value("id", of: record)?.stringValue
     }
 
@@ -253,7 +254,7 @@ extension KintoAdapter {
     ///
     /// A record with nothing but `"deleted": true` looks just like a tombstone. A list of changes
     /// then only gives a reference to it; a list without `_since` tells the two apart.
-    private static func element(
+    static func element(
         _ bytes: [UInt8]
     ) throws(SyncFailure) -> (record: ServerRecord, isLikeTombstone: Bool) {
         let document: JSONDocument

@@ -14,7 +14,7 @@ extension KintoAdapter {
         segments: ["v0", "v1", "buckets", "collections", "records", "batch"],
         parameters: [
             "_before": .version, "_fields": .version, "_limit": .count, "_since": .version,
-            "_sort": .version, "_token": .version, "deleted": .flag, "in_id": .ids,
+            "_sort": .version, "_token": .version, "deleted": .flag, "gt_id": .ids, "in_id": .ids,
         ],
         members: members,
         // The name of the personal bucket is the same for all users.

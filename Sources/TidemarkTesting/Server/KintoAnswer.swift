@@ -1,6 +1,7 @@
 // KintoAnswer.swift — answers and errors in the server's form.
 
 import HTTPTypes
+import TidemarkEvents
 import TidemarkSync
 
 /// An error answer, thrown within the model.
@@ -15,20 +16,29 @@ struct KintoRefusal: Error {
         let reason = KintoAnswer.reason(status)
         var body = "{\"code\":\(status),\"errno\":\(errno)"
         body += ",\"error\":\"\(isInvalidParameter ? "Invalid parameters" : reason)\""
-        if let message { body += ",\"message\":\"\(message)\"" }
+        if let message { body += ",\"message\":\(JSONValue.string(message))" }
         if let details { body += ",\"details\":\(details)" }
         answer = KintoAnswer.json(status, Array((body + "}").utf8), etag: etag)
     }
 
     /// 400/107: something about the request is wrong.
     static func invalid(_ location: String, _ name: String?, _ text: String) -> KintoRefusal {
-        let quoted = name.map { "\"\($0)\"" } ?? "null"
-        let detail =
-            "{\"location\":\"\(location)\",\"name\":\(quoted),\"description\":\"\(text)\"}"
+        let detail: JSONObject = [
+            "location": .string(location), "name": name.map { .string($0) } ?? .null,
+            "description": .string(text),
+        ]
+        let place = name.map { "\($0) in \(location)" } ?? location
+        // A description that has the name says it all.
+        let isEnough = name.map { text.contains($0) || $0.isEmpty } ?? false
         return KintoRefusal(
-            400, 107, message: "\(name.map { "\($0) in " } ?? "")\(location): \(text)",
-            details: "[\(detail)]", isInvalidParameter: true)
+            400, 107, message: isEnough ? text : "\(place): \(text)",
+            details: "[\(JSONValue.object(detail))]", isInvalidParameter: true)
     }
+
+    /// 500/999: the server failed, for example to compare two objects.
+    static let failed = KintoRefusal(
+        500, 999,
+        message: "A programmatic error occurred, developers have been informed.")
 
     /// 404: the object does not exist; errno 111 when it is a parent in the address.
     static func missing(_ id: String, _ resourceName: String, errno: Int = 110) -> KintoRefusal {

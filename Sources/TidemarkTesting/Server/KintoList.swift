@@ -19,6 +19,38 @@ struct KintoObject: Sendable, Hashable {
         return Array("{".utf8) + inner + Array((inner.isEmpty ? "" : ",").utf8)
             + Array("\(identity)}".utf8)
     }
+
+    /// The object as JSON, with no other fields than some.
+    func json(only names: [String]) -> [UInt8] {
+        let identity = "\"id\":\"\(id)\",\"last_modified\":\(lastModified)"
+        var inner: [UInt8] = []
+        if let fields {
+            inner = fields.only(names).inner
+        } else if names.contains("deleted") {
+            inner = Array("\"deleted\":true".utf8)
+        }
+        return Array("{".utf8) + inner + Array((inner.isEmpty ? "" : ",").utf8)
+            + Array("\(identity)}".utf8)
+    }
+}
+
+/// A field to sort by.
+struct KintoOrder: Sendable, Hashable {
+    var field: String
+    var isDescending: Bool
+
+    init(field: String, isDescending: Bool) {
+        self.field = field
+        self.isDescending = isDescending
+    }
+
+    /// A field, perhaps after a sign; nil where Kinto ignores it.
+    init?(_ text: some StringProtocol) {
+        let name = text.drop { $0 == " " }
+        let field = ["-", "+"].contains(name.first) ? name.dropFirst() : name
+        guard !field.isEmpty, field.utf8.allSatisfy({ KintoQuery.isWord($0) }) else { return nil }
+        self.init(field: String(field), isDescending: name.first == "-")
+    }
 }
 
 struct KintoList: Sendable {
@@ -61,19 +93,40 @@ struct KintoList: Sendable {
     /// Removes every tombstone without leaving a trace, as the real server does.
     mutating func purgeTombstones() { objects = objects.filter { $0.value.fields != nil } }
 
-    /// Objects newest first; tombstones only when `since` is given.
+    /// The objects that pass filters, sorted; tombstones only with a filter by `last_modified`.
     ///
     /// - Parameters:
-    ///   - since: only objects later than this.
+    ///   - orders: by which they are sorted, the first one first; the newest first where it is empty.
     ///   - before: only objects earlier than this, the last one of the page before.
-    func page(since: Int64?, before: Int64?) -> [KintoObject] {
-        objects.values
-            .filter { object in
-                guard let since else { return object.fields != nil }
-                return object.lastModified > since
+    func rows(
+        _ filters: [KintoFilter], _ orders: [KintoOrder], before: Int64?
+    ) throws(KintoRefusal) -> [KintoObject] {
+        let includesDeleted = filters.contains { $0.field == "last_modified" }
+        var rows: [KintoObject] = []
+        for object in objects.values where object.fields != nil || includesDeleted {
+            if try KintoFilter.pass(object, filters) { rows.append(object) }
+        }
+        if let before { rows.removeAll { $0.lastModified >= before } }
+        rows.sort { ($0.lastModified, $0.id) > ($1.lastModified, $1.id) }
+        // One after the other, the last one first, as Kinto does: what can't be compared fails even
+        // where the first one decides.
+        for order in orders.reversed() { rows = try Self.sorted(rows, order) }
+        return rows
+    }
+
+    private static func sorted(
+        _ rows: [KintoObject], _ order: KintoOrder
+    ) throws(KintoRefusal) -> [KintoObject] {
+        var hasFailed = false
+        let sorted = rows.map { ($0, $0.value(order.field)) }.sorted { left, right in
+            guard let comparison = left.1.compared(to: right.1) else {
+                hasFailed = true
+                return false
             }
-            .filter { object in before.map { object.lastModified < $0 } ?? true }
-            .sorted { ($0.lastModified, $0.id) > ($1.lastModified, $1.id) }
+            return order.isDescending ? comparison > 0 : comparison < 0
+        }
+        guard !hasFailed else { throw .failed }
+        return sorted.map(\.0)
     }
 
     private mutating func stamp(_ claimed: Int64?, _ nowMilliseconds: Int64) -> Int64 {

@@ -13,38 +13,27 @@ extension KintoServerModel {
             return KintoAnswer.empty(304, etag: etag)
         }
         try KintoPreconditions(request).checkList(timestamp: etag)
-        let known: Set = [
-            "_since", "gt_last_modified", "_limit", "_token", "_fields", "in_id", "deleted",
-        ]
-        for item in query.items where !known.contains(item.name) {
-            throw KintoRefusal.invalid(
-                "querystring", "unknown", "This parameter is not part of the model")
-        }
-
-        let since = try query.timestamp(
-            query["_since"] == nil ? "gt_last_modified" : "_since", nowMilliseconds)
-        let token = query["_token"].map { Int64($0) }
-        if case .some(nil) = token {
-            throw KintoRefusal.invalid("querystring", nil, "_token has invalid content")
-        }
+        // In the order in which Kinto looks for mistakes.
         let limit = min(try query.limit() ?? pageRowsMax, pageRowsMax)
-        let filter = try query.filter()
-        let rows = lists[place, default: KintoList()].page(since: since, before: token ?? nil)
-            .filter(filter)
+        let filters = try query.filters(nowMilliseconds)
+        let orders = try query.orders()
+        let names = try query.fields()
+        let token = try query.token()
+        let list = lists[place, default: KintoList()]
+        let rows = try list.rows(filters, orders, before: token)
 
         if request.method == .head {
             var answer = KintoAnswer.json(200, Array("{\"data\":[]}".utf8), etag: etag)
-            let total = String(rows.count { $0.fields != nil })
+            let total = String(rows.count { $0.value("deleted") != .bool(true) })
             answer.response.headerFields.set("Total-Objects", total)
             answer.response.headerFields.set("Total-Records", total)
             return answer
         }
-        let isBare = try query.isBare()
-        let page = rows.prefix(limit).map { isBare ? $0.bare : $0 }
+        let page = rows.prefix(limit)
+        let bodies = page.map { object in names.map { object.json(only: $0) } ?? object.json }
         var answer = KintoAnswer.json(
             200,
-            Array("{\"data\":[".utf8)
-                + Array(page.map(\.json).joined(separator: [UInt8(ascii: ",")]))
+            Array("{\"data\":[".utf8) + Array(bodies.joined(separator: [UInt8(ascii: ",")]))
                 + Array("]}".utf8),
             etag: etag)
         if rows.count > limit, let last = page.last {
@@ -77,74 +66,49 @@ extension KintoServerModel {
     }
 }
 
-extension KintoObject {
-    /// Whether it was deleted, or has a field `deleted` that is true.
-    fileprivate var isMarkedDeleted: Bool {
-        fields.map { $0["deleted"] == Array("true".utf8) } ?? true
-    }
-
-    /// The object with nothing but its id and version.
-    fileprivate var bare: KintoObject {
-        var object = self
-        if fields != nil { object.fields = ServerJSONObject() }
-        return object
-    }
-}
-
 extension KintoQuery {
-    /// Whether only ids and versions are requested.
-    fileprivate func isBare() throws(KintoRefusal) -> Bool {
-        guard let names = self["_fields"] else { return false }
-        guard names == "last_modified" else {
-            throw .invalid("querystring", "_fields", "Only last_modified is part of the model")
+    /// The fields that are requested; nil for all.
+    fileprivate func fields() throws(KintoRefusal) -> [String]? {
+        guard let text = self["_fields"] else { return nil }
+        let names = text.split(separator: ",").map(String.init)
+        guard !names.contains(where: { $0.contains(".") }) else {
+            throw .invalid("querystring", "_fields", "Paths are not part of the model")
         }
-        return true
+        return names
     }
 
-    /// A timestamp in the query, bare or in quotes; at most a day ahead of the server's clock.
-    fileprivate func timestamp(
-        _ name: String, _ nowMilliseconds: Int64
-    ) throws(KintoRefusal) -> Int64? {
-        guard let text = self[name] else { return nil }
-        let isQuoted = text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
-        let bare = isQuoted ? String(text.dropFirst().dropLast()) : text
-        guard let value = Int64(bare), 0...(nowMilliseconds + 86_400_000) ~= value else {
-            throw KintoRefusal.invalid("querystring", name, "Invalid value for \(name)")
-        }
-        return value
-    }
-
-    /// The filter for the requested objects: some ids, those whose field `deleted` is true, or all.
-    fileprivate func filter() throws(KintoRefusal) -> (KintoObject) -> Bool {
-        var ids: Set<String>?
-        if let text = self["in_id"] {
-            var names: Set<String> = []
-            for item in text.split(separator: ",", omittingEmptySubsequences: false) {
-                // An item that is JSON counts as its value, any other as a string.
-                let bytes = Array(item.utf8)
-                let name = ServerJSON.isValid(bytes) ? ServerJSON.string(bytes) : String(item)
-                guard let name else {
-                    throw .invalid("querystring", "in_id", "Invalid value for in_id")
-                }
-                names.insert(name)
+    /// The order that is requested; empty for the usual one.
+    fileprivate func orders() throws(KintoRefusal) -> [KintoOrder] {
+        guard let names = self["_sort"]?.split(separator: ",") else { return [] }
+        var orders: [KintoOrder] = []
+        for name in names {
+            guard !name.contains(".") else {
+                throw .invalid("querystring", "_sort", "Paths are not part of the model")
             }
-            ids = names
+            // Kinto ignores a field of another form.
+            guard let order = KintoOrder(name) else { continue }
+            orders.append(order)
         }
-        if let text = self["deleted"], text != "true" {
-            throw .invalid("querystring", "deleted", "Only true is part of the model")
+        guard !names.contains("last_modified") else { return orders }
+        return orders + [KintoOrder(field: "last_modified", isDescending: true)]
+    }
+
+    /// The last row's timestamp of the page before.
+    fileprivate func token() throws(KintoRefusal) -> Int64? {
+        guard let text = self["_token"] else { return nil }
+        guard let token = Int64(text) else {
+            throw KintoRefusal.invalid("querystring", nil, "_token has invalid content")
         }
-        let isMarked = self["deleted"] != nil
-        return { object in
-            (ids?.contains(object.id) ?? true) && (!isMarked || object.isMarkedDeleted)
+        guard self["_sort"] == nil else {
+            throw .invalid(
+                "querystring", "_token", "Pages of a sorted list are not part of the model")
         }
+        return token
     }
 
     /// The requested page size; nil for all.
     fileprivate func limit() throws(KintoRefusal) -> Int? {
-        guard let text = self["_limit"] else { return nil }
-        guard let value = Int(text), value >= 0 else {
-            throw KintoRefusal.invalid("querystring", "_limit", "The value is not a number")
-        }
-        return value == 0 ? nil : value
+        guard let limit = try integer("_limit"), limit > 0 else { return nil }
+        return Int(clamping: limit)
     }
 }

@@ -2,8 +2,8 @@
 // clock.
 //
 // Buckets hold collections, collections hold records; all three are lists with the same behaviour.
-// Not modelled: schemas, permissions, deletion of whole lists, JSON patches, and filters except for
-// ids and for the field `deleted`.
+// Not modelled: schemas, permissions, deletion of whole lists, JSON patches, paths in the names of
+// fields, pages of a list that is sorted otherwise, and some comparisons (KintoFilter.swift).
 
 public import HTTPTypes
 import TidemarkEvents

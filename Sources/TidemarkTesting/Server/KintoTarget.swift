@@ -74,7 +74,8 @@ struct KintoQuery: Sendable {
     /// Parses the text after the question mark.
     init(_ text: some StringProtocol) {
         items = text.split(separator: "&").map { item in
-            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let halves = String(item.map { $0 == "+" ? " " : $0 })
+                .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (Self.decoded(halves[0]), halves.count > 1 ? Self.decoded(halves[1]) : "")
         }
     }

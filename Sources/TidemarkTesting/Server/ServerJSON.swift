@@ -68,6 +68,15 @@ struct ServerJSONObject: Sendable, Hashable {
     /// Removes members.
     mutating func remove(_ names: Set<String>) { members.removeAll { names.contains($0.name) } }
 
+    /// The object with no other members than some, in their order.
+    func only(_ names: [String]) -> ServerJSONObject {
+        var object = ServerJSONObject()
+        for name in names {
+            if let member = members.first(where: { $0.name == name }) { object.set(member) }
+        }
+        return object
+    }
+
     /// The text of the members between the braces.
     var inner: [UInt8] {
         Array(

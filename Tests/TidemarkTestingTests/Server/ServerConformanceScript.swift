@@ -7,8 +7,9 @@
 // Below it stands `data`, a row on each line, or the error's details.
 
 /// The whole script; every line of an answer was recorded from the real server.
-let conformanceScript = [conformanceOfObjects, conformanceOfLists, conformanceOfLikeness]
-    .joined(separator: "\n")
+let conformanceScript = [
+    conformanceOfObjects, conformanceOfLists, conformanceOfLikeness, conformanceOfQueries,
+].joined(separator: "\n")
 
 let conformanceOfObjects = """
     GET /v1/ Authorization=none
