@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// What the device's clock shows, as a server writes it: in doubt about the time a run does less.
-private func httpDate() -> String {
+func httpDate() -> String {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(identifier: "GMT")

@@ -59,6 +59,10 @@ final class GRDBPeer: Sendable {
                 table.column("server_deleted_at", .text)
             }
             try db.create(indexOn: "time_entries", columns: ["project_id"])
+            try db.create(table: "cursors") { table in
+                table.primaryKey("name", .text)
+                table.column("value", .text).notNull()
+            }
             for name in ["outbox", "changes"] {
                 try db.create(table: name) { table in
                     table.autoIncrementedPrimaryKey("id")
@@ -103,6 +107,16 @@ final class GRDBPeer: Sendable {
                     id: nil, entity: entry.id, operation: "update", payload: payload, recorded_at: 1
                 ).insert(db)
             }
+        }
+    }
+
+    /// Takes over a block of a feed: its entries, and where the feed goes on, in one transaction.
+    func apply(_ entries: [TimeEntry], cursor: String) throws {
+        try pool.write { db in
+            for entry in entries { try entry.upsert(db) }
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO cursors (name, value) VALUES ('back', ?)",
+                arguments: [cursor])
         }
     }
 

@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// What JSONDecoder makes of a page.
-private struct Answer: Decodable {
+struct Answer: Decodable {
     var data: [TimeEntry]
 }
 
