@@ -44,6 +44,8 @@ struct RedactionRules {
     private(set) var fields: [Redaction.Field: RedactionRole] = [:]
     /// By name alone, for values that belong to no collection.
     private var fieldsByName: [String: RedactionRole] = [:]
+    /// How times of a collection are written.
+    private(set) var dates: [String: DateFormat] = [:]
     /// Names and words that stay.
     private(set) var words: Set<[UInt8]> = []
     /// Numbers that the models set in fields.
@@ -104,12 +106,14 @@ struct RedactionRules {
 
     private mutating func read(_ collection: CollectionModel) {
         let name = collection.name.rawValue
+        dates[name] = collection.dates
         var times = collection.indexes.flatMap(\.fields).filter { $0.kind == .date }.map(\.name)
         times += [
             collection.lastChangeField, collection.rivals?.start, collection.retention?.field,
         ]
         .compactMap(\.self)
         if case .preferNewer(let field, _) = collection.conflict { times.append(field) }
+        if let feed = collection.feed { times += [feed.order, feed.change] }
         for field in times { set(.time(collection.dates), field, name) }
         // The fold writes a time there, or a value computed from times.
         if let rule = collection.rivals {

@@ -13,7 +13,8 @@ enum RedactionWords {
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union([
-            "=", "absent", "cleanUp", "combined", "cursorExpired", "discard", "dismiss", "entity",
+            "=", "absent", "back", "cleanUp", "combined", "equals", "fetch", "forward", "reconcile",
+            "cursorExpired", "discard", "dismiss", "entity",
             "incomplete", "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry",
             "server",
             "synced", "unchanged",

@@ -98,6 +98,12 @@ extension Redactor {
         case (.references, .array(let list)): .array(list.map { reference($0, collection) })
         case (.tokensByName, .object(let object)): .object(named(object, .token, collection))
         case (.timesByID, .object(let object)): .object(named(object, .time, collection))
+        case (.scope, .object(let object)):
+            .object(
+                object.reduce(into: JSONObject()) { new, part in
+                    new[part.key] = .array((part.value.array ?? []).map(entity))
+                })
+        case (.scope, _): plain(value)
         case (.feedCursor, .object(let object)): .object(cursor(object, collection))
         // The names of a feed's parts are ours.
         case (.cursors, .object(let object)):
@@ -119,13 +125,30 @@ extension Redactor {
         }
     }
 
+    /// `collection/id`.
+    private func entity(_ value: JSONValue) -> JSONValue {
+        guard let text = value.stringValue else { return plain(value) }
+        return .string(EntityKey(text).map { key($0).description } ?? self.text(text))
+    }
+
+    /// Where a part of a feed goes on: its key is a time, in the form that the server's have.
     private func cursor(_ object: JSONObject, _ collection: String?) -> JSONObject {
         object.reduce(into: JSONObject()) { new, element in
-            let isID = element.key == "id"
             new[element.key] =
-                isID
-                ? member(.text, element.value, collection) : body(element.value, of: collection)
+                element.key == "id"
+                ? member(.text, element.value, collection)
+                : value(
+                    element.value, .time(rules.dates[collection ?? ""] ?? .iso8601),
+                    RedactionContext(collection: collection))
         }
+    }
+
+    /// The cursor of a watermark: of a feed, or as the server wrote it.
+    func cursor(_ bytes: [UInt8], of collection: String?) -> [UInt8] {
+        guard let value = try? JSONValue(parsing: bytes), FeedCursor(value) != nil,
+            case .object(let object) = value
+        else { return token(bytes) }
+        return JSONValue.object(cursor(object, collection)).encoded()
     }
 
     private func reference(_ value: JSONValue, _ collection: String?) -> JSONValue {

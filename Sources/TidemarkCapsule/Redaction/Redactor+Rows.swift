@@ -10,6 +10,8 @@ private indirect enum RowPart {
     /// Positions, numbers, flags, and Tidemark's words.
     case plain
     case time, text, token, digest, name, word, url
+    /// Where a list goes on.
+    case cursor
     /// A document of the row's collection.
     case document
     /// Collection, zero byte, id.
@@ -38,7 +40,7 @@ private enum RowParts {
         9: .name,
     ]
     static let watermark: [UInt32: RowPart] = [
-        1: .token, 2: .plain, 3: .time, 4: .token, 5: .time, 6: .time, 7: .time,
+        1: .cursor, 2: .plain, 3: .time, 4: .token, 5: .time, 6: .time, 7: .time,
     ]
     static let rival: [UInt32: RowPart] = [
         1: .plain, 2: .time, 3: .key, 4: .plain, 5: .time, 6: .time, 7: .time, 8: .plain, 9: .plain,
@@ -225,6 +227,7 @@ extension Redactor {
         case .time: throw unknown(key)
         case .text: text(bytes)
         case .token: token(bytes)
+        case .cursor: cursor(bytes, of: collection)
         case .digest: digest(bytes)
         case .name: Array(name(String(decoding: bytes, as: UTF8.self)).utf8)
         case .url: Array(url(String(decoding: bytes, as: UTF8.self)).utf8)

@@ -47,6 +47,12 @@ extension Redactor {
         let name = String(parts.first ?? "")
         guard parts.count == 2 else { return escaped(text) { self.text($0) } }
         let parameter = server.parameters[name]
+        let comparison = server.comparisons.first(where: name.hasPrefix)
+        if parameter == nil, let comparison {
+            let field = String(name.dropFirst(comparison.count))
+            return comparison + self.name(field) + "="
+                + escaped(parts[1]) { key($0, in: field) }
+        }
         if parameter == .count, Int64(parts[1]) != nil { return String(text) }
         if parameter == .flag, parts[1] == "true" { return String(text) }
         let newName = parameter == nil ? escaped(parts[0]) { self.text($0) } : name
@@ -55,6 +61,7 @@ extension Redactor {
                 switch parameter {
                 case .seconds: seconds(bytes) ?? token(bytes)
                 case .ids: ids(bytes)
+                case .field: fieldName(bytes)
                 case .version, .count, .flag: token(bytes)
                 case nil: self.text(bytes)
                 }
@@ -66,6 +73,19 @@ extension Redactor {
         guard let seconds = Int64(String(decoding: bytes, as: UTF8.self)) else { return nil }
         let (sum, overflow) = seconds.addingReportingOverflow(shift / 1_000_000)
         return Array(String(overflow ? seconds : sum).utf8)
+    }
+
+    /// A value of a field, as JSON.
+    private func key(_ bytes: [UInt8], in field: String) -> [UInt8] {
+        guard let value = try? JSONValue(parsing: bytes) else { return text(bytes) }
+        return self.value(value, rules.role(field, nil), RedactionContext()).encoded()
+    }
+
+    /// The name of a field, perhaps after a minus.
+    private func fieldName(_ bytes: [UInt8]) -> [UInt8] {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let sign = text.hasPrefix("-") ? "-" : ""
+        return Array((sign + name(String(text.dropFirst(sign.count)))).utf8)
     }
 
     /// Several quoted ids with commas between them.

@@ -21,7 +21,7 @@ package struct RunStart: MemberPayload {
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("trigger", \.trigger, .text, .plain),
         PayloadMember("triggers", \.otherTriggers, .list(of: .text), .plain),
-        PayloadMember("scope", \.scope, .scope, .plain) { $0 == .all },
+        PayloadMember("scope", \.scope, .scope, .scope) { $0 == .all },
         PayloadMember("full", \.isFull, .flag, .plain) { !$0 },
         PayloadMember("begunAt", \.begunAt, .time, .time),
         PayloadMember("bootID", \.bootID, .text, .text),

@@ -13,9 +13,10 @@ extension KintoAdapter {
         ],
         segments: ["v0", "v1", "buckets", "collections", "records", "batch"],
         parameters: [
-            "_before": .version, "_fields": .version, "_limit": .count, "_since": .version,
-            "_sort": .version, "_token": .version, "deleted": .flag, "gt_id": .ids, "in_id": .ids,
+            "_before": .version, "_fields": .field, "_limit": .count, "_since": .version,
+            "_sort": .field, "_token": .version, "deleted": .flag, "gt_id": .ids, "in_id": .ids,
         ],
+        comparisons: ["max_", "lt_", "min_", "gt_", "eq_", "not_", "has_"],
         members: members,
         // The name of the personal bucket is the same for all users.
         constants: ["buckets": ["default"], "bucket": ["default"]])

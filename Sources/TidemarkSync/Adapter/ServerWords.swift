@@ -50,6 +50,8 @@ public struct ServerWords: Sendable, Hashable {
         case flag
         /// Ids in quotes, with commas between them.
         case ids
+        /// The name of a field, perhaps after a minus.
+        case field
     }
 
     /// What a member of a body or a document holds; its name is never a secret.
@@ -114,6 +116,9 @@ public struct ServerWords: Sendable, Hashable {
     public var suffixes: [String]
     /// Parameters of queries.
     public var parameters: [String: Parameter]
+    /// What parameters begin with that go on with the name of a field, and hold a value of it as
+    /// JSON: `max_`.
+    public var comparisons: [String]
     /// Members of bodies and documents.
     public var members: [String: Member]
     /// Values that are the same for every user, by the path segment or the member of the remote
@@ -129,7 +134,8 @@ public struct ServerWords: Sendable, Hashable {
     /// No words, but those that are given.
     public init(
         fields: [Field] = [], segments: Set<String> = [], suffixes: [String] = [],
-        parameters: [String: Parameter] = [:], members: [String: Member] = [:],
+        parameters: [String: Parameter] = [:], comparisons: [String] = [],
+        members: [String: Member] = [:],
         constants: [String: Set<String>] = [:], others: Set<String> = [],
         versions: Versions? = nil, lines: [Lines] = []
     ) {
@@ -137,6 +143,7 @@ public struct ServerWords: Sendable, Hashable {
         self.segments = segments
         self.suffixes = suffixes
         self.parameters = parameters
+        self.comparisons = comparisons
         self.members = members
         self.constants = constants
         self.others = others

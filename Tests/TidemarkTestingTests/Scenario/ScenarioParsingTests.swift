@@ -42,7 +42,7 @@ import TidemarkTesting
             #""steps":[{"fault":{"request":"*","status":503,"drop":"after"}}]"#,
             "steps[0].fault: either status, drop or offline"
         ),
-        (#""steps":[{"sync":"some"}]"#, #"steps[0].sync: "all", "push", "cleanUp" or "#),
+        (#""steps":[{"sync":"some"}]"#, #"steps[0].sync: "all", "push", "cleanUp", {"#),
         (#""steps":[{"sync":{"pull":["x"]}}]"#, "steps[0].sync.pull[0]: the name of a collection"),
         (#""steps":[{"restart":false}]"#, "steps[0].restart: true is needed"),
         (#""steps":[{"during":{"request":"*"}}]"#, "steps[0].do: steps are needed"),

@@ -33,6 +33,8 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case headerField
     /// Where a list goes on: a version, or an address.
     case cursor
+    /// What a run is to do: a word of ours, names of collections, or entities.
+    case scope
     /// Where a part of a feed goes on: an object with a key of the server, and perhaps an id.
     case feedCursor
     /// The same by the names of parts.
