@@ -141,12 +141,15 @@ extension Remote {
 extension ModelRegistration {
     /// The registration with the adapter's defaults for collections.
     ///
-    /// - Throws: ``ModelError`` when the adapter is not known, or the remote lacks what it needs.
+    /// - Throws: ``ModelError`` when the adapter is not known, the remote lacks what it needs, or the
+    ///   model asks for what the adapter can't do.
     package func withAdapterDefaults() throws(ModelError) -> ModelRegistration {
         var registration = self
-        _ = try remote?.makeAdapter()
+        let adapter = try remote?.makeAdapter()
         registration.remote = remote?.withAdapterDefaults
-        return try registration.checked()
+        registration = try registration.checked()
+        try adapter?.check(registration)
+        return registration
     }
 }
 

@@ -1,6 +1,7 @@
 // CrashChild.swift — a process that dies in the middle of its work, for crash tests.
 //
 //   crash-child STORE CHECKPOINT               syncs, and dies at the checkpoint (SyncChild.swift)
+//   crash-child pull STORE ANSWER …            syncs, and dies after an answer (PullChild.swift)
 //   crash-child append STORE SEED …            appends and acknowledges (AppendChild.swift)
 //   crash-child seal STORE SEED …              appends and seals (SealChild.swift)
 //   crash-child drop STORE SEED …              appends, seals and drops (DropChild.swift)
@@ -28,6 +29,7 @@ struct CrashChild {
         case "once": try OnceChild.run(Array(words.dropFirst()))
         case "truncated": try TruncateChild.run(Array(words.dropFirst()))
         case "damaged": try DamageChild.run(Array(words.dropFirst()))
+        case "pull": try await PullChild.run(Array(words.dropFirst()))
         case "chaos": try await ChaosChild.run(Array(words.dropFirst()))
         default: try await SyncChild.run(words)
         }

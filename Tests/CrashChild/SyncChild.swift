@@ -20,13 +20,22 @@ enum SyncChild {
             CrashChild.say("reached \(place.rawValue)")
             kill(getpid(), SIGKILL)
         }
-        let replica = try Replica.open(
-            existing: words[0], dependencies: dependencies)
+        try await sync(words[0], dependencies)
+    }
+
+    /// Syncs a store with the remote that its log names.
+    static func sync(
+        _ store: String, _ dependencies: Dependencies = .live,
+        transport: any Transport = .urlSession
+    ) async throws {
+        let replica = try Replica.open(existing: store, dependencies: dependencies)
         guard let remote = try replica.registration?.remote else {
             CrashChild.fail("the store names no remote")
         }
         let credentials = ProcessInfo.processInfo.environment[remote.credentialsVariable] ?? ""
-        let engine = try SyncEngine(replica, remote: remote) { .authorization(credentials) }
+        let engine = try SyncEngine(replica, remote: remote, transport: transport) {
+            .authorization(credentials)
+        }
         let outcome = try await engine.sync()
         try replica.close()
         CrashChild.say("ended: \(outcome)")

@@ -52,16 +52,18 @@ enum Adapters {
 
     /// The registration with the adapter's defaults for collections.
     ///
-    /// - Throws: a ``ModelError`` where the remote's adapter is unknown, or can't be made for the
-    ///   remote.
+    /// - Throws: a ``ModelError`` where the remote's adapter is unknown, can't be made for the
+    ///   remote, or can't do what the model asks for.
     static func completed(
         _ registration: ModelRegistration
     ) throws(ModelError) -> ModelRegistration {
         guard let remote = registration.remote else { return try registration.checked() }
-        _ = try make(remote)
+        let adapter = try make(remote)
         var registration = registration
         registration.remote = remote.withAdapterDefaults
-        return try registration.checked()
+        registration = try registration.checked()
+        try adapter.check(registration)
+        return registration
     }
 
     /// The app's adapter to decide a recorded log again; nil for the library's.

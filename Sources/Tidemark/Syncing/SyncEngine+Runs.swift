@@ -169,6 +169,7 @@ extension SyncEngine {
         }
         let wanted = try ModelRegistration(model: registered.model, remote: remote)
             .checked(beside: registered)
+        try adapter.check(wanted)
         guard let known = registered.remote, let own = wanted.remote else {
             try replica.register(wanted)
             return wanted

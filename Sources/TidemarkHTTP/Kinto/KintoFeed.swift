@@ -1,16 +1,16 @@
 // KintoFeed.swift — blocks of a feed: which query asks for one, and what its answer means.
 //
-//   up to K    not_F=null&max_F=K&_sort=-F&_limit=N       before K   …&lt_F=K&…
-//   from K     has_F=true&min_F=K&_sort=F&_limit=N        after K    …&gt_F=K&…
+//   up to K    max_F=K&not_F=null&_sort=-F&_limit=N       before K   lt_F=K&…
+//   from K     min_F=K&lt_F=false&_sort=F&_limit=N        after K    gt_F=K&…
 //   equal K    eq_F=K&gt_id="ID"&_sort=id&_limit=N
 //   ids        _fields=id&gt_id="ID"&_sort=id&_limit=N
 //
-// Kinto compares texts byte by byte and numbers by value, and sorts null, texts, numbers, and what
-// has no such field, in this order: without the first filter, blocks would be full of null and of
-// what has no such field. (With storage in memory, Kinto forgets all filters before `has_`.)
-// `last_modified` is neither, and takes only numbers. A value is read as JSON where it is JSON, as
-// 1e5 is, so a text is sent in quotes. `F=K` would be another filter for a field `min_x`, and none
-// for one that begins with `_`.
+// Kinto compares texts byte by byte and numbers by value, and its order is null, texts, numbers,
+// false, and so on to what has no such field: without the second filter, blocks would be full of
+// null and of what has no such field. (`has_F` would do, but with its storage in memory Kinto
+// forgets the filters before it.) `last_modified` is always a number, and takes no other values.
+// A value is read as JSON where it is JSON, as 1e5 is, so a text is sent in quotes. `F=K` would be
+// another filter for a field `not_before`, and none for one that begins with `_`.
 
 import HTTPTypes
 import TidemarkEvents
@@ -43,15 +43,15 @@ extension KintoAdapter {
     private static func descending(
         _ comparison: String, _ field: String, _ key: FeedKey
     ) throws(SyncFailure) -> [String] {
-        let filter = try filter(comparison, field, key)
-        return (field == versionField ? [] : ["not_\(field)=null"]) + [filter, "_sort=-\(field)"]
+        let isKey = field == versionField ? [] : ["not_\(field)=null"]
+        return [try filter(comparison, field, key)] + isKey + ["_sort=-\(field)"]
     }
 
     private static func ascending(
         _ comparison: String, _ field: String, _ key: FeedKey
     ) throws(SyncFailure) -> [String] {
-        let filter = try filter(comparison, field, key)
-        return (field == versionField ? [] : ["has_\(field)=true"]) + [filter, "_sort=\(field)"]
+        let isKey = field == versionField ? [] : ["lt_\(field)=false"]
+        return [try filter(comparison, field, key)] + isKey + ["_sort=\(field)"]
     }
 
     private static func byID(after id: String?) -> [String] {

@@ -20,6 +20,9 @@ public struct ServerTraits: Sendable, Hashable {
     /// a list names them.
     public var cursorIsState: Bool
     /// Whether it lists by fields of the records: ``ServerCall/feed(_:_:)``.
+    ///
+    /// A model with a feed is refused where it does not, and where it makes no request for a field
+    /// of the feed.
     public var hasFeeds: Bool
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>

@@ -83,7 +83,9 @@ extension KintoQuery {
                     ? KintoFilter(
                         field: "last_modified",
                         condition: .compares(
-                            .gt, try timestamp(name, .integer(since ?? 0), nowMilliseconds)))
+                            .gt,
+                            try timestamp(
+                                name, since.map { .integer($0) } ?? .text(text), nowMilliseconds)))
                     : filter(name, text, value ?? KintoValue(query: text), nowMilliseconds))
         }
         return filters

@@ -4,7 +4,6 @@
 // A run is repeated by its seed, and made longer or shorter by its number of episodes:
 //   TIDEMARK_CHAOS_SEED=7 TIDEMARK_CHAOS_EPISODES=1000 Tools/test --filter chaos
 
-import Foundation
 import TestSupport
 import Testing
 import Tidemark
@@ -59,32 +58,11 @@ extension `with a real CalDAV server` {
     }
 }
 
-/// How long a run is, and what it follows from.
-private struct ChaosPlan: CustomStringConvertible {
-    let users = ["a", "b"]
-    let seed: UInt64
-    let episodes: Int
-    /// Whether the run is long enough for everything to happen.
-    let isWhole: Bool
-
-    init(episodes usual: Int) {
-        func number(_ name: String) -> UInt64? {
-            ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-        }
-        seed = number("TIDEMARK_CHAOS_SEED") ?? 1
-        episodes = number("TIDEMARK_CHAOS_EPISODES").map { Int($0) } ?? usual
-        isWhole = episodes >= usual
-    }
-
-    var description: String {
-        "TIDEMARK_CHAOS_SEED=\(seed) TIDEMARK_CHAOS_EPISODES=\(episodes) "
-            + "Tools/test --filter chaos"
-    }
-
+extension ChaosPlan {
     /// Runs all episodes.
     ///
     /// - Returns: what happened, and how often a process was killed.
-    func run(_ server: some ChaosServer) async throws -> (ChaosTally, kills: Int) {
+    fileprivate func run(_ server: some ChaosServer) async throws -> (ChaosTally, kills: Int) {
         print("chaos: \(self)")
         var run = ChaosRun(server, users: users, seed: seed)
         for number in 1...episodes { try await run.episode(number) }

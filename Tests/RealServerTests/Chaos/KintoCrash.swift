@@ -18,9 +18,20 @@ struct KintoCrash: Sendable, Equatable {
 
     /// Syncs the store in a process of its own until that reaches a checkpoint or the end.
     static func run(_ store: String, _ checkpoint: Checkpoint, user: String) async throws -> Self {
+        try await run([store, checkpoint.rawValue], user)
+    }
+
+    /// Syncs the store in a process of its own until so long after an answer, or the end.
+    static func run(
+        _ store: String, after answer: Int, microseconds: Int, user: String
+    ) async throws -> Self {
+        try await run(["pull", store, "\(answer)", "\(microseconds)"], user)
+    }
+
+    private static func run(_ arguments: [String], _ user: String) async throws -> Self {
         let credentials = KintoClient(origin: "", bucket: "", user: user).credentials
         let ended = try await Command.running(
-            BuiltProgram.crashChild.path ?? "", [store, checkpoint.rawValue],
+            BuiltProgram.crashChild.path ?? "", arguments,
             environment: ["TIDEMARK_CREDENTIALS": credentials])
         return KintoCrash(output: ended.text, signal: ended.signal)
     }

@@ -1,0 +1,31 @@
+// ServerAdapter+Model.swift — whether an adapter can do what a model asks of it.
+
+package import TidemarkEvents
+
+extension ServerAdapter {
+    /// Refuses a model that asks for what the adapter can't do: a feed of a server that does not
+    /// list by fields, or not by these.
+    ///
+    /// - Throws: ``ModelError`` with the place in the model, and what to do.
+    package func check(_ registration: ModelRegistration) throws(ModelError) {
+        let name = registration.remote.map { "the adapter \"\($0.adapter)\"" } ?? "the adapter"
+        for (index, collection) in registration.model.collections.enumerated() {
+            guard let feed = collection.feed else { continue }
+            let path = "collections[\(index)].feed"
+            guard traits.hasFeeds else {
+                throw ModelError(
+                    path,
+                    "\(name) can't list \(collection.name) by fields of its records; leave feed "
+                        + "out, or sync it with a server that can")
+            }
+            for (member, field) in [("order", feed.order), ("change", feed.change)] {
+                let block = FeedBlock(field, .upTo(FeedKey("")), limit: feed.block)
+                do throws(SyncFailure) {
+                    _ = try request(for: .feed(collection, block))
+                } catch {
+                    throw ModelError("\(path).\(member)", error.detail)
+                }
+            }
+        }
+    }
+}
