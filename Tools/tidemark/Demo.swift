@@ -17,6 +17,14 @@ struct Demo: AsyncParsableCommand {
             address. The stores stay, to be looked at with the other verbs.
             """)
 
+    /// What is told.
+    enum Story: String, ExpressibleByArgument, CaseIterable {
+        case day, reader
+    }
+
+    @Option(help: "What to show: day, or reader, a feed of articles in blocks.")
+    var story = Story.day
+
     @Option(help: "Where to make the stores; a new folder among the temporary ones if not given.")
     var store: String?
 
@@ -27,6 +35,7 @@ struct Demo: AsyncParsableCommand {
             + "/tidemark-demo-\(ProcessInfo.processInfo.processIdentifier)"
         if try !isEmpty(folder) { throw UsageError("\(folder) is not empty; name another folder") }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if story == .reader { return try await ReaderScene.tell(in: folder) }
         let scene = try await DemoScene(in: folder)
         do {
             try await tell(scene)
@@ -36,6 +45,16 @@ struct Demo: AsyncParsableCommand {
             throw error
         }
         try DemoReport(folder: folder).print(scene)
+    }
+
+    /// Prints one part of a story.
+    static func chapter(_ title: String, _ body: () async throws -> Void) async throws {
+        Terminal.progress(title)
+        Terminal.endProgress()
+        Terminal.write("")
+        Terminal.write(title)
+        try await body()
+        Terminal.flush()
     }
 
     private func isEmpty(_ folder: String) throws -> Bool {

@@ -38,18 +38,13 @@ struct DemoScene {
         listener = try await LoopbackServer.start(server)
         network = DemoNetwork()
         let remote = Remote.toggl(origin: listener.origin)
-        phone = try DemoReplica("phone", folder, remote, network)
-        laptop = try DemoReplica("laptop", folder, remote, network)
+        phone = try DemoReplica("phone", folder, Self.model, remote, network)
+        laptop = try DemoReplica("laptop", folder, Self.model, remote, network)
     }
 
     /// Prints one part of the story, and the time that it took.
     func chapter(_ title: String, _ body: () async throws -> Void) async throws {
-        Terminal.progress(title)
-        Terminal.endProgress()
-        Terminal.write("")
-        Terminal.write(title)
-        try await body()
-        Terminal.flush()
+        try await Demo.chapter(title, body)
     }
 
     /// A time entry's document; without minutes it is running.
@@ -125,10 +120,13 @@ struct DemoReplica {
     private let replica: Replica
     private let engine: SyncEngine
 
-    init(_ name: String, _ folder: String, _ remote: Remote, _ network: DemoNetwork) throws {
+    init(
+        _ name: String, _ folder: String, _ model: SyncModel, _ remote: Remote,
+        _ network: DemoNetwork
+    ) throws {
         self.name = name
         directory = "\(folder)/\(name)"
-        replica = try Replica.open(at: directory, model: DemoScene.model, remote: remote)
+        replica = try Replica.open(at: directory, model: model, remote: remote)
         engine = try SyncEngine(replica, remote: remote, transport: network) {
             .basic(user: "me", password: "secret")
         }
@@ -159,15 +157,30 @@ struct DemoReplica {
     }
 
     /// Syncs once, and prints what was logged.
-    func sync() async throws {
-        _ = try await engine.sync()
+    func sync(_ scope: SyncScope = .all, full: Bool = false) async throws {
+        _ = try await engine.sync(.userRequested, scope: scope, full: full)
         try replica.journal.read { views in
             try views.forEachSyncRun { start, run in
                 let end = run.finished.map { " to \($0)" } ?? ""
                 say("\(start)\(end) sync run: \(Self.words(run.summary))")
+                try self.blocks(since: start, views)
                 try self.decisions(since: start, views)
                 return false
             }
+        }
+    }
+
+    /// The blocks of feeds, and where they go on.
+    private func blocks(since start: Position, _ views: ViewReader) throws {
+        for number in start.rawValue...max(start.rawValue, views.last.rawValue) {
+            let position = Position(number)
+            guard let page = try views.event(at: position)?.read(PullPage.self),
+                let asked = page.parameters
+            else { continue }
+            let news = page.events.count
+            say(
+                "  \(position) \(asked.field) \(asked.cursor.map { "\($0)" } ?? ""): "
+                    + "\(page.ids.count) records, \(news) new")
         }
     }
 
