@@ -24,6 +24,8 @@ struct StoreSummary {
         var pages: Int?
         /// Whether a whole list was requested and is still to be made.
         var isOwed: Bool
+        /// Where the parts of a feed go on.
+        var feed: [(part: String, cursor: String)] = []
     }
     private var lastRun: (position: Position, row: SyncRunRow)?
     private let schedule: ScheduleSummary
@@ -55,15 +57,16 @@ struct StoreSummary {
                 return true
             }
             let mark = try views.watermark(PullTarget(collection.name))
-            let cursor =
-                collection.feed == nil
-                ? mark?.cursor?.description ?? mark?.since?.description
-                : try views.feedPlaces(of: collection.name)
+            let cursor = mark?.cursor?.description ?? mark?.since?.description
+            let feed = try [PullTarget.forward, PullTarget.back].compactMap { part in
+                try views.feedCursor(PullTarget(collection.name, scope: part))
+                    .map { (part, "\($0)") }
+            }
             collections.append(
                 Entry(
                     name: collection.name, counts: counts, cursor: cursor,
                     pages: try views.listing(PullTarget(collection.name))?.page,
-                    isOwed: try views.isOwed(PullTarget(collection.name))))
+                    isOwed: try views.isOwed(PullTarget(collection.name)), feed: feed))
         }
         waiting = try OutboxCounts(views)
         var last: (position: Position, row: SyncRunRow)?
@@ -141,6 +144,10 @@ struct StoreSummary {
                 list += "; to be listed whole"
             }
             lines.append(collection.name.rawValue.padded(to: width) + " " + list)
+            let parts = [PullTarget.forward: "changes", PullTarget.back: "backfill"]
+            for (part, cursor) in collection.feed {
+                lines.append("".padded(to: width) + " \(parts[part] ?? part) \(cursor)")
+            }
         }
         return lines
     }
@@ -192,6 +199,11 @@ struct StoreSummary {
                 entry[status.rawValue] = .number(JSONNumber(collection.counts[status] ?? 0))
             }
             entry["cursor"] = collection.cursor.map(JSONValue.string) ?? .some(.null)
+            if !collection.feed.isEmpty {
+                var feed = JSONObject()
+                for (part, cursor) in collection.feed { feed[part] = .string(cursor) }
+                entry["feed"] = .object(feed)
+            }
             if let pages = collection.pages {
                 entry["pagesListed"] = .number(JSONNumber(pages))
             }

@@ -155,15 +155,6 @@ extension RowReading {
         try watermark(target)?.cursor.flatMap { FeedCursor($0) }
     }
 
-    /// Where a feed goes on, in words: `changes from K, backfill up to K`; nil for nowhere yet.
-    package func feedPlaces(of name: CollectionName) throws -> String? {
-        let parts = [("changes", PullTarget.forward), ("backfill", PullTarget.back)]
-        let places = try parts.compactMap { word, scope in
-            try feedCursor(PullTarget(name, scope: scope)).map { "\(word) \($0)" }
-        }
-        return places.isEmpty ? nil : places.joined(separator: ", ")
-    }
-
     /// The position since which a target is to be listed whole; nil where it is not.
     package func owedSince(_ target: PullTarget) throws -> Position? {
         try get(.owed(target)).flatMap { Position(bigEndianBytes: $0[...]) }
