@@ -12,11 +12,11 @@ enum RedactionWords {
         .union(IssueKind.allCases.map(\.rawValue))
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
+        .union(AssetRemoved.Reason.allCases.map(\.rawValue))
         .union([
-            "=", "absent", "cleanUp", "combined", "cursorExpired", "discard", "dismiss", "entity",
-            "incomplete", "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry",
-            "server",
-            "synced", "unchanged",
+            "=", "absent", "cleanUp", "combined", "cursorExpired", "discard", "dismiss", "download",
+            "entity", "import", "incomplete", "keepMine", "keepTheirs", "list", "local", "push",
+            "refetch", "retry", "server", "sweep", "synced", "tree", "unchanged",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])
 

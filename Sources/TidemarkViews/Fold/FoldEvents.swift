@@ -46,6 +46,7 @@ extension Fold {
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
         // Kept in the log; no view of this version reads them.
+        case .assetWanted, .assetStored, .assetRemoved, .assetUsed: break
         case .serverDescribed, .logTruncated, .unknown: break
         }
     }
