@@ -154,8 +154,9 @@ enum SecretCapsule {
             ),
             (
                 .assetStored,
-                #"{"sha256":"\#(s("digest"))","bytes":3,"origin":"import","source":"\#(s("source"))"}"#,
-                id
+                """
+                {"sha256":"\(s("digest"))","bytes":3,"origin":"import","source":"\(s("source"))"}
+                """, id
             ),
             (.assetRemoved, #"{"sha256":"\#(s("digest"))","reason":"unused"}"#, id),
             (.assetUsed, #"{"sha256":"\#(s("digest"))"}"#, id),

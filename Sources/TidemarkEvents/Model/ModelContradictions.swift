@@ -39,7 +39,7 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + pushes + references + times + forms + drops + retired
+        identity + lists + pushes + references + times + forms + drops + retired + contents
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -291,6 +291,7 @@ extension Contradiction {
             collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
         },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        dropped("contents") { $0.contents.map(\.topField) },
         dropped("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
@@ -316,6 +317,7 @@ extension Contradiction {
         },
         retired("forms") { $0.forms.map(\.field) },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        retired("contents") { $0.contents.map(\.topField) },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },

@@ -72,7 +72,8 @@ package struct ContentFiles: Sendable {
     /// - Throws: ``StoreError``: `unfitFile` for a name that none can have.
     package func path(ofPart part: String) throws(StoreError) -> String {
         guard Self.isPart(part) else {
-            throw Self.unfit("\(part.debugDescription) is no name of a part: 1 to 64 of a–z, 0–9, -")
+            throw Self.unfit(
+                "\(part.debugDescription) is no name of a part: 1 to 64 of a–z, 0–9 and -")
         }
         return parts + "/" + part
     }
@@ -109,16 +110,19 @@ package struct ContentFiles: Sendable {
     /// It takes no more memory than a part of the file. The source must be a regular file, and stay
     /// what it is meanwhile.
     ///
+    /// - Parameter progress: told how many bytes were copied so far.
     /// - Returns: what was copied; nothing of it is durable yet.
     /// - Throws: ``StoreError``: `unfitFile` for a source that is none or changed, `diskFull`, or
     ///   what else the system says; nothing is left of the copy then.
-    package func copy(_ source: String, toPart part: String) throws(StoreError) -> Content {
+    package func copy(
+        _ source: String, toPart part: String, progress: (_ bytes: UInt64) -> Void = { _ in }
+    ) throws(StoreError) -> Content {
         let target = try path(ofPart: part)
         try prepare()
         let opened = try Self.openSource(source)
         defer { Platform.closeFile(opened.descriptor) }
         do throws(StoreError) {
-            let content = try Self.copy(opened.descriptor, source, to: target)
+            let content = try Self.copy(opened.descriptor, source, to: target, progress)
             // What was opened, is as long as before, and was not written to.
             let now = try Self.status(source) { () throws(SystemNumber) in
                 try Platform.status(of: opened.descriptor)
@@ -171,13 +175,13 @@ package struct ContentFiles: Sendable {
     }
 
     private static func copy(
-        _ source: Int32, _ path: String, to target: String
+        _ source: Int32, _ path: String, to target: String, _ progress: (_ bytes: UInt64) -> Void
     ) throws(StoreError) -> Content {
         do throws(SystemNumber) {
             try Platform.remove(target)
             let made = try Platform.createFile(target)
             defer { Platform.closeFile(made) }
-            if Platform.clone(source, to: made) { return try content(of: made) }
+            if Platform.clone(source, to: made) { return try content(of: made, progress) }
             var hash = SHA256Stream()
             var offset = 0
             while true {
@@ -185,19 +189,23 @@ package struct ContentFiles: Sendable {
                 hash.add(bytes[...])
                 try Platform.write(bytes, to: made, at: offset)
                 offset += bytes.count
+                progress(UInt64(offset))
                 guard bytes.count == chunkBytes else { break }
             }
             return Content(digest: digits(hash.digest), bytes: UInt64(offset))
         } catch { throw .system(error.number, during: "contents", "copying \(path) to \(target)") }
     }
 
-    private static func content(of file: Int32) throws(SystemNumber) -> Content {
+    private static func content(
+        of file: Int32, _ progress: (_ bytes: UInt64) -> Void = { _ in }
+    ) throws(SystemNumber) -> Content {
         var hash = SHA256Stream()
         var offset = 0
         while true {
             let bytes = try Platform.read(file, at: offset, count: chunkBytes)
             hash.add(bytes[...])
             offset += bytes.count
+            progress(UInt64(offset))
             guard bytes.count == chunkBytes else { break }
         }
         return Content(digest: digits(hash.digest), bytes: UInt64(offset))
@@ -342,5 +350,20 @@ extension ContentFiles {
             try? Platform.removeDirectory(folder + "/" + shelf)
         }
         try? Platform.removeDirectory(folder)
+    }
+}
+
+extension ContentFiles {
+    /// Copies all files that are what their names say into the contents of another store.
+    package func copyWhole(to other: ContentFiles) throws(StoreError) {
+        for digest in try digests() {
+            let part = "copy"
+            let content = try other.copy(try path(of: digest), toPart: part)
+            if content.digest == digest {
+                try other.admit(part: part, as: content)
+            } else {
+                try other.remove(part: part)
+            }
+        }
     }
 }

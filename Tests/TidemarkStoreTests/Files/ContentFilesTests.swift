@@ -132,24 +132,40 @@ private struct Place {
         #expect(try place.files.copy(file + ".link", toPart: "p").bytes == 10)
     }
 
-    @Test func `take nothing in that is written to meanwhile`() throws {
+    @Test(arguments: ["longer", "other bytes", "another file", "gone"])
+    func `take nothing in that is changed meanwhile`(_ change: String) throws {
         let place = try Place()
-        let source = try place.file(pattern(64 << 20))
-        let writer = try FileHandle(forUpdating: URL(filePath: source))
-        let isOver = Lock(false)
-        let written = DispatchGroup()
-        DispatchQueue.global().async(group: written) {
-            while !isOver.withLock(\.self) {
-                try? writer.seek(toOffset: 0)
-                try? writer.write(contentsOf: [1, 2, 3])
+        let source = try place.file(pattern(1 << 20))
+        // A clock of the file system ticks every few milliseconds.
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_795_000_000)], ofItemAtPath: source)
+        func spoil() throws {
+            switch change {
+            case "longer", "other bytes":
+                let writer = try FileHandle(forUpdating: URL(filePath: source))
+                if change == "longer" { try writer.seekToEnd() }
+                try writer.write(contentsOf: [1])
+                try writer.close()
+            default:
+                try FileManager.default.removeItem(atPath: source)
+                if change == "another file" { _ = try place.file(pattern(1 << 20)) }
             }
         }
-        let error = Result { try place.files.copy(source, toPart: "p") }.failure
-        isOver.withLock { $0 = true }
-        written.wait()
 
+        var spoilt = Result<Bool, any Error>.success(false)
+        let error = Result {
+            try place.files.copy(source, toPart: "p") { bytes in
+                guard bytes == 256 << 10 else { return }
+                spoilt = Result {
+                    try spoil()
+                    return true
+                }
+            }
+        }.failure
+        #expect(try spoilt.get())
         #expect(error?.code == .unfitFile)
-        #expect(error?.detail == "\(source) changed while it was copied")
+        let what = change == "gone" ? "went away" : "changed"
+        #expect(error?.detail == "\(source) \(what) while it was copied")
         #expect(try place.files.partNames() == [])
     }
 

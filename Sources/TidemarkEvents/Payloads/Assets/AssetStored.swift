@@ -1,7 +1,9 @@
 // AssetStored.swift — a file is in the store's contents.
 
-/// `asset.stored`: the file is on disk. The header's entity is the record that names it, its
-/// revision the version that it is of, where the server has one.
+/// `asset.stored`: the file is on disk.
+///
+/// The header's entity is the record that names it, its revision the version that it is of, where
+/// the server has one.
 package struct AssetStored: MemberPayload, EventPayload {
     /// Where files come from.
     package enum Origin: String, Sendable {
