@@ -26,7 +26,8 @@ KINDS = dict(pair.split(":") for pair in """
     31:sync.finished 40:request.sent 41:request.answered 42:request.failed 50:server.upserted
     51:server.deleted 52:server.described 53:server.unreadable 60:pull.page 61:pull.completed
     70:push.accepted 71:push.rejected 72:push.deferred 80:reserved.added 81:reserved.taken
-    90:asset.wanted 91:asset.stored 92:asset.removed 100:payload.erased 101:log.truncated
+    90:asset.wanted 91:asset.stored 92:asset.removed 93:asset.used 100:payload.erased
+    101:log.truncated
     """.split())
 EVENT = [pair.split(":") for pair in (  # the fields of tidemark.v1.Event, from number 1 on
     "kind:enum recordedAt:int64 collection:string entity:string cause:uint64 sync:uint64 "

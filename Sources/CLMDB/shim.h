@@ -4,6 +4,7 @@
 // isn't in its Glibc module: tidemark_file_system_type() answers the type's number on Linux, elsewhere
 // 0 for a local file system and NFS's number for another, and -1 on an error. tidemark_reserve() gives
 // a file room on the disk without making it longer; it answers an errno, and 0 where that is not known.
+// tidemark_clone() lets a file share the blocks of another one; it answers 0 only where it does.
 #ifndef TIDEMARK_CLMDB_SHIM_H
 #define TIDEMARK_CLMDB_SHIM_H
 
@@ -31,7 +32,12 @@ static inline int tidemark_reserve(int file, long bytes) {
     (void)file, (void)bytes;
     return 0;
 }
+static inline int tidemark_clone(int from, int to) {
+    (void)from, (void)to;
+    return -1;
+}
 #else
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -47,6 +53,9 @@ static inline void tidemark_name_thread(const char *name) { prctl(PR_SET_NAME, n
 static inline int tidemark_reserve(int file, long bytes) {
     if (syscall(SYS_fallocate, file, 1 /* keep the size */, 0L, bytes) == 0) return 0;
     return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+static inline int tidemark_clone(int from, int to) {
+    return ioctl(to, 0x40049409 /* FICLONE */, from);
 }
 #endif
 

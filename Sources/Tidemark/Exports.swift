@@ -8,6 +8,7 @@
 @_exported public import enum TidemarkEvents.ConflictAnswer
 @_exported public import struct TidemarkEvents.ConflictCase
 @_exported public import struct TidemarkEvents.ConflictRule
+@_exported public import enum TidemarkEvents.ContentName
 @_exported public import struct TidemarkEvents.EntityKey
 @_exported public import enum TidemarkEvents.EntityStatus
 @_exported public import struct TidemarkEvents.IndexModel

@@ -76,6 +76,9 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         case readOnly
         /// The path, or what is at the path, can't be a store.
         case invalidPath
+        /// A file of an entity, or one that was to be stored as such, is not there, or is not what
+        /// it should be.
+        case unfitFile
         /// The store is on a file system of another machine, where locks are not reliable.
         case remoteFileSystem
         /// An earlier write failed, and it is not known how much of it is on disk. Reads work, but
@@ -167,6 +170,7 @@ extension TidemarkError.Code {
             case .notPermitted: .notPermitted
             case .readOnly: .readOnly
             case .invalidPath: .invalidPath
+            case .unfitFile: .unfitFile
             case .remoteFileSystem: .remoteFileSystem
             case .poisoned: .poisoned
             case .closed: .closed

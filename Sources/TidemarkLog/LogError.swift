@@ -40,6 +40,8 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         case corruptSnapshot
         /// What is left of events that were dropped is not what was written.
         case corruptBase
+        /// A file beside an entity is not there, or not what was stored.
+        case corruptFile
         /// The event was dropped when the log was truncated.
         case dropped
         /// The event can't be dropped.

@@ -60,6 +60,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case nested
         /// The path, or what lies there, can't be a store.
         case invalidPath
+        /// A file beside the data, or one that was to be put there, is not there or not what it
+        /// should be.
+        case unfitFile
         /// Anything else the system said.
         case io
     }
@@ -122,6 +125,7 @@ extension StoreError.Code {
         case .closed: "Open the store again."
         case .nested: "Do both in one closure, or one after the other."
         case .invalidPath: "Use a directory of its own, with regular files in it."
+        case .unfitFile: "Check the file and try again; nothing of it was stored."
         case .io: "Check the disk, then open the store again and verify it."
         }
     }

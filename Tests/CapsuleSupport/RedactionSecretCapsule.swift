@@ -148,6 +148,18 @@ enum SecretCapsule {
                 """, nil
             ),
             (.timerFired, #"{"timer":"cleanUp","now":1795264562378000}"#, nil),
+            (
+                .assetWanted,
+                #"{"by":"\#(s("wanter"))","scope":"entity","wanted":true}"#, id
+            ),
+            (
+                .assetStored,
+                """
+                {"sha256":"\(s("digest"))","bytes":3,"origin":"import","source":"\(s("source"))"}
+                """, id
+            ),
+            (.assetRemoved, #"{"sha256":"\#(s("digest"))","reason":"unused"}"#, id),
+            (.assetUsed, #"{"sha256":"\#(s("digest"))"}"#, id),
         ]
     }
 

@@ -63,6 +63,7 @@ enum DamageChild {
                     case .events: "log"
                     case .rows: "rows"
                     case .folding: "fold"
+                    case .files: "files"
                     }
             }.isFine
         }

@@ -173,6 +173,9 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
   /// asset.removed
   case assetRemoved // = 92
 
+  /// asset.used
+  case assetUsed // = 93
+
   /// payload.erased
   case payloadErased // = 100
 
@@ -220,6 +223,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case 90: self = .assetWanted
     case 91: self = .assetStored
     case 92: self = .assetRemoved
+    case 93: self = .assetUsed
     case 100: self = .payloadErased
     case 101: self = .logTruncated
     default: self = .UNRECOGNIZED(rawValue)
@@ -262,6 +266,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     case .assetWanted: return 90
     case .assetStored: return 91
     case .assetRemoved: return 92
+    case .assetUsed: return 93
     case .payloadErased: return 100
     case .logTruncated: return 101
     case .UNRECOGNIZED(let i): return i
@@ -304,6 +309,7 @@ package nonisolated enum Tidemark_V1_Kind: SwiftProtobuf.Enum, Swift.CaseIterabl
     .assetWanted,
     .assetStored,
     .assetRemoved,
+    .assetUsed,
     .payloadErased,
     .logTruncated,
   ]
@@ -509,7 +515,7 @@ nonisolated extension Tidemark_V1_PayloadType: SwiftProtobuf._ProtoNameProviding
 }
 
 nonisolated extension Tidemark_V1_Kind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{2}\u{4}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{1}SERVER_UNREADABLE\0\u{2}\u{7}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{2}\u{8}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{2}\u{8}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}STORE_OPENED\0\u{1}MODEL_REGISTERED\0\u{2}\u{8}LOCAL_CREATED\0\u{1}LOCAL_UPDATED\0\u{1}LOCAL_DELETED\0\u{1}LOCAL_REQUESTED\0\u{1}LOCAL_DISCARDED\0\u{1}LOCAL_RETRIED\0\u{1}ISSUE_ANSWERED\0\u{2}\u{4}TRIGGER_RECEIVED\0\u{1}TIMER_FIRED\0\u{1}REACHABILITY_CHANGED\0\u{1}CANCELLED\0\u{1}RULE_ANSWERED\0\u{2}\u{6}SYNC_STARTED\0\u{1}SYNC_FINISHED\0\u{2}\u{9}REQUEST_SENT\0\u{1}REQUEST_ANSWERED\0\u{1}REQUEST_FAILED\0\u{2}\u{8}SERVER_UPSERTED\0\u{1}SERVER_DELETED\0\u{1}SERVER_DESCRIBED\0\u{1}SERVER_UNREADABLE\0\u{2}\u{7}PULL_PAGE\0\u{1}PULL_COMPLETED\0\u{2}\u{9}PUSH_ACCEPTED\0\u{1}PUSH_REJECTED\0\u{1}PUSH_DEFERRED\0\u{2}\u{8}RESERVED_ADDED\0\u{1}RESERVED_TAKEN\0\u{2}\u{9}ASSET_WANTED\0\u{1}ASSET_STORED\0\u{1}ASSET_REMOVED\0\u{1}ASSET_USED\0\u{2}\u{7}PAYLOAD_ERASED\0\u{1}LOG_TRUNCATED\0")
 }
 
 nonisolated extension Tidemark_V1_Event: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -72,6 +73,9 @@ int ftruncate(int file, off_t size) { return fails("ftruncate") ? -1 : NEXT(ftru
 int ftruncate64(int file, off_t size) {
     return fails("ftruncate") ? -1 : NEXT(ftruncate64)(file, size);
 }
+int fchmod(int file, mode_t mode) { return fails("fchmod") ? -1 : NEXT(fchmod)(file, mode); }
+int mkdir(const char *path, mode_t mode) { return fails("mkdir") ? -1 : NEXT(mkdir)(path, mode); }
+int unlink(const char *path) { return fails("unlink") ? -1 : NEXT(unlink)(path); }
 int rename(const char *from, const char *to) { return fails("rename") ? -1 : NEXT(rename)(from, to); }
 void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset) {
     return flags & MAP_SHARED && file >= 0 && fails("mmap")

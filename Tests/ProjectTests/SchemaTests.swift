@@ -121,6 +121,11 @@ private enum SchemaScripts {
             # And nothing is so old that it would be pruned.
             kinds["timer.fired"] = {
                 "kind": "timer.fired", "position": 9, "recordedAt": 1, "sync": 1}
+            # Nor are there files beside entities.
+            for kind in "wanted", "stored", "removed", "used":
+                kinds["asset." + kind] = {
+                    "kind": "asset." + kind, "position": 9, "recordedAt": 1,
+                    "collection": "tasks", "entity": "t1"}
             # Nor is anything dropped.
             kinds["log.truncated"] = {
                 "kind": "log.truncated", "position": 9, "recordedAt": 1}
@@ -134,6 +139,8 @@ private enum SchemaScripts {
                     event.pop("payloadBase64", None)
                     if "begunAt" in example and name == "sync.finished":
                         event.pop("sync", None)
+                    if "sweep" in example:
+                        event.pop("sync")
                     if "writes" in example:
                         for member in "entity", "mutation", "cause":
                             event.pop(member, None)

@@ -194,6 +194,27 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "conflict.preferNewer.field", other: "migrations",
             text: #""conflict":{"preferNewer":{"field":"at"}},"migrations":[{"remove":"at"}]"#),
+        .init(member: "contents", other: "idField", text: #""contents":{"id":{}}"#),
+        .init(
+            member: "contents", other: "references",
+            text: #""references":{"p":"places"},"contents":{"/p/url":{}}"#),
+        .init(
+            member: "contents", other: "choices",
+            text: #"""
+                "choices":{"p":{"collection":"places","missing":"none"}},"contents":{"p":{}}
+                """#),
+        .init(
+            member: "contents", other: "rivals.whileNull",
+            text: #""rivals":{"whileNull":"end","start":"start"},"contents":{"end":{}}"#),
+        .init(
+            member: "contents", other: "forms",
+            text: #""forms":[{"wholeSeconds":"p"}],"contents":{"p":{}}"#),
+        .init(
+            member: "drops", other: "contents",
+            text: #""contents":{"p":{}},"drops":["p"],"pushes":[]"#),
+        .init(
+            member: "contents", other: "migrations",
+            text: #""contents":{"at":{}},"migrations":[{"remove":"at"}]"#),
     ]
 }
 

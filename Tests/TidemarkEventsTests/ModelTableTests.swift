@@ -17,7 +17,7 @@ import Testing
             let (table, own) = names(object.type)
             switch object.name {
             // The field is the name of the member.
-            case "reference", "choice": #expect(["field"] + table == own)
+            case "reference", "choice", "content": #expect(["field"] + table == own)
             case "remote": #expect(table + ["parameters"] == own)
             default: #expect(table == own, "\(object.name)")
             }

@@ -54,7 +54,7 @@ import TidemarkHTTP
         var prose = ""
         for name in [
             "TheModel", "RulesOfACollection", "FieldsOfTheServer", "Conflicts", "AFeed",
-            "SyncingWithYourServer",
+            "SyncingWithYourServer", "Contents",
         ] {
             prose += try text(folder.appending(path: "\(name).md"))
         }

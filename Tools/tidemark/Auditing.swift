@@ -142,6 +142,9 @@ struct Stats: ParsableCommand {
         Terminal.write("data.mdb   \(stats.fileBytes) bytes")
         Terminal.write("entities   \(stats.entities)")
         Terminal.write("mutations  \(stats.mutations)")
+        if stats.files.count > 0 {
+            Terminal.write("files      \(stats.files.count) of \(stats.files.bytes) bytes")
+        }
         if let first = stats.firstAt, let last = stats.lastAt {
             Terminal.write("recorded   \(first) to \(last)")
         }

@@ -124,6 +124,9 @@ extension Capsule {
                 : "base       \(base.rows.count) rows, as of \(base.position)")
         let bytes = bodies.reduce(0) { $0 + $1.count }
         lines.append("bodies     \(bodies.count)\(bodies.isEmpty ? "" : ", \(bytes) bytes")")
+        if fileCount > 0 {
+            lines.append("files      \(fileCount) are named, and no bytes of them are in it")
+        }
         lines.append("taken of   a log up to \(provenance.last)")
         if !provenance.root.isEmpty {
             lines.append("root       \(Hexadecimal.encode(provenance.root))")
@@ -143,6 +146,20 @@ extension Capsule {
             lines.append((index == 0 ? "note       " : "           ") + line)
         }
         return lines
+    }
+
+    /// How many files beside entities its rows and events tell of.
+    private var fileCount: Int {
+        var digests: Set<[UInt8]> = []
+        for row in base.rows
+        where row.key.tree == .ledger && row.key.bytes.starts(with: Ledger.contents) {
+            digests.insert(Array(row.key.bytes.dropFirst(Ledger.contents.count)))
+        }
+        for event in commits.lazy.flatMap(\.entries).map(\.event) {
+            let stored = event.read(AssetStored.self)
+            if let stored { digests.insert(Array(stored.digest.utf8)) }
+        }
+        return digests.count
     }
 
     private func oneLine(_ text: String) -> String {

@@ -18,9 +18,10 @@ struct Verify: ParsableCommand {
             use exactly once or free exactly once, all trees in order. --pages looks at
             nothing else; --quick besides at checksums and counts only; --deep also folds
             the log again, in a temporary directory, and compares every row with that,
-            also those of snapshots. --checkpoint proves that an older `tidemark
-            checkpoint` is a prefix of the log: only that shows a log that was cut or
-            rolled back with everything it says about itself.
+            also those of snapshots. Of the files beside entities presence and length
+            are looked at, with --deep all of their bytes. --checkpoint proves that an
+            older `tidemark checkpoint` is a prefix of the log: only that shows a log that
+            was cut or rolled back with everything it says about itself.
 
             A writer may go on meanwhile. Nothing in the store changes. Exit code 1 with a
             line for each finding when something differs.
@@ -70,6 +71,7 @@ struct Verify: ParsableCommand {
                 case .rows: Terminal.progress("comparing rows")
                 case .folding(let done, let last):
                     Terminal.progress("folding \(done) of \(last)")
+                case .files(let done, let all): Terminal.progress("file \(done) of \(all)")
                 }
             }
         } catch { throw store.advised(error) }
@@ -84,7 +86,8 @@ struct Verify: ParsableCommand {
             let (used, free) = result.pageCounts
             return Terminal.write("fine: \(used) pages in use, \(free) free")
         }
-        Terminal.write("fine: \(result.events) events in \(result.commits) commits")
+        let files = result.files == 0 ? "" : ", \(result.files) files"
+        Terminal.write("fine: \(result.events) events in \(result.commits) commits\(files)")
         Terminal.write("root: \(result.root)")
     }
 }

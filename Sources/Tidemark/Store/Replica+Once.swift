@@ -34,7 +34,7 @@ extension Replica {
     ) throws -> CommitReceipt? {
         try TidemarkError.mapped {
             try journal.write(at: dependencies.now()) { draft in
-                try draft.once(key, dependencies, journal.account, body)
+                try draft.once(key, dependencies, journal, body)
             }
         }
     }
@@ -47,7 +47,7 @@ extension Replica {
         let (journal, dependencies) = (journal, dependencies)
         do {
             return try await journal.write(at: dependencies.now()) { draft in
-                try draft.once(key, dependencies, journal.account, body)
+                try draft.once(key, dependencies, journal, body)
             }
         } catch { throw TidemarkError.wrapping(error) }
     }
@@ -55,7 +55,7 @@ extension Replica {
 
 extension Draft {
     fileprivate func once(
-        _ key: IdempotencyKey, _ dependencies: Dependencies, _ account: String?,
+        _ key: IdempotencyKey, _ dependencies: Dependencies, _ journal: Journal,
         _ body: (WriteContext) throws -> Void
     ) throws -> CommitReceipt? {
         switch try fold.write(under: key, at: now) {
@@ -70,7 +70,7 @@ extension Draft {
         }
         let first = nextPosition
         idempotencyKey = key
-        try WriteContext.run(self, dependencies, account, body)
+        try WriteContext.run(self, dependencies, journal, body)
         return events.isEmpty ? nil : CommitReceipt(first: first, isRepeated: false)
     }
 }

@@ -108,7 +108,10 @@ public final class Replica: Sendable {
                 checking: { progress(.checking(pages: $0, of: $1)) },
                 progress: { progress(.rebuilding($0.done, of: $0.last)) })
             let replica = Replica(directory, journal, rules, dependencies)
-            do { try prepare(replica) } catch {
+            do {
+                try prepare(replica)
+                try journal.settleContents(at: dependencies.now())
+            } catch {
                 try? journal.close()
                 throw error
             }
@@ -164,7 +167,7 @@ public final class Replica: Sendable {
     public func write<R: Sendable>(_ body: (WriteContext) throws -> R) throws -> R {
         try TidemarkError.mapped {
             try journal.write(at: dependencies.now()) { draft in
-                try WriteContext.run(draft, dependencies, journal.account, body)
+                try WriteContext.run(draft, dependencies, journal, body)
             }
         }
     }
@@ -182,7 +185,7 @@ public final class Replica: Sendable {
         let (journal, dependencies) = (journal, dependencies)
         do {
             return try await journal.write(at: dependencies.now()) { draft in
-                try WriteContext.run(draft, dependencies, journal.account, body)
+                try WriteContext.run(draft, dependencies, journal, body)
             }
         } catch { throw TidemarkError.wrapping(error) }
     }

@@ -12,21 +12,23 @@ package import TidemarkViews
 public final class WriteContext {
     package let draft: Draft
     private let dependencies: Dependencies
+    private let journal: Journal
 
     /// The largest document or patch that a local write may have, in bytes.
     public static let documentBytesMax = 1 << 20
 
-    private init(_ draft: Draft, _ dependencies: Dependencies) {
+    private init(_ draft: Draft, _ dependencies: Dependencies, _ journal: Journal) {
+        self.journal = journal
         self.draft = draft
         self.dependencies = dependencies
     }
 
     static func run<R>(
-        _ draft: Draft, _ dependencies: Dependencies, _ account: String?,
+        _ draft: Draft, _ dependencies: Dependencies, _ journal: Journal,
         _ body: (WriteContext) throws -> R
     ) throws -> R {
-        try draft.noteOpening(dependencies, account)
-        let result = try body(WriteContext(draft, dependencies))
+        try draft.noteOpening(dependencies, journal.account)
+        let result = try body(WriteContext(draft, dependencies, journal))
         return result
     }
 
@@ -224,9 +226,36 @@ public final class WriteContext {
                 "\(key) is not here: what stands in its place was made up, because something "
                     + "refers to it; sync, and change it once the server has sent it", key: key)
         }
+        let files = try newFiles(kind, key, json)
         var event = Event(kind, recordedAt: draft.now, key: key, json: json)
         try stamp(&event)
-        return try draft.append(checked: event)
+        let position = try draft.append(checked: event)
+        for file in files {
+            let stored = Event(
+                .assetStored, recordedAt: draft.now, key: key, cause: position, json: file.encoded)
+            try draft.append(stored)
+        }
+        return position
+    }
+
+    /// The files that an edit names first: they are in the contents, and no event tells of them.
+    private func newFiles(
+        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?
+    ) throws -> [AssetStored] {
+        guard let json, let collection = try draft.fold.known(key.collection)?.model,
+            !collection.contents.isEmpty
+        else { return [] }
+        let document =
+            kind == .localCreated ? json : try Patch(parsing: json).setDocument?.bytes ?? []
+        var files: [AssetStored] = []
+        for (field, name) in collection.contentNames(in: document) {
+            guard case .file(let digest, let bytes) = name else { continue }
+            guard !files.contains(where: { $0.digest == digest }),
+                let file = try journal.newFile(digest, bytes, draft, "\(key), \(field)")
+            else { continue }
+            files.append(file)
+        }
+        return files
     }
 
     private static let edits: [EventKind] = [.localCreated, .localUpdated, .localDeleted]

@@ -52,6 +52,8 @@ struct RedactionRules {
     private(set) var constants: Set<String> = []
     /// The collections of the models.
     private var collections: [String] = []
+    /// Whether entities may name files.
+    private(set) var namesFiles = false
     /// Names of members that belong to Tidemark or to the server.
     let ownNames: Set<String>
     /// Names that stay only as names of members.
@@ -126,6 +128,12 @@ struct RedactionRules {
                 if role(field, name) == .kept { set(.keptOrNegative, field, name) }
             case .wholeSeconds(let field): set(.time(collection.dates), field, name)
             }
+        }
+        // By these names the fold finds what a document calls a file.
+        for name in collection.contents.flatMap(\.steps) { words.insert(Array(name.utf8)) }
+        if !collection.contents.isEmpty {
+            namesFiles = true
+            for name in ["sha256", "bytes"] { words.insert(Array(name.utf8)) }
         }
         for migration in collection.migrations.reversed() {
             guard case .rename(let old, let new) = migration else { continue }

@@ -12,12 +12,12 @@ enum RedactionWords {
         .union(IssueKind.allCases.map(\.rawValue))
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
+        .union(AssetRemoved.Reason.allCases.map(\.rawValue))
         .union([
-            "=", "absent", "back", "cleanUp", "combined", "equals", "fetch", "forward", "reconcile",
-            "cursorExpired", "discard", "dismiss", "entity",
-            "incomplete", "keepMine", "keepTheirs", "list", "local", "push", "refetch", "retry",
-            "server",
-            "synced", "unchanged",
+            "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
+            "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepMine",
+            "keepTheirs", "list", "local", "push", "reconcile", "refetch", "retry", "server",
+            "sweep", "synced", "tree", "unchanged",
             "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS",
         ])
 

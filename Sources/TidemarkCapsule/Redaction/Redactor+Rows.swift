@@ -79,6 +79,19 @@ private enum RowParts {
     static let ids: [UInt32: RowPart] = [1: .text]
     static let sides: [UInt32: RowPart] = [1: .document, 2: .document]
 
+    static let hold: [UInt32: RowPart] = [1: .text, 2: .text, 3: .plain, 4: .plain]
+    static let content: [UInt32: RowPart] = [
+        1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
+        7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold),
+    ]
+    static let contentNames: [UInt32: RowPart] = [
+        1: .message([1: .text, 2: .text, 3: .message(hold)])
+    ]
+    static let contentsOfEntity: [UInt32: RowPart] = [
+        1: .message([1: .text, 2: .text, 3: .plain]), 2: .message([1: .text, 2: .word, 3: .plain]),
+    ]
+    static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
+
     static func fact(_ kind: EventKind) -> [UInt32: RowPart] { [1: .plain, 2: .payload(kind)] }
 }
 
@@ -104,6 +117,11 @@ extension Redactor {
             let zero = rest.firstIndex(of: 0) ?? rest.endIndex
             new = text(Array(rest[..<zero])) + rest[zero...]
         case UInt8(ascii: "e"): new = text(Array(rest))
+        case UInt8(ascii: "A"):
+            let kind = Array(rest.prefix(1))
+            let name = rest.dropFirst()
+            let isOfCollection = ["Ae", "An"].contains { Array($0.utf8) == [first] + kind }
+            new = kind + (isOfCollection ? key(name) : text(Array(name)))
         case UInt8(ascii: "g"):
             // The name of a gate, and what it is of.
             let parts = rest.split(separator: 0, omittingEmptySubsequences: false)
@@ -151,6 +169,15 @@ extension Redactor {
         var owner = collection(rest)
         switch first {
         case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"): return value
+        case UInt8(ascii: "A"):
+            switch [first] + rest.prefix(1) {
+            case Ledger.contents: parts = RowParts.content
+            case Ledger.contentNames: parts = RowParts.contentNames
+            case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
+            case Ledger.contentSweep: parts = RowParts.contentSweep
+            case Ledger.unreferencedContents: return value
+            default: throw unknown(key)
+            }
         case UInt8(ascii: "h"):
             // The position comes first.
             return try value.prefix(8)

@@ -60,6 +60,10 @@ final class Redactor {
         if bytes.isEmpty { return bytes }
         guard let texts else {
             found.insert(bytes)
+            // What begins the key of the row of a file's name.
+            if rules.namesFiles, bytes.count > ContentSource.keyBytes {
+                found.insert(Array(bytes.prefix(ContentSource.keyBytes)))
+            }
             return bytes
         }
         if let digest = digests[bytes] { return digest }

@@ -40,6 +40,8 @@ package enum EventFamily: Sendable, Hashable {
     case list
     /// What became of a mutation.
     case push
+    /// What is wanted beside entities, and what there is of it.
+    case asset
     /// A kind of another version.
     case unknown
 }

@@ -52,6 +52,14 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case pushAccepted
     /// The server refused a mutation for what it is.
     case pushRejected
+    /// Somebody wants what a record names to be here, or no longer does.
+    case assetWanted
+    /// A file is in the store's contents.
+    case assetStored
+    /// A file goes out of the store's contents.
+    case assetRemoved
+    /// A file of the store's contents was used.
+    case assetUsed
     /// The log's first events were dropped; what is left of them says how it goes on.
     case logTruncated
     /// A kind of another version, by its number.
@@ -63,7 +71,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted,
         .syncFinished, .requestSent, .requestAnswered, .requestFailed, .serverUpserted,
         .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted,
-        .pushAccepted, .pushRejected, .logTruncated,
+        .pushAccepted, .pushRejected, .assetWanted, .assetStored, .assetRemoved, .assetUsed,
+        .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -92,6 +101,10 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .pullCompleted: (61, "pull.completed", .list)
         case .pushAccepted: (70, "push.accepted", .push)
         case .pushRejected: (71, "push.rejected", .push)
+        case .assetWanted: (90, "asset.wanted", .asset)
+        case .assetStored: (91, "asset.stored", .asset)
+        case .assetRemoved: (92, "asset.removed", .asset)
+        case .assetUsed: (93, "asset.used", .asset)
         case .logTruncated: (101, "log.truncated", .store)
         case .unknown(let number): (number, Self.reserved[number] ?? "kind-\(number)", .unknown)
         }
@@ -106,8 +119,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
         13: "local.requested", 20: "trigger.received", 22: "reachability.changed", 23: "cancelled",
-        72: "push.deferred", 80: "reserved.added", 81: "reserved.taken", 90: "asset.wanted",
-        91: "asset.stored", 92: "asset.removed", 100: "payload.erased",
+        72: "push.deferred", 80: "reserved.added", 81: "reserved.taken",
+        100: "payload.erased",
     ]
 
     /// The kinds of this version at the places of their numbers.

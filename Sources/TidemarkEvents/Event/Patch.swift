@@ -102,3 +102,19 @@ public struct Patch: Sendable, Hashable {
         unset = (document.value("unset")?.array ?? []).compactMap(\.stringValue)
     }
 }
+
+extension Patch {
+    /// The fields that it sets, as a document; nil where it sets none.
+    package var setDocument: JSONDocument? {
+        guard !self.set.isEmpty else { return nil }
+        var bytes: [UInt8] = [UInt8(ascii: "{")]
+        for (index, field) in self.set.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSON.appendString(field.name, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            bytes += field.value
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return try? JSONDocument(parsing: bytes)
+    }
+}

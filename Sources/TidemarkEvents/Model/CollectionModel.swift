@@ -66,6 +66,8 @@ public struct CollectionModel: Sendable, Hashable {
     public var placeholder: PlaceholderRule?
     /// How long entities are kept; nil for ever.
     public var retention: RetentionRule?
+    /// The fields that name files to be had beside the entities.
+    public var contents: [ContentRule]
 
     /// The default of ``pagesMax``.
     public static let usualPagesMax = 10_000
@@ -87,7 +89,8 @@ public struct CollectionModel: Sendable, Hashable {
         since: SinceRule? = nil, window: PullWindow? = nil, feed: FeedRule? = nil,
         listedAfter: [CollectionName] = [], listEvery: TimeSpan = .zero,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
-        placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil
+        placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
+        contents: [ContentRule] = []
     ) {
         self.name = name
         self.idField = idField
@@ -118,6 +121,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.rivals = rivals
         self.placeholder = placeholder
         self.retention = retention
+        self.contents = contents
     }
 
     /// The fields that only the server sets: never sent as a change, never in conflict.
@@ -266,6 +270,14 @@ extension CollectionModel: ModelObject {
         ModelMember(
             "retention", \.retention, RetentionRule.codec("retention"),
             "How long entities are kept; for ever unless given."),
+        ModelMember(
+            "contents", \.contents,
+            ContentRule.codec("content").named(
+                by: \.field, "an object of field to options is needed"),
+            """
+            Fields that name files to be had beside the entities, by a URL or an id; or a path \
+            into one, as in JSON Pointer, where * stands for every element.
+            """),
     ]
 
     mutating func settle(_ given: JSONObject) -> ModelProblem? {
@@ -277,7 +289,7 @@ extension CollectionModel: ModelObject {
             return ModelProblem(
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
-        if let problem = problemOfForms() { return problem }
+        if let problem = problemOfForms() ?? problemOfContents() { return problem }
         for (index, migration) in migrations.enumerated() {
             guard let name = migration.retired else { continue }
             var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)

@@ -39,7 +39,7 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + feeds + pushes + references + times + forms + drops + retired
+        identity + lists + feeds + pushes + references + times + forms + drops + retired + contents
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -329,6 +329,7 @@ extension Contradiction {
         },
         dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        dropped("contents") { $0.contents.map(\.topField) },
         dropped("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
@@ -355,6 +356,7 @@ extension Contradiction {
         retired("forms") { $0.forms.map(\.field) },
         retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
+        retired("contents") { $0.contents.map(\.topField) },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },

@@ -110,6 +110,7 @@ package enum ModelSchema {
         ("placeholder", PlaceholderRule.self, "What stands in for a missing entity."),
         ("refetch", RefetchRule.self, "When the server is asked for it again."),
         ("retention", RetentionRule.self, "How long entities are kept."),
+        ("content", ContentRule.self, "A field that names a file."),
         ("settings", SyncSettings.self, "How often and how much the server is asked."),
         ("backoff", BackoffSpan.self, "The waits after runs that failed."),
         ("limit", RequestLimit.self, "How many requests may be sent in which time."),

@@ -22,6 +22,9 @@ public struct SyncSettings: Sendable, Hashable {
     public var answers: KeptAnswers
     /// How much of the log a store keeps.
     public var keep: KeptLog
+    /// How long after the last one a sweep of the contents removes files that need not be kept;
+    /// zero for never.
+    public var sweepEvery: TimeSpan
 
     /// When entities are pruned.
     public enum CleanUp: String, Sendable, Hashable, CaseIterable {
@@ -36,7 +39,7 @@ public struct SyncSettings: Sendable, Hashable {
         runEvery: TimeSpan = .zero, fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
         cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers(),
-        keep: KeptLog = .all
+        keep: KeptLog = .all, sweepEvery: TimeSpan = .days(1)
     ) {
         self.runEvery = runEvery
         self.fullPullEvery = fullPullEvery
@@ -47,6 +50,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.cleanUp = cleanUp
         self.answers = answers
         self.keep = keep
+        self.sweepEvery = sweepEvery
     }
 }
 
@@ -181,6 +185,12 @@ extension SyncSettings: ModelObject {
             """
             How much of the log is kept at least: what was recorded within a duration, or so many \
             bytes of it; older events that nothing needs are dropped. Never for all of it.
+            """),
+        ModelMember(
+            "sweepEvery", \.sweepEvery, .span(to: .days(365), such: "P1D"),
+            """
+            How long after the last time files beside entities are removed that need not be kept; \
+            PT0S for never.
             """),
     ]
 }

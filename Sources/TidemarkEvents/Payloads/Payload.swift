@@ -28,6 +28,10 @@ package enum Payload: Sendable {
     case pullCompleted(PullCompleted)
     case pushAccepted(PushAccepted)
     case pushRejected(PushRejected)
+    case assetWanted(AssetWanted)
+    case assetStored(AssetStored)
+    case assetRemoved(AssetRemoved)
+    case assetUsed(AssetUsed)
     case logTruncated(LogTruncated)
     /// A kind of another version, or another version's shape of a kind.
     case unknown
@@ -65,6 +69,10 @@ package enum Payload: Sendable {
             case .pullCompleted: .pullCompleted(try PullCompleted(reading: event.payload))
             case .pushAccepted: .pushAccepted(try PushAccepted(reading: event.payload))
             case .pushRejected: .pushRejected(try PushRejected(reading: event.payload))
+            case .assetWanted: .assetWanted(try AssetWanted(reading: event.payload))
+            case .assetStored: .assetStored(try AssetStored(reading: event.payload))
+            case .assetRemoved: .assetRemoved(try AssetRemoved(reading: event.payload))
+            case .assetUsed: .assetUsed(try AssetUsed(reading: event.payload))
             case .logTruncated: .logTruncated(try LogTruncated(reading: event.payload))
             case .unknown: .unknown
             }
@@ -101,6 +109,10 @@ extension EventKind {
         case .pullCompleted: PullCompleted.self
         case .pushAccepted: PushAccepted.self
         case .pushRejected: PushRejected.self
+        case .assetWanted: AssetWanted.self
+        case .assetStored: AssetStored.self
+        case .assetRemoved: AssetRemoved.self
+        case .assetUsed: AssetUsed.self
         case .logTruncated: LogTruncated.self
         case .unknown: nil
         }

@@ -6,11 +6,13 @@ package struct TimerFired: MemberPayload, EventPayload {
     package enum Timer: String, Sendable {
         /// What need not be kept is pruned.
         case cleanUp
+        /// Contents that need not be kept are removed.
+        case sweep
     }
 
     /// Nil where the payload does not say.
     package var timer: Timer?
-    /// The server's time, by which it went off.
+    /// The time by which it went off: the server's, and of a sweep the device's.
     package var now = Timestamp(rawValue: 0)
 
     package init() {}

@@ -153,7 +153,7 @@ extension EntityStep {
             return event.mutation == nil ? .pull : .answer
         case .push, .answer: return .answer
         case .store, .model, .local(.retried), .app, .runStart, .runEnd, .request, .notice, .list,
-            .unknown:
+            .asset, .unknown:
             return .other
         }
     }

@@ -13,7 +13,7 @@ extension EntityStep {
         case .word(.upserted): said
         case .word(.deleted): deleted
         case .store, .model, .local, .app, .runStart, .runEnd, .request, .answer, .notice, .list,
-            .push, .unknown:
+            .push, .asset, .unknown:
             event.words.map(EventText.printable) ?? consequence(decisions)
         }
     }

@@ -213,6 +213,7 @@ extension RowKey {
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
+            keys.append(.contents(of: key))
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
@@ -232,6 +233,7 @@ extension RowKey {
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }
             }
         }
+        keys += contents(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
         keys += groupRows(of: event)
         return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]

@@ -115,6 +115,25 @@ struct RowReferences {
             let isListed = try row(RowKey(.ledger, Ledger.aliases + value)) != nil
             expect(isListed, nil, "an entity does not know of an id that is its alias")
         }
+        try each(.ledger, Ledger.contents) { bytes, value in
+            let content = try ContentRow(parsing: value)
+            let digest = String(decoding: bytes, as: UTF8.self)
+            let isFree = content.stored != nil && !content.isReferenced
+            let isListed = try row(.unreferencedContent(digest)) != nil
+            expect(
+                isFree == isListed, content.stored?.position,
+                "the rows of the file \(digest) differ in whether anything references it")
+            for source in content.sources {
+                let names = try row(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }
+                expect(
+                    names?[source.text]?.digest == digest, content.stored?.position,
+                    "a name of the file \(digest) is another file's")
+            }
+        }
+        try each(.ledger, Ledger.unreferencedContents) { bytes, _ in
+            let isThere = try row(RowKey(.ledger, Ledger.contents + bytes)) != nil
+            expect(isThere, nil, "a file is listed that no row tells of")
+        }
         return findings
     }
 }

@@ -62,8 +62,12 @@ package struct SalvageReport: Sendable {
             try Journal.make(
                 of: salvaged, withUnproven: withUnproven, in: temporary, opening
             ) { try progress("folding \($0.done) of \($0.last)") }
+            try progress("copying files")
+            try ContentFiles(of: store).copyWhole(to: ContentFiles(of: temporary))
             let verified = try Journal.verifyStore(at: temporary)
-            if let problem = verified.problems.first { throw problem }
+            // A file that was lost is no reason to lose the rest.
+            let problem = verified.problems.first { $0.code != .corruptFile }
+            if let problem { throw problem }
             report.storeID = try StoreIdentity.find(in: temporary).identity?.storeID
             try StoreFiles.finishMaking(of: directory)
         } catch {

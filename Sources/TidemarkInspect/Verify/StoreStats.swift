@@ -29,6 +29,8 @@ package struct StoreStats: Sendable {
     package var commits = 0
     package var entities = 0
     package var mutations = 0
+    /// How many files lie beside entities, and their lengths together, in bytes.
+    package var files = (count: 0, bytes: UInt64(0))
     package var sealed = Sealed()
     package var snapshots: [Snapshot] = []
     /// The views that the log begins with, where its first events were dropped.
@@ -97,6 +99,11 @@ extension Journal {
             try views.forEachMutation { _, _ in
                 stats.mutations += 1
                 return true
+            }
+            try views.forEachContent { _, row in
+                guard let stored = row.stored else { return }
+                stats.files.count += 1
+                stats.files.bytes &+= stored.bytes
             }
         }
         return stats

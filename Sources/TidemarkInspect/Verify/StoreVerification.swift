@@ -26,6 +26,8 @@ package struct StoreVerification: Sendable {
     package var log = LogVerification()
     /// How many rows were checked.
     package var rows: UInt64 = 0
+    /// How many files beside entities were checked.
+    package var files = 0
     /// What is wrong: first with the log; with the views only when the log is whole.
     package var problems: [LogError] = []
     /// What could not be checked, and why, in sentences.
@@ -42,7 +44,7 @@ package struct StoreVerification: Sendable {
                 .missingBody, .corruptBody, .corruptMeta, .corruptTable:
                 true
             case .newerFormat, .rolledBack, .otherStore, .corruptRow, .corruptDigest,
-                .corruptSnapshot, .corruptBase, .corruptAnswer, .otherCheckpoint,
+                .corruptSnapshot, .corruptBase, .corruptAnswer, .corruptFile, .otherCheckpoint,
                 .droppedCheckpoint, .dropped, .needed:
                 false
             }
@@ -73,6 +75,8 @@ package enum VerifyProgress: Sendable, Hashable {
     case rows
     /// Events up to `done` were folded again.
     case folding(done: Position, last: Position)
+    /// How many files beside entities were checked, and of how many.
+    case files(done: Int, of: Int)
 }
 
 extension Journal {
@@ -157,6 +161,7 @@ extension Journal {
             defer { try? journal.close() }
             result = try journal.verify(
                 level, against: checkpoints, scratch: scratch, progress: progress)
+            if result.isFine { try journal.verifyFiles(in: directory, &result, progress) }
             result.pages = pages
             if pages.lost > 0 {
                 result.notes.append(

@@ -93,7 +93,7 @@ extension Event {
         case .local(.updated): (try? Patch(parsing: payload)) != nil
         case .local(.deleted): true
         case .store, .model, .local(.discarded), .local(.retried), .app, .runStart, .runEnd,
-            .request, .answer, .word, .notice, .list, .push, .unknown:
+            .request, .answer, .word, .notice, .list, .push, .asset, .unknown:
             false
         }
     }

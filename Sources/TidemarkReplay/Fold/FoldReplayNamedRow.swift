@@ -110,9 +110,10 @@ struct NamedRow {
                 keys += [
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
-                    .openDerived(entry.position, key), .failing(key),
+                    .openDerived(entry.position, key), .failing(key), .contents(of: key),
                 ]
             }
+            keys += RowKey.contents(by: entry.event)
             if let collection = entry.event.collection {
                 let scope = entry.event.read(PullCompleted.self)?.scope ?? ""
                 let target = PullTarget(collection, scope: scope)
@@ -141,7 +142,7 @@ struct NamedRow {
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
             Ledger.ruleAnswers, Ledger.failing:
             return EntityKey(bytes: key.bytes.dropFirst())
-        default: return nil
+        default: return key.entityOfContents
         }
     }
 }

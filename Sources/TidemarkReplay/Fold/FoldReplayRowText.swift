@@ -19,6 +19,7 @@ package enum RowText {
         guard key.tree == .ledger, let sort = key.bytes.first else {
             return self.words(try EntityRow(parsing: value))
         }
+        if key.view == .contents { return try contents(key, value) }
         switch [sort] {
         case Ledger.settled, Ledger.open, Ledger.settledDerived, Ledger.openDerived:
             return words(try MutationRow(parsing: value))
@@ -44,6 +45,30 @@ package enum RowText {
             return EntityKey(bytes: value).map { EventText.printable("\($0)") }
         default: return nil
         }
+    }
+
+    /// A file, or what an entity names.
+    private static func contents(_ key: RowKey, _ value: [UInt8]) throws -> String? {
+        if key.bytes.starts(with: Ledger.contents) {
+            let row = try ContentRow(parsing: value)
+            let holds = row.own + row.holds
+            return list([
+                row.stored.map { "stored by \($0.position), \($0.bytes) bytes" } ?? "not stored",
+                "\(holds.reduce(0) { $0 + $1.references }) references",
+                "\(holds.reduce(0) { $0 + $1.wanted }) of them wanted",
+            ])
+        }
+        guard key.entityOfContents != nil else { return nil }
+        let row = try EntityContentsRow(parsing: value)
+        return list([
+            "names "
+                + row.names.map { EventText.printable("\($0.field) \($0.text)") }
+                .joined(separator: " "),
+            row.wants.isEmpty
+                ? nil
+                : "wanted by "
+                    + row.wants.map { EventText.printable($0.by) }.joined(separator: " "),
+        ])
     }
 
     /// An entity's status, base, pending mutations and visible document.

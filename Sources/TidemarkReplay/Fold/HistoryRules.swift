@@ -46,7 +46,7 @@ struct HistoryRules: Sendable {
             switch event.kind.family {
             case .answer:
                 if event.kind == .requestAnswered, let call = event.call { answers[call] = index }
-            case .word, .notice, .list, .push:
+            case .word, .notice, .list, .push, .asset:
                 if let answer = event.call.flatMap({ answers[$0] }) { all.append(answer) }
             case .store, .model, .local, .app, .runStart, .runEnd, .request, .unknown: break
             }
@@ -117,7 +117,7 @@ struct HistoryRules: Sendable {
             let row = try fold.entity(fold.resolve(key))
             return row.attempt == nil && row.pending.contains { $0.position == last }
         case .store, .model, .app, .runStart, .runEnd, .answer, .word, .notice, .list, .push,
-            .unknown:
+            .asset, .unknown:
             return true
         }
     }

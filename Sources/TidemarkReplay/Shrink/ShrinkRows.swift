@@ -114,7 +114,7 @@ private struct BaseRows {
             return EntityKey(bytes: bytes.dropFirst())
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)
-        default: return nil
+        default: return row.key.entityOfContents
         }
     }
 }

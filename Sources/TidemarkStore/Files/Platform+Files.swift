@@ -60,7 +60,42 @@ extension Platform {
 
     /// Makes a file of its own, 0600, that must not be there yet.
     static func createFile(_ path: String) throws(SystemNumber) -> Int32 {
-        try open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        try open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    }
+
+    /// Opens a file of the user's, also by a link.
+    static func openFollowing(_ path: String) throws(SystemNumber) -> Int32 {
+        try open(path, O_RDONLY)
+    }
+
+    /// Lets an empty file share the blocks of another one; false where the file system can't.
+    static func clone(_ source: Int32, to target: Int32) -> Bool {
+        tidemark_clone(source, target) == 0
+    }
+
+    /// Lets the owner read an open file, and nobody do anything else.
+    static func makeReadOnly(_ descriptor: Int32) throws(SystemNumber) {
+        guard fchmod(descriptor, 0o400) == 0 else { throw SystemNumber(number: errno) }
+    }
+
+    /// What is in a directory, in the order of the names' bytes.
+    static func names(in directory: String) throws(SystemNumber) -> [String] {
+        guard let stream = unsafe opendir(directory) else { throw SystemNumber(number: errno) }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                guard errno == 0 else { throw SystemNumber(number: errno) }
+                return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            }
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { text in
+                    unsafe String(cString: text)
+                }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
     }
 
     /// Gives a file that many bytes on the disk, making it (0600) when it isn't there.
@@ -73,13 +108,15 @@ extension Platform {
         guard number == 0 else { throw SystemNumber(number: number) }
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemNumber) {
+    static func write(
+        _ bytes: [UInt8], to descriptor: Int32, at offset: Int = 0
+    ) throws(SystemNumber) {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe pwrite(
                     descriptor, buffer.baseAddress.map { unsafe $0 + written },
-                    bytes.count - written, off_t(written))
+                    bytes.count - written, off_t(offset + written))
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemNumber(number: errno) }

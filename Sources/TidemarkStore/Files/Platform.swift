@@ -46,6 +46,7 @@ enum Platform {
     static let exists = EEXIST
     static let notEmpty = ENOTEMPTY
     static let inputOutput = EIO
+    static let invalidArgument = EINVAL
 
     static func require(
         _ holds: Bool, _ sentence: @autoclosure () -> String, file: StaticString = #fileID,

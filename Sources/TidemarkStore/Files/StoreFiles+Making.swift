@@ -26,6 +26,7 @@ extension StoreFiles {
     /// Removes what was made so far, or is left of an attempt that was cut off.
     package static func removeMaking(of directory: String) {
         let path = makingPath(directory)
+        ContentFiles(of: path).removeAll()
         for name in names + ["identity.json.new"] { try? Platform.remove(path + "/" + name) }
         try? Platform.removeDirectory(path)
     }

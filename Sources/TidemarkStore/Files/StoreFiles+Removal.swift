@@ -55,6 +55,7 @@ extension StoreFiles {
     package static func sweep(_ directory: String) {
         let path = trimmed(directory) + removedSuffix
         removeShrinking(path)
+        ContentFiles(of: path).removeAll()
         for name in names + ["identity.json.new"] { try? Platform.remove(path + "/" + name) }
         try? Platform.removeDirectory(path)
     }

@@ -18,6 +18,8 @@ package final class SharedStore: Sendable {
     private let isSealing = Lock(false)
     /// The right edge of the tree as the last commit of this process wrote it.
     let writtenEdge = Lock<[UInt8]?>(nil)
+    /// Which files of the contents are in use.
+    package let contents = ContentUse()
     private let syncing = Lock<(who: ObjectIdentifier, count: Int)?>(nil)
 
     private init(_ environment: Environment) { self.environment = environment }

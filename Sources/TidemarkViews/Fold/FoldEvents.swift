@@ -46,6 +46,10 @@ extension Fold {
             if try !isTimeInDoubt() { try settleUnanswered(event, position) }
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
+        case .assetWanted(let wish): try wanted(event, wish)
+        case .assetStored(let asset): try stored(event, asset, position)
+        case .assetRemoved(let asset): try removed(asset)
+        case .assetUsed(let asset): try used(event, asset)
         // Kept in the log; no view of this version reads them.
         case .serverDescribed, .logTruncated, .unknown: break
         }

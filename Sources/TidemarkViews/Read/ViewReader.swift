@@ -23,6 +23,8 @@ package final class ViewReader {
     private let state: ViewTables.State
     /// Where it is known which tables are in doubt.
     private var shared: SharedStore?
+    /// The files of the store, where it is open for writing and these are its rows of now.
+    package private(set) var contentFiles: ContentFiles?
 
     private init(
         _ models: ModelCache, _ state: ViewTables.State, last: Position, _ rows: RowSource,
@@ -62,6 +64,7 @@ package final class ViewReader {
                     first: { try journal.log.firstPosition(transaction) },
                     { reader in
                         reader.shared = journal.shared
+                        reader.contentFiles = journal.contentFiles
                         return try body(reader)
                     })
             }

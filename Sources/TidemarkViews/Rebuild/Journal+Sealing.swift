@@ -19,15 +19,16 @@ package enum SealingRule {
 }
 
 extension Journal {
-    /// Does what is best done when nobody waits: seals old events, takes a snapshot of the views
-    /// when one is due, and drops the events that the model does not want to be kept; fails
-    /// silently, as it can be done later.
+    /// Does what is best done when nobody waits: removes files beside entities that need not be
+    /// kept, seals old events, takes a snapshot of the views when one is due, and drops the events
+    /// that the model does not want to be kept; fails silently, as it can be done later.
     ///
     /// Costs a look at the last position, and at the model, when nothing is due. Not to be called
     /// inside a read or a write.
     ///
     /// - Parameter now: what an event that tells of it is recorded at.
     package func keepTidy(at now: Timestamp) {
+        if (try? isSweepDue(at: now)) == true { _ = try? sweepContents(at: now) }
         sealOldEvents()
         keepSnapshots()
         truncateByModel(at: now)
@@ -35,7 +36,9 @@ extension Journal {
 
     /// The same on a thread of its own; nobody waits for it but who closes the store.
     package func keepTidyLater(at now: Timestamp) {
-        let isDue = try? isSealingDue() || isSnapshotDue() || truncationDue() != nil
+        let isDue =
+            try? isSealingDue() || isSnapshotDue() || truncationDue() != nil
+            || isSweepDue(at: now)
         guard isDue == true else { return }
         let before = tidying.withLock(\.self)
         let work = Background<Void> {

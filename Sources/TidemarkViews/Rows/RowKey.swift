@@ -3,6 +3,7 @@
 //
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
+//   ledger  'A' …                                    contents (ContentRows.swift)
 //   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'c' position                             issues (both sides of lost conflicts)
@@ -53,6 +54,7 @@ package enum View: UInt32, Sendable, CaseIterable {
     case placeholders = 11
     case rivals = 12
     case access = 13
+    case contents = 14
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
@@ -63,7 +65,7 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2
-        case .store, .idempotencyKeys: 1
+        case .contents, .store, .idempotencyKeys: 1
         }
     }
 }
@@ -192,6 +194,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package var view: View {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
+        case UInt8(ascii: "A"): return .contents
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions

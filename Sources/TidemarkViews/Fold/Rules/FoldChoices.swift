@@ -34,7 +34,8 @@ struct FoldChoices: FoldRule {
         case .list:
             event.collection == collection.name || event.collection == model.collections.last?.name
                 || collection.choices.contains { $0.collection == event.collection }
-        case .store, .local, .app, .runStart, .request, .answer, .word, .notice, .push, .unknown:
+        case .store, .local, .app, .runStart, .request, .answer, .word, .notice, .push,
+            .asset, .unknown:
             false
         }
     }

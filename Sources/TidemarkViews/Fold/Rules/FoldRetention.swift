@@ -21,6 +21,9 @@ struct FoldRetention: FoldRule {
 extension Fold {
     /// Prunes, unless the server's time is in doubt.
     func fired(_ event: Event, _ payload: TimerFired, _ position: Position) throws {
+        if payload.timer == .sweep {
+            put(.contentSweep, ContentSweepRow(position: position, at: payload.now).encoded)
+        }
         guard payload.timer == .cleanUp else { return }
         if event.bootID != nil { try noteGiven(event, nil) }
         guard try !isTimeInDoubt(), try believes(payload.now, of: event) else {

@@ -59,7 +59,8 @@ struct FoldRivals: FoldRule {
             return fields.contains {
                 $0 == rule.whileNull || $0 == rule.start || rule.among.contains($0)
             }
-        case .store, .local, .app, .runStart, .request, .answer, .word, .notice, .unknown:
+        case .store, .local, .app, .runStart, .request, .answer, .word, .notice,
+            .asset, .unknown:
             return true
         }
     }

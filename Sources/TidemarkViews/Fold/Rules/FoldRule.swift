@@ -102,7 +102,7 @@ enum FoldRules {
     /// In the order in which they are asked.
     static let all: [any FoldRule] = [
         FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRemovals(),
-        FoldRivals(), FoldChoices(),
+        FoldRivals(), FoldChoices(), FoldContents(),
     ]
 
     /// The rule of a name.

@@ -1,0 +1,216 @@
+// Replica+Files.swift — files beside entities: taking one of the user's in, finding those that are
+// here, and wanting others.
+
+public import TidemarkEvents
+import TidemarkStore
+import TidemarkViews
+
+/// A file that an entity names.
+public struct EntityFile: Sendable, Hashable {
+    /// The field that names it, as it stands in the model's `contents`.
+    public let field: String
+    /// The name.
+    public let name: ContentName
+    /// Whether somebody wants it here.
+    public let isWanted: Bool
+    /// What is stored of it; nil where it isn't here.
+    public let stored: Stored?
+
+    /// A file that is stored.
+    public struct Stored: Sendable, Hashable {
+        /// Where it lies: to be read, and not to be kept for longer than the entity names it.
+        public let path: String
+        /// SHA-256 in 64 hexadecimal digits.
+        public let sha256: String
+        /// Its length in bytes.
+        public let bytes: Int
+    }
+}
+
+extension Replica {
+    /// Takes a copy of a file into the store, to be named by an entity.
+    ///
+    /// The copy is on disk when this returns. It shares its blocks with the file where the file
+    /// system can do so. The result is to be written into a field that the model's `contents` name,
+    /// with this opening of the store; a file that no entity names is removed by the next opening.
+    ///
+    /// - Parameter path: a regular file, or a link to one, that nobody writes to meanwhile.
+    /// - Returns: its hash and its length: the value for the field.
+    /// - Throws: ``TidemarkError``: `unfitFile` where there is no such file, or where it changed;
+    ///   `diskFull`; and other reasons of the storage. Nothing is left then.
+    public func importFile(at path: String) throws -> ContentName {
+        try TidemarkError.mapped {
+            let content = try journal.importFile(at: path)
+            return .file(sha256: content.digest, bytes: Int(clamping: content.bytes))
+        }
+    }
+
+    /// The files that an entity names, in the order of the model's fields, and notes that those are
+    /// used that are here: once a day, where the model removes what is not.
+    ///
+    /// - Parameter fields: as they stand in the model's `contents`; nil for all.
+    /// - Throws: ``TidemarkError``.
+    public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
+        let files = try read { try $0.files(of: key) }.filter { file in
+            fields?.contains(file.field) ?? true
+        }
+        let digests = files.compactMap { $0.stored?.sha256 }
+        try TidemarkError.mapped {
+            try journal.noteUse(of: digests, by: key, at: dependencies.now())
+        }
+        return files
+    }
+}
+
+extension ReadContext {
+    /// The files that an entity names, in the order of the model's fields.
+    public func files(of key: EntityKey) throws -> [EntityFile] {
+        let row = try views.contents(of: key)
+        guard let model = try views.model()[key.collection], !model.contents.isEmpty,
+            let document = try views.document(key)
+        else { return [] }
+        return try model.contentNames(in: document).map { field, name in
+            EntityFile(
+                field: field, name: name,
+                isWanted: row.wants(field)
+                    || model.contents.contains { $0.field == field && $0.when == .all },
+                stored: try stored(name, key.collection))
+        }
+    }
+
+    private func stored(
+        _ name: ContentName, _ collection: CollectionName
+    ) throws -> EntityFile.Stored? {
+        let digest: String? =
+            switch name {
+            case .file(let digest, _): digest
+            case .source(let text): try views.digest(of: ContentSource(collection, text))
+            }
+        guard let digest, let stored = try views.content(digest)?.stored,
+            let path = try? views.contentFiles?.path(of: digest)
+        else { return nil }
+        return EntityFile.Stored(
+            path: path, sha256: digest, bytes: Int(clamping: stored.bytes))
+    }
+}
+
+extension WriteContext {
+    /// Says that what an entity names is wanted here, or no longer is.
+    ///
+    /// What is wanted is kept as long as the entity names it, and is fetched where the model's
+    /// `contents` say `demand`.
+    ///
+    /// - Parameters:
+    ///   - field: as it stands in the model's `contents`; nil for each of them.
+    ///   - by: who wants it: several may, each by a name, and it is wanted as long as any does.
+    /// - Returns: the position of the event, or nil where nothing changed.
+    /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
+    ///   names no files, `noModel`.
+    @discardableResult
+    public func wantFiles(
+        of key: EntityKey, _ field: String? = nil, by: String = "user", isWanted: Bool = true
+    ) throws -> Position? {
+        let (key, collection) = try check(key)
+        let fields = collection.model.contents.map(\.field)
+        guard field.map(fields.contains) ?? !fields.isEmpty else {
+            let known = fields.isEmpty ? "it has none" : fields.joined(separator: ", ")
+            throw TidemarkError(
+                .unknownField,
+                "\(field ?? "nothing") in \(key.collection) names no files by the model's "
+                    + "contents: \(known)", key: key)
+        }
+        guard try !isWanted || document(key) != nil else { throw notFound(key) }
+        let before = try draft.fold.contents(of: key)
+        let isThere = before.wants.contains { $0.field == field ?? "" && $0.by == by }
+        guard isThere != isWanted else { return nil }
+        let wish = AssetWanted(field ?? "", by: by, isWanted: isWanted)
+        return try draft.append(
+            Event(.assetWanted, recordedAt: draft.now, key: key, json: wish.encoded))
+    }
+}
+
+extension Journal {
+    /// Takes a copy of a file into the contents; durable when this returns.
+    fileprivate func importFile(at path: String) throws -> ContentFiles.Content {
+        guard let files = contentFiles else {
+            throw StoreError(.readOnly, during: "contents", detail: "the store is read-only")
+        }
+        let part = shared.contents.beginImport()
+        defer { shared.contents.end(part: part) }
+        do {
+            let content = try files.copy(path, toPart: part)
+            shared.contents.imports(content.digest, at: try read { $0.last })
+            try files.admit(part: part, as: content)
+            return content
+        } catch {
+            try? files.remove(part: part)
+            throw error
+        }
+    }
+
+    /// What is to be logged of a file of the user's that an edit names; nil where the log has it.
+    ///
+    /// - Throws: `unfitFile` where it isn't there.
+    func newFile(
+        _ digest: String, _ bytes: Int, _ draft: Draft, _ place: String
+    ) throws -> AssetStored? {
+        guard ContentFiles.isDigest(digest), bytes >= 0 else {
+            throw TidemarkError(
+                .unfitFile,
+                "\(place): a file is named by the 64 hexadecimal digits of its SHA-256, and its "
+                    + "length in bytes; take both from importFile(at:)")
+        }
+        if let stored = try draft.fold.content(digest)?.stored {
+            guard stored.bytes == UInt64(bytes) else {
+                throw otherLength(digest, bytes, stored.bytes, place)
+            }
+            return nil
+        }
+        guard let found = try contentFiles?.bytes(of: digest) else {
+            throw TidemarkError(
+                .unfitFile,
+                "\(place): there is no file \(digest) in the store; take it in with "
+                    + "importFile(at:), and write what that returns")
+        }
+        guard found == UInt64(bytes) else { throw otherLength(digest, bytes, found, place) }
+        return AssetStored(digest: digest, bytes: found, .imported)
+    }
+
+    private func otherLength(
+        _ digest: String, _ bytes: Int, _ found: UInt64, _ place: String
+    ) -> TidemarkError {
+        TidemarkError(
+            .unfitFile,
+            "\(place): the file \(digest) has \(found) bytes, not \(bytes); write what "
+                + "importFile(at:) returned")
+    }
+
+    /// How long no other use of a file is logged.
+    private static let usePause = TimeSpan.days(1)
+
+    /// Notes that files are used, where that decides what is removed.
+    fileprivate func noteUse(of digests: [String], by key: EntityKey, at now: Timestamp) throws {
+        func isNews(_ row: ContentRow?) -> Bool {
+            guard let stored = row?.stored else { return false }
+            let last = max(stored.usedAt ?? stored.at, stored.at)
+            return last > now || last.adding(Self.usePause) <= now
+        }
+        guard !digests.isEmpty else { return }
+        let isNeeded = try read { views in
+            let rules = try views.model().collections.flatMap(\.contents)
+            guard rules.contains(where: { $0.unwanted != nil || $0.quotaBytes != nil }) else {
+                return false
+            }
+            return try digests.contains { isNews(try views.content($0)) }
+        }
+        guard isNeeded else { return }
+        try write(at: now) { draft in
+            for digest in digests where isNews(try draft.fold.content(digest)) {
+                try draft.append(
+                    Event(
+                        .assetUsed, recordedAt: draft.now, key: key,
+                        json: AssetUsed(digest: digest).encoded))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// ContentContradictions.swift — rules about files that contradict other rules.
+
+extension Contradiction {
+    static let contents = [
+        Contradiction("contents", "idField") { collection, _ in
+            guard named(by: collection, in: Array(collection.serverFields)) != nil else {
+                return nil
+            }
+            return "id and last change are no names of files; name the field that holds one"
+        },
+        Contradiction("contents", "references") { collection, _ in
+            let fields = collection.references.map(\.field)
+            guard let field = named(by: collection, in: fields) else { return nil }
+            return "\(field) names another entity, and no file; leave it out of one of them"
+        },
+        Contradiction("contents", "choices") { collection, _ in
+            let fields = collection.choices.map(\.field)
+            guard let field = named(by: collection, in: fields) else { return nil }
+            return "\(field) names another entity, and no file; leave it out of one of them"
+        },
+        Contradiction("contents", "rivals.whileNull") { collection, _ in
+            let fields = [collection.rivals?.whileNull].compactMap(\.self)
+            guard let field = named(by: collection, in: fields) else { return nil }
+            return "\(field) is ended with a time; leave it out of contents"
+        },
+        Contradiction("contents", "forms") { collection, _ in
+            guard let field = named(by: collection, in: collection.forms.map(\.field)) else {
+                return nil
+            }
+            return "the name of a file has no other form; leave \(field) out of forms"
+        },
+    ]
+
+    /// The first field of the collection's contents that is one of some others.
+    private static func named(by collection: CollectionModel, in fields: [String]) -> String? {
+        collection.contents.map(\.topField).first(where: fields.contains)
+    }
+}

@@ -1,0 +1,121 @@
+// ContentName.swift — by what an entity names a file: a text of the server's, or a hash.
+
+/// How a field names a file.
+public enum ContentName: Sendable, Hashable {
+    /// By a URL or an id, as the server has it.
+    case source(String)
+    /// A file of the user's that the server has no name for yet: by its SHA-256, 64 hexadecimal
+    /// digits, and its length in bytes.
+    case file(sha256: String, bytes: Int)
+}
+
+extension ContentName: Codable {
+    /// Reads a text, a number, or an object of `sha256` and `bytes`.
+    public init(from decoder: any Decoder) throws {
+        let value = try JSONValue(from: decoder)
+        guard let name = ContentName(value) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "a text, or an object of sha256 and bytes, names a file"))
+        }
+        self = name
+    }
+
+    /// Writes a text, or an object of `sha256` and `bytes`.
+    public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
+}
+
+extension ContentName {
+    /// The longest text that counts as a name, in bytes of UTF-8.
+    public static let bytesMax = 4_096
+
+    /// The name that stands in JSON; nil where none does.
+    ///
+    /// A number is an id, as its digits.
+    package init?(_ value: JSONValue) {
+        switch value {
+        case .string(let text):
+            guard (1...Self.bytesMax).contains(text.utf8.count) else { return nil }
+            self = .source(text)
+        case .number(let number): self = .source(number.text)
+        case .object(let object):
+            guard let digest = object["sha256"]?.stringValue,
+                (1...Self.bytesMax).contains(digest.utf8.count)
+            else { return nil }
+            self = .file(
+                sha256: digest, bytes: Int(exactly: object["bytes"]?.int64Value ?? -1) ?? -1)
+        default: return nil
+        }
+    }
+
+    /// As it stands in JSON.
+    package var json: JSONValue {
+        switch self {
+        case .source(let text): .string(text)
+        case .file(let digest, let bytes):
+            ["sha256": .string(digest), "bytes": .number(JSONNumber(bytes))]
+        }
+    }
+
+    /// What it is noted under: the text, or the digest.
+    package var text: String {
+        switch self {
+        case .source(let text): text
+        case .file(let digest, _): digest
+        }
+    }
+
+    /// Whether it is a file of the user's.
+    package var isFile: Bool { if case .file = self { true } else { false } }
+}
+
+extension CollectionModel {
+    /// What a document names, with the field of each rule, in the order of the rules and then of
+    /// the document.
+    ///
+    /// - Parameter document: as today's model reads it; checked before.
+    package func contentNames(
+        in document: [UInt8]
+    ) -> [(field: String, name: ContentName)] {
+        guard !contents.isEmpty else { return [] }
+        let fields = contents.map { Array($0.topField.utf8) }
+        // A field with several paths is looked for once: the first of equal names finds it.
+        var values: [[UInt8]: ArraySlice<UInt8>] = [:]
+        var wanted: [[UInt8]] = []
+        for field in fields where !wanted.contains(field) { wanted.append(field) }
+        for (field, raw) in zip(wanted, JSON.members(wanted, of: document[...])) {
+            values[field] = raw
+        }
+        var names: [(field: String, name: ContentName)] = []
+        for (rule, field) in zip(contents, fields) {
+            guard let raw = values[field], let value = try? JSONValue(parsing: Array(raw)) else {
+                continue
+            }
+            Self.names(in: value, rule.steps.dropFirst()) { names.append((rule.field, $0)) }
+        }
+        return names
+    }
+
+    private static func names(
+        in value: JSONValue, _ steps: ArraySlice<String>, _ found: (ContentName) -> Void
+    ) {
+        guard let step = steps.first else {
+            if let name = ContentName(value) { found(name) }
+            return
+        }
+        let rest = steps.dropFirst()
+        switch value {
+        case .array(let list) where step == "*":
+            for element in list { names(in: element, rest, found) }
+        case .array(let list):
+            guard let index = Int(step), list.indices.contains(index) else { return }
+            names(in: list[index], rest, found)
+        case .object(let object) where step == "*":
+            for (_, element) in object { names(in: element, rest, found) }
+        case .object(let object):
+            if let element = object[step] { names(in: element, rest, found) }
+        case .null, .bool, .number, .string: break
+        }
+    }
+}

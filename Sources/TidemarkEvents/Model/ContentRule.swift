@@ -1,0 +1,101 @@
+// ContentRule.swift — the rule of a collection about files that its entities name.
+
+extension CollectionModel {
+    /// A field that names a file beside the entity: by a URL or an id of the server's, or, for a
+    /// file of the user's, by its hash.
+    public struct ContentRule: Sendable, Hashable {
+        /// When files are fetched.
+        public enum When: String, Sendable, Hashable, CaseIterable {
+            /// Those that somebody wants.
+            case demand
+            /// All of them.
+            case all
+        }
+
+        /// The field, or a path into it as in JSON Pointer, where `*` stands for every element:
+        /// `photo`, `/attachments/*/url`.
+        public var field: String
+        /// When its files are fetched.
+        public var when: When
+        /// How long every file is kept, also one that nothing names any more.
+        public var grace: TimeSpan
+        /// How long a file is kept that is named, and that nobody wants, after it was used last;
+        /// nil for as long as it is named.
+        public var unwanted: TimeSpan?
+        /// How many bytes its files may take before those go that nobody wants and that were not
+        /// used for longest; nil for no limit.
+        public var quotaBytes: Int?
+
+        /// A rule; every option has a default.
+        public init(
+            _ field: String, when: When = .demand, grace: TimeSpan = .hours(24),
+            unwanted: TimeSpan? = nil, quotaBytes: Int? = nil
+        ) {
+            self.field = field
+            self.when = when
+            self.grace = grace
+            self.unwanted = unwanted
+            self.quotaBytes = quotaBytes
+        }
+    }
+}
+
+package typealias ContentRule = CollectionModel.ContentRule
+
+extension ContentRule: ModelObject {
+    static let blank = ContentRule("")
+
+    static let members: [ModelMember<ContentRule>] = [
+        ModelMember(
+            "when", \.when, .word, "Whether its files are fetched on demand, or all of them."),
+        ModelMember(
+            "grace", \.grace, .span(to: .days(3650), such: "PT24H"),
+            """
+            How long every file is kept; one that nothing names any more as long as the longest of \
+            the model's.
+            """),
+        ModelMember(
+            "unwanted", \.unwanted, .span(to: .days(3650), such: "P7D"),
+            """
+            How long after its last use a file is kept that is named and that nobody wants; as \
+            long as it is named unless given.
+            """),
+        ModelMember(
+            "quotaBytes", \.quotaBytes, .number(0...(1 << 50)),
+            """
+            How many bytes the files of this field may take before those go that nobody wants and \
+            that were not used for longest; no limit unless given.
+            """),
+    ]
+}
+
+extension ContentRule {
+    /// The names of the members that lead to the file's name, from the document down; `*` for every
+    /// element.
+    package var steps: [String] {
+        guard field.hasPrefix("/") else { return [field] }
+        return field.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
+            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+    }
+
+    /// The field of the document that it begins with.
+    package var topField: String { steps[0] }
+}
+
+extension CollectionModel {
+    /// A path that names no field, or one that is named twice.
+    func problemOfContents() -> ModelProblem? {
+        for rule in contents {
+            let place = "contents.\(rule.field)"
+            if rule.topField.isEmpty || rule.topField == "*" {
+                return ModelProblem(
+                    place, "a field is needed, or a path that begins with one: /attachments/*/url")
+            }
+            if rule.field.utf8.contains(0) || rule.field.utf8.count > 200 {
+                return ModelProblem(place, "at most 200 bytes without a zero byte are needed")
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,126 @@
+// ContentUse.swift — which files of a store's contents this process uses right now, so that nothing
+// removes them: neither a sweep, nor whoever else opens the store.
+//
+// A file that is imported has its name before an event tells of it. It is noted here first, and
+// stays noted until a sweep sees its event: who removes files asks here, and only then looks at the
+// log. So a file is either noted, or its event can be read.
+
+package import TidemarkEvents
+import TidemarkStore
+
+/// The files that are in use.
+package final class ContentUse: Sendable {
+    private struct State: Sendable {
+        /// What was imported since the store was opened, by digest, and the log's last position
+        /// then.
+        var imported: [String: Position] = [:]
+        /// Files in the making that somebody writes.
+        var parts: Set<String> = []
+        /// How many imports there were.
+        var imports = 0
+        /// How many fetch or send a file, by its digest.
+        var files: [String: Int] = [:]
+        /// How many fetch what is called so.
+        var sources: [ContentSource: Int] = [:]
+        /// When somebody looked for something to sweep.
+        var lookedAt: Timestamp?
+    }
+
+    private let state = Lock(State())
+
+    init() {}
+
+    // MARK: Imports
+
+    /// Notes a file before it gets its name.
+    ///
+    /// - Parameter last: the log's last position.
+    package func imports(_ digest: String, at last: Position) {
+        state.withLock { $0.imported[digest] = last }
+    }
+
+    /// Forgets an import whose event is at a position; a newer one stays noted.
+    func forgetImport(of digest: String, storedAt position: Position) {
+        state.withLock { state in
+            if let last = state.imported[digest], last < position { state.imported[digest] = nil }
+        }
+    }
+
+    /// Removes a file, unless it is in use; nobody begins to use it meanwhile.
+    ///
+    /// - Parameter body: asks the log once more whether anything names the file, and removes it.
+    package func remove(_ digest: String, _ body: () throws -> Void) rethrows {
+        try state.withLock { state in
+            guard state.imported[digest] == nil, state.files[digest] == nil else { return }
+            try body()
+        }
+    }
+
+    // MARK: Parts
+
+    /// Begins to write a file in the making for an import, under a name of its own.
+    package func beginImport() -> String {
+        state.withLock { state in
+            state.imports += 1
+            let part = "import-\(state.imports)"
+            state.parts.insert(part)
+            return part
+        }
+    }
+
+    /// Begins to write a file in the making.
+    package func begin(part: String) { state.withLock { _ = $0.parts.insert(part) } }
+
+    /// Ends it; what is left of it may be removed.
+    package func end(part: String) { state.withLock { _ = $0.parts.remove(part) } }
+
+    /// Whether nobody writes a file in the making.
+    func mayRemove(part: String) -> Bool { state.withLock { !$0.parts.contains(part) } }
+
+    // MARK: Transfers
+
+    /// Begins to fetch or to send a file.
+    package func begin(_ digest: String) { state.withLock { $0.files[digest, default: 0] += 1 } }
+
+    /// Begins to fetch what is called so.
+    package func begin(_ source: ContentSource) {
+        state.withLock { $0.sources[source, default: 0] += 1 }
+    }
+
+    /// Ends what one ``begin(_:)-(String)`` began.
+    package func end(_ digest: String) {
+        state.withLock { state in
+            let count = state.files[digest, default: 0] - 1
+            state.files[digest] = count > 0 ? count : nil
+        }
+    }
+
+    /// Ends what one ``begin(_:)-(ContentSource)`` began.
+    package func end(_ source: ContentSource) {
+        state.withLock { state in
+            let count = state.sources[source, default: 0] - 1
+            state.sources[source] = count > 0 ? count : nil
+        }
+    }
+
+    /// Whether a file is being fetched or sent, by its digest or by one of its sources, or was
+    /// imported again after its last event.
+    package func isInFlight(_ digest: String, _ row: ContentRow) -> Bool {
+        state.withLock { state in
+            if let last = state.imported[digest], let stored = row.stored?.position,
+                last >= stored
+            {
+                return true
+            }
+            return state.files[digest] != nil || row.sources.contains { state.sources[$0] != nil }
+        }
+    }
+
+    // MARK: Sweeps
+
+    /// When somebody looked for something to sweep.
+    var lookedAt: Timestamp? {
+        get { state.withLock(\.lookedAt) }
+        set { state.withLock { $0.lookedAt = newValue } }
+    }
+}

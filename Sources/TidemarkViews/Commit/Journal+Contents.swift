@@ -1,0 +1,166 @@
+// Journal+Contents.swift — the files of a store and its log: what the log says comes first where a
+// file goes, and last where one comes.
+
+package import TidemarkEvents
+import TidemarkLog
+package import TidemarkStore
+
+/// What a sweep, or an opening, removed.
+package struct RemovedContents: Sendable, Hashable {
+    /// Files that the log had named.
+    package var removed = 0
+    /// Files that it did not name, and parts of some.
+    package var orphans = 0
+    /// Files that it named and that were not there.
+    package var missing = 0
+
+    package init() {}
+}
+
+extension Journal {
+    /// The files of the store; nil where it is open read-only.
+    package var contentFiles: ContentFiles? { guardian.map { ContentFiles(of: $0.directory) } }
+
+    /// How many events about files one commit has.
+    private static let eventsMax = 10_000
+
+    // MARK: Sweeping
+
+    /// Whether it is time to look for files that need not be kept.
+    func isSweepDue(at now: Timestamp) throws -> Bool {
+        guard guardian != nil else { return false }
+        if let looked = shared.contents.lookedAt, let every = try sweepEvery(),
+            looked <= now, now < looked.adding(every)
+        {
+            return false
+        }
+        return try read { views in
+            guard try views.hasContents(), let every = try sweepEvery(views) else { return false }
+            guard let last = try views.sweptAt() else { return true }
+            // The clock may have been set back since.
+            return last > now || last.adding(every) <= now
+        }
+    }
+
+    private func sweepEvery() throws -> TimeSpan? { try read { try sweepEvery($0) } }
+
+    private func sweepEvery(_ views: ViewReader) throws -> TimeSpan? {
+        let every = try views.model().settings.sweepEvery
+        return every == .zero ? nil : every
+    }
+
+    /// Removes the files that need not be kept: says so in one commit, then unlinks them.
+    ///
+    /// Nothing is logged where there is nothing to remove.
+    /// A file that can't be unlinked is removed by the next opening.
+    ///
+    /// - Parameter now: by the device's clock.
+    @discardableResult
+    package func sweepContents(at now: Timestamp) throws -> RemovedContents {
+        guard let files = contentFiles else { return RemovedContents() }
+        let use = shared.contents
+        shared.contents.lookedAt = now
+        let isDue = try read { try !$0.sweepDecision(at: now, isInFlight: use.isInFlight).isEmpty }
+        guard isDue else { return RemovedContents() }
+        let removed = try write(at: now) { draft in
+            // Anew: what was referenced meanwhile stays.
+            let decision = try draft.fold.sweepDecision(at: now, isInFlight: use.isInFlight)
+            guard !decision.isEmpty else { return [String]() }
+            let timer = try draft.append(
+                Event(
+                    .timerFired, recordedAt: draft.now,
+                    json: TimerFired(.sweep, now: now).encoded))
+            for item in decision.items {
+                // What was imported has come to be named, and is not any more.
+                if let stored = try draft.fold.content(item.digest)?.stored {
+                    use.forgetImport(of: item.digest, storedAt: stored.position)
+                }
+                try draft.append(.removed(item.digest, item.reason, cause: timer, draft.now))
+            }
+            return decision.items.map(\.digest)
+        }
+        for digest in removed { unlink(digest, files) }
+        var result = RemovedContents()
+        result.removed = removed.count
+        return result
+    }
+
+    /// Says that a file is not kept any more, and unlinks it; nothing where none is stored.
+    package func removeContent(
+        _ digest: String, _ reason: AssetRemoved.Reason, at now: Timestamp
+    ) throws {
+        guard let files = contentFiles else { return }
+        try write(at: now) { draft in
+            guard try draft.fold.content(digest)?.stored != nil else { return }
+            try draft.append(.removed(digest, reason, cause: nil, draft.now))
+        }
+        unlink(digest, files)
+    }
+
+    /// Removes a file that the log does not name; nothing where it does, or somebody uses it.
+    @discardableResult
+    private func unlink(_ digest: String, _ files: ContentFiles) -> Bool {
+        var isGone = false
+        try? shared.contents.remove(digest) {
+            guard try read({ try $0.content(digest)?.stored }) == nil else { return }
+            try files.remove(digest)
+            isGone = true
+        }
+        return isGone
+    }
+
+    // MARK: Opening
+
+    /// Makes log and files agree, after a crash or where somebody touched the files: removes files
+    /// that the log does not name, and says which of those that it names are not there.
+    ///
+    /// Costs a look at the rows and at the folder where there are no files.
+    @discardableResult
+    package func settleContents(at now: Timestamp) throws -> RemovedContents {
+        guard let files = contentFiles else { return RemovedContents() }
+        let parts = try files.partNames()
+        let there = try files.digests()
+        var result = RemovedContents()
+        for part in parts where shared.contents.mayRemove(part: part) {
+            try files.remove(part: part)
+            result.orphans += 1
+        }
+        var named: Set<String> = []
+        try read { views in
+            try views.forEachContent { digest, row in
+                if row.stored != nil { named.insert(digest) }
+            }
+        }
+        guard !there.isEmpty || !named.isEmpty else { return result }
+        for digest in there where !named.contains(digest) {
+            if unlink(digest, files) { result.orphans += 1 }
+        }
+        let missing = named.subtracting(there).sorted()
+        for start in stride(from: 0, to: missing.count, by: Self.eventsMax) {
+            let some = Array(missing[start..<min(start + Self.eventsMax, missing.count)])
+            result.missing += try write(at: now) { draft in
+                var count = 0
+                for digest in some {
+                    // Another one may have stored it since.
+                    guard try draft.fold.content(digest)?.stored != nil,
+                        try !ContentFiles.isDigest(digest) || files.bytes(of: digest) == nil
+                    else { continue }
+                    try draft.append(.removed(digest, .missing, cause: nil, draft.now))
+                    count += 1
+                }
+                return count
+            }
+        }
+        return result
+    }
+}
+
+extension Event {
+    fileprivate static func removed(
+        _ digest: String, _ reason: AssetRemoved.Reason, cause: Position?, _ now: Timestamp
+    ) -> Event {
+        Event(
+            .assetRemoved, recordedAt: now, cause: cause,
+            json: AssetRemoved(digest: digest, reason).encoded)
+    }
+}

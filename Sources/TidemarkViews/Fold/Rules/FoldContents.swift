@@ -1,0 +1,250 @@
+// FoldContents.swift — the rule `contents`: which files entities name, who wants them, and which
+// are stored (ContentRows.swift).
+//
+// Each entity has a row of what it names; where that changes, so do the counts in the rows of the
+// names and of the files. So the counts depend on the entities alone, and no walk over them is
+// needed to know what nothing references.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// Counts which files entities name.
+struct FoldContents: FoldRule {
+    let name = "contents"
+    let moments: FoldMoments = .meet
+
+    func isRule(of collection: CollectionModel) -> Bool { !collection.contents.isEmpty }
+
+    func meet(
+        _ entity: inout MetEntity, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        try fold.noteContents(of: entity.key, entity.row, entity.collection)
+    }
+
+    func adopt(
+        _ before: SyncModel, _ event: Event, _ position: Position, _ fold: Fold
+    ) throws {
+        let model = try fold.model()
+        let names = before.collections.map(\.name) + model.collections.map(\.name)
+        for name in Set(names).sorted() {
+            let collection = model[name] ?? CollectionModel(name)
+            let fields = collection.contents.map(\.field)
+            let isReadOtherwise =
+                !fields.isEmpty && before[name]?.migrations != collection.migrations
+            guard isReadOtherwise || fields != (before[name]?.contents ?? []).map(\.field) else {
+                continue
+            }
+            // What was named before, and what is named now.
+            for (place, _) in try fold.ledgerRows(
+                Ledger.contentsOfEntities + EntityKey.prefix(of: name))
+            {
+                let bytes = place.bytes.dropFirst(Ledger.contentsOfEntities.count)
+                guard let key = EntityKey(bytes: bytes) else { continue }
+                try fold.noteContents(of: key, try fold.entity(key), collection)
+            }
+            guard !fields.isEmpty else { continue }
+            var entities: [(EntityKey, EntityRow)] = []
+            try fold.forEachEntity(in: name) { key, row in
+                entities.append((key, row))
+                return true
+            }
+            for (key, row) in entities { try fold.noteContents(of: key, row, collection) }
+        }
+    }
+}
+
+extension Fold {
+    /// Whether a name can be noted: a digest is part of a row's key.
+    private static func isNoted(digest: String) -> Bool { (1...128).contains(digest.utf8.count) }
+
+    // MARK: Entities
+
+    /// Notes what an entity names now.
+    fileprivate func noteContents(
+        of key: EntityKey, _ row: EntityRow, _ collection: CollectionModel
+    ) throws {
+        try change(contentsOf: key) { contents in
+            contents.names = row.contentNames(in: collection)
+        }
+    }
+
+    /// `asset.wanted`: somebody wants what an entity names, or no longer does.
+    func wanted(_ event: Event, _ wish: AssetWanted) throws {
+        guard let named = event.key else { return }
+        let key = try resolve(named)
+        try change(contentsOf: key) { contents in
+            contents.wants.removeAll {
+                ExactString($0.field) == ExactString(wish.field)
+                    && ExactString($0.by) == ExactString(wish.by)
+            }
+            guard wish.isWanted else { return }
+            contents.wants.append(
+                EntityContentsRow.Want(
+                    field: wish.field, by: wish.by, isTree: wish.scope == .tree))
+            contents.wants.sort { left, right in
+                if ExactString(left.field) != ExactString(right.field) {
+                    return left.field.utf8.lexicographicallyPrecedes(right.field.utf8)
+                }
+                return left.by.utf8.lexicographicallyPrecedes(right.by.utf8)
+            }
+        }
+    }
+
+    /// Changes the row of an entity, and the counts of what it names with it.
+    private func change(
+        contentsOf key: EntityKey, _ change: (inout EntityContentsRow) -> Void
+    ) throws {
+        let place = RowKey.contents(of: key)
+        let before = try get(place).map { try EntityContentsRow(parsing: $0) }
+        var after = before ?? EntityContentsRow()
+        change(&after)
+        guard after != before ?? EntityContentsRow() else { return }
+        put(place, after.isEmpty ? nil : after.encoded)
+        let old = Counted.all(before, key.collection)
+        let new = Counted.all(after, key.collection)
+        for counted in old where !new.contains(counted) { try count(counted, -1) }
+        for counted in new where !old.contains(counted) { try count(counted, 1) }
+    }
+
+    /// One name of an entity, as it is counted.
+    private struct Counted: Hashable {
+        var named: EntityContentsRow.Named
+        var hold: ContentHold
+
+        static func all(_ row: EntityContentsRow?, _ collection: CollectionName) -> [Counted] {
+            guard let row else { return [] }
+            return row.names.map { named in
+                Counted(
+                    named: named,
+                    hold: ContentHold(
+                        field: ContentField(collection, named.field), references: 1,
+                        wanted: row.wants(named.field) ? 1 : 0))
+            }
+        }
+    }
+
+    private func count(_ counted: Counted, _ factor: Int) throws {
+        let hold = counted.hold
+        guard !counted.named.isFile else {
+            guard Self.isNoted(digest: counted.named.text) else { return }
+            return try change(content: counted.named.text) { $0.own.add(hold, times: factor) }
+        }
+        let source = ContentSource(hold.field.collection, counted.named.text)
+        var digest = ""
+        try change(source) { entry in
+            entry.holds.add(hold, times: factor)
+            digest = entry.digest
+        }
+        guard !digest.isEmpty else { return }
+        try change(content: digest) { $0.holds.add(hold, times: factor) }
+    }
+
+    // MARK: Files
+
+    /// `asset.stored`: a file is there, perhaps in the place of another one of its source.
+    func stored(_ event: Event, _ asset: AssetStored, _ position: Position) throws {
+        guard let collection = event.collection, Self.isNoted(digest: asset.digest) else { return }
+        try change(content: asset.digest) { row in
+            let usedAt = row.stored?.usedAt
+            row.stored = ContentRow.Stored(
+                bytes: asset.bytes, position: position, at: event.recordedAt)
+            row.stored?.usedAt = usedAt
+            row.stored?.revision = event.revision
+            row.stored?.isImported = asset.origin == .imported
+        }
+        guard !asset.source.isEmpty else { return }
+        let source = ContentSource(collection, asset.source)
+        var (before, holds): (String, [ContentHold]) = ("", [])
+        try change(source) { entry in
+            (before, holds) = (entry.digest, entry.holds)
+            entry.digest = asset.digest
+        }
+        guard before != asset.digest else { return }
+        if !before.isEmpty {
+            try change(content: before) { row in
+                row.sources.removeAll { $0 == source }
+                for hold in holds { row.holds.add(hold, times: -1) }
+            }
+        }
+        try change(content: asset.digest) { row in
+            row.sources.append(source)
+            for hold in holds { row.holds.add(hold) }
+        }
+    }
+
+    /// `asset.removed`: a file is not there any more; who references it still does.
+    func removed(_ asset: AssetRemoved) throws {
+        guard Self.isNoted(digest: asset.digest),
+            let row = try get(.content(asset.digest)).map({ try ContentRow(parsing: $0) })
+        else { return }
+        for source in row.sources { try change(source) { $0.digest = "" } }
+        try change(content: asset.digest) { row in
+            row.stored = nil
+            row.sources = []
+            row.holds = []
+        }
+    }
+
+    /// `asset.used`.
+    func used(_ event: Event, _ asset: AssetUsed) throws {
+        guard Self.isNoted(digest: asset.digest),
+            try get(.content(asset.digest)) != nil
+        else { return }
+        try change(content: asset.digest) { $0.stored?.usedAt = event.recordedAt }
+    }
+
+    private func change(content digest: String, _ change: (inout ContentRow) -> Void) throws {
+        let place = RowKey.content(digest)
+        let before = try get(place).map { try ContentRow(parsing: $0) }
+        var after = before ?? ContentRow()
+        change(&after)
+        guard after != before ?? ContentRow() else { return }
+        put(place, after.isEmpty ? nil : after.encoded)
+        func isFree(_ row: ContentRow?) -> Bool {
+            row.map { $0.stored != nil && !$0.isReferenced } ?? false
+        }
+        guard isFree(before) != isFree(after) else { return }
+        put(.unreferencedContent(digest), isFree(after) ? [1] : nil)
+    }
+
+    private func change(
+        _ source: ContentSource, _ change: (inout ContentNamesRow.Entry) -> Void
+    ) throws {
+        let place = RowKey.contentNames(source)
+        var row = try get(place).map { try ContentNamesRow(parsing: $0) } ?? ContentNamesRow()
+        var entry = row[source.text] ?? ContentNamesRow.Entry(source.text)
+        change(&entry)
+        row[source.text] = entry.holds.isEmpty && entry.digest.isEmpty ? nil : entry
+        put(place, row.entries.isEmpty ? nil : row.encoded)
+    }
+}
+
+extension EntityRow {
+    /// What it names by the fields of a collection's rule, each once: as it is seen here, as the
+    /// server has it, and in what is pending.
+    package func contentNames(in collection: CollectionModel) -> [EntityContentsRow.Named] {
+        guard !collection.contents.isEmpty else { return [] }
+        var documents = documents(in: collection)
+        if let changes = try? changes(in: collection) {
+            for change in changes {
+                switch change.change {
+                case .create(let document): documents.append(document)
+                case .update(let patch):
+                    if let set = patch.setDocument { documents.append(set) }
+                case .delete, .carried: break
+                }
+            }
+        }
+        var names: [EntityContentsRow.Named] = []
+        var seen: Set<[UInt8]> = []
+        for document in documents {
+            for (field, name) in collection.contentNames(in: document.bytes) {
+                let named = EntityContentsRow.Named(
+                    field: field, text: name.text, isFile: name.isFile)
+                let mark = Array(field.utf8) + [0, name.isFile ? 1 : 0] + Array(name.text.utf8)
+                if seen.insert(mark).inserted { names.append(named) }
+            }
+        }
+        return names
+    }
+}

@@ -1,0 +1,129 @@
+// SweepDecision.swift — which files a sweep removes, from the rows.
+
+package import TidemarkEvents
+import TidemarkRules
+
+/// What a sweep removes.
+package struct SweepDecision: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
+        package var digest: String
+        package var reason: AssetRemoved.Reason
+    }
+
+    /// The most files that one sweep removes; the next one goes on.
+    package static let itemsMax = 10_000
+
+    package private(set) var items: [Item] = []
+
+    package var isEmpty: Bool { items.isEmpty }
+
+    /// - Parameters:
+    ///   - now: by the device's clock.
+    ///   - isInFlight: whether a file is being fetched or sent.
+    init(
+        _ rows: some RowReading, at now: Timestamp,
+        isInFlight: (_ digest: String, ContentRow) -> Bool
+    ) throws {
+        let rule = ContentRetention(try rows.model())
+        // Without options nothing goes that is referenced, so that only the rest is looked at.
+        var contents: [ContentStanding] = []
+        func take(_ digest: String, _ row: ContentRow) {
+            guard var standing = row.standing(digest) else { return }
+            standing.isInFlight = isInFlight(digest, row)
+            contents.append(standing)
+        }
+        if rule.looksAtReferenced {
+            try rows.forEachContent { digest, row in take(digest, row) }
+        } else {
+            for (key, _) in try rows.ledgerRows(Ledger.unreferencedContents) {
+                guard let digest = key.text(after: Ledger.unreferencedContents),
+                    let row = try rows.content(digest)
+                else { continue }
+                take(digest, row)
+            }
+        }
+        let removals = rule.removals(of: contents, at: now)
+        guard !removals.isEmpty else { return }
+        let atIssue = try rows.textAtIssue()
+        items = removals.filter { removal in
+            !atIssue.contains { $0.firstRange(of: removal.digest.utf8) != nil }
+        }.prefix(Self.itemsMax).map { Item(digest: $0.digest, reason: $0.reason) }
+    }
+}
+
+extension RowReading {
+    /// What a sweep removes now; not to be called while an event is folded that wrote something.
+    package func sweepDecision(
+        at now: Timestamp,
+        isInFlight: (_ digest: String, ContentRow) -> Bool = { _, _ in false }
+    ) throws -> SweepDecision {
+        try SweepDecision(self, at: now, isInFlight: isInFlight)
+    }
+
+    /// When contents were swept last, by the device's clock; nil for never.
+    package func sweptAt() throws -> Timestamp? {
+        try get(.contentSweep).map { try ContentSweepRow(parsing: $0).at }
+    }
+
+    /// A file by its digest; nil where nothing is known of it.
+    package func content(_ digest: String) throws -> ContentRow? {
+        try get(.content(digest)).map { try ContentRow(parsing: $0) }
+    }
+
+    /// Calls `body` with every file that is stored or referenced, by digest.
+    package func forEachContent(_ body: (_ digest: String, ContentRow) throws -> Void) throws {
+        try walk(.ledger, Ledger.contents) { key, value in
+            if let digest = RowKey(.ledger, key).text(after: Ledger.contents) {
+                try body(digest, try ContentRow(parsing: value))
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with everything that entities call files, by collection.
+    package func forEachContentName(
+        _ body: (ContentSource, ContentNamesRow.Entry) throws -> Void
+    ) throws {
+        try walk(.ledger, Ledger.contentNames) { key, value in
+            let collection = key.dropFirst(Ledger.contentNames.count).prefix { $0 != 0 }
+            let name = CollectionName(String(decoding: collection, as: UTF8.self))
+            for entry in try ContentNamesRow(parsing: value).entries {
+                try body(ContentSource(name, entry.source), entry)
+            }
+            return true
+        }
+    }
+
+    /// Whether there is anything to know of files.
+    package func hasContents() throws -> Bool { try hasLedgerRow(Ledger.contents) }
+
+    /// What an entity names, and who wants that.
+    package func contents(of key: EntityKey) throws -> EntityContentsRow {
+        try get(.contents(of: resolve(key))).map { try EntityContentsRow(parsing: $0) }
+            ?? EntityContentsRow()
+    }
+
+    /// The digest of what is stored of a source; nil for nothing.
+    package func digest(of source: ContentSource) throws -> String? {
+        let row = try get(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }
+        return row?[source.text].flatMap { $0.digest.isEmpty ? nil : $0.digest }
+    }
+
+    /// The documents of both sides of conflicts that wait for an answer.
+    fileprivate func textAtIssue() throws -> [[UInt8]] {
+        var texts: [[UInt8]] = []
+        try walk(.ledger, Ledger.sides) { _, value in
+            let sides = try ConflictRow(parsing: value)
+            texts += [sides.mine, sides.base]
+            return true
+        }
+        return texts
+    }
+}
+
+extension RowKey {
+    /// What comes behind a prefix, as text.
+    fileprivate func text(after prefix: [UInt8]) -> String? {
+        bytes.starts(with: prefix) ? String(utf8: bytes.dropFirst(prefix.count)) : nil
+    }
+}

@@ -1,0 +1,420 @@
+// ContentRows.swift — files beside entities as rows of the ledger.
+//
+//   'A' 'c' digest               a file: what is stored of it, and who references it
+//   'A' 'e' collection 0 id      an entity: what it names, and who wants that
+//   'A' 'n' collection 0 source  what entities call files: a text of the server's, of which at most
+//                                200 bytes are in the key
+//   'A' 's'                      when files were swept last
+//   'A' 'u' digest               a stored file that nothing references
+//
+// Digests are in hexadecimal. A source means the same file in all entities of a collection.
+
+package import TidemarkEvents
+package import TidemarkRules
+
+/// How often entities reference a file by one field.
+package struct ContentHold: Sendable, Hashable {
+    package var field: ContentField
+    package var references: Int
+    /// How many of them somebody wants.
+    package var wanted: Int
+
+    fileprivate func encode() -> [UInt8] {
+        var writer = ProtoWriter()
+        writer.message(1, field.collection.rawValue)
+        writer.message(2, field.field)
+        writer.varint(3, UInt64(references))
+        writer.varint(4, UInt64(wanted))
+        return writer.bytes
+    }
+
+    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(field: ContentField("", ""), references: 0, wanted: 0)
+        var reader = ProtoReader(bytes)
+        while let part = try reader.next() {
+            switch part.number {
+            case 1: field.collection = CollectionName(try part.string())
+            case 2: field.field = try part.string()
+            case 3: references = Int(clamping: try part.unsigned())
+            case 4: wanted = Int(clamping: try part.unsigned())
+            default: continue
+            }
+        }
+    }
+
+    package init(field: ContentField, references: Int, wanted: Int) {
+        self.field = field
+        self.references = references
+        self.wanted = wanted
+    }
+}
+
+extension [ContentHold] {
+    /// Adds what another one counts, or takes it away; what is none is not kept.
+    mutating func add(_ hold: ContentHold, times factor: Int = 1) {
+        let index = firstIndex { $0.field >= hold.field } ?? endIndex
+        if index == endIndex || self[index].field != hold.field {
+            insert(ContentHold(field: hold.field, references: 0, wanted: 0), at: index)
+        }
+        self[index].references += factor * hold.references
+        self[index].wanted += factor * hold.wanted
+        if self[index].references <= 0 { remove(at: index) }
+    }
+}
+
+/// A source by which entities name a file.
+package struct ContentSource: Sendable, Hashable {
+    package var collection: CollectionName
+    package var text: String
+
+    package init(_ collection: CollectionName, _ text: String) {
+        self.collection = collection
+        self.text = text
+    }
+
+    /// How many bytes of it are in the key of its row.
+    package static let keyBytes = 200
+}
+
+/// A file: 'A' 'c' digest.
+package struct ContentRow: Sendable, Hashable {
+    /// What is stored of it; nil where it is only referenced.
+    package var stored: Stored?
+    /// The sources that it is the file of.
+    package var sources: [ContentSource] = []
+    /// References by its digest, in the order of their fields.
+    package var own: [ContentHold] = []
+    /// References by its sources, in the order of their fields.
+    package var holds: [ContentHold] = []
+
+    /// What is stored.
+    package struct Stored: Sendable, Hashable {
+        package var bytes: UInt64
+        /// The last `asset.stored`.
+        package var position: Position
+        /// When that was recorded.
+        package var at: Timestamp
+        /// When its use was logged last.
+        package var usedAt: Timestamp?
+        /// The version that it is of, where the server has one.
+        package var revision: Revision?
+        /// Whether it came from the user of this device.
+        package var isImported = false
+    }
+
+    package init() {}
+
+    var isEmpty: Bool { stored == nil && own.isEmpty && holds.isEmpty }
+
+    /// Whether any entity references it.
+    package var isReferenced: Bool { !own.isEmpty || !holds.isEmpty }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        if let stored {
+            writer.position(1, stored.position)
+            writer.varint(2, stored.bytes)
+            writer.signed(3, stored.at.rawValue)
+            writer.signed(4, stored.usedAt?.rawValue ?? 0)
+            writer.bytes(5, stored.revision?.rawValue ?? [])
+            writer.flag(6, stored.isImported)
+        }
+        for source in sources {
+            var inner = ProtoWriter()
+            inner.message(1, source.collection.rawValue)
+            inner.message(2, source.text)
+            writer.message(7, inner.bytes)
+        }
+        for hold in own { writer.message(8, hold.encode()) }
+        for hold in holds { writer.message(9, hold.encode()) }
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                stored = Stored(
+                    bytes: 0, position: try field.position(), at: Timestamp(rawValue: 0))
+            case 2: stored?.bytes = try field.unsigned()
+            case 3: stored?.at = Timestamp(rawValue: try field.signed())
+            case 4: stored?.usedAt = Timestamp(rawValue: try field.signed())
+            case 5: stored?.revision = Revision(rawValue: try field.bytes())
+            case 6: stored?.isImported = try field.flag()
+            case 7: sources.append(try ContentSource(parsing: try field.bytes()))
+            case 8: own.append(try ContentHold(parsing: try field.bytes()))
+            case 9: holds.append(try ContentHold(parsing: try field.bytes()))
+            default: continue
+            }
+        }
+    }
+
+    /// What is known of the stored file; nil where none is stored.
+    package func standing(_ digest: String) -> ContentStanding? {
+        guard let stored else { return nil }
+        var standing = ContentStanding(
+            digest: digest, bytes: stored.bytes, storedAt: stored.at,
+            usedAt: max(stored.usedAt ?? stored.at, stored.at))
+        standing.fields = Set((own + holds).map(\.field)).sorted()
+        standing.isWanted = (own + holds).contains { $0.wanted > 0 }
+        standing.isOwn = !own.isEmpty
+        return standing
+    }
+}
+
+extension ContentSource {
+    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init("", "")
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: collection = CollectionName(try field.string())
+            case 2: text = try field.string()
+            default: continue
+            }
+        }
+    }
+}
+
+/// What entities of a collection call files, of sources that begin alike: 'A' 'n' collection 0
+/// source.
+package struct ContentNamesRow: Sendable, Hashable {
+    /// One source.
+    package struct Entry: Sendable, Hashable {
+        package var source: String
+        /// The file that is stored of it; empty for none.
+        package var digest = ""
+        /// References by it, in the order of their fields.
+        package var holds: [ContentHold] = []
+
+        init(_ source: String) { self.source = source }
+    }
+
+    /// In the order of the sources.
+    package private(set) var entries: [Entry] = []
+
+    package init() {}
+
+    package subscript(_ source: String) -> Entry? {
+        get { entries.first { ExactString($0.source) == ExactString(source) } }
+        set {
+            let index =
+                entries.firstIndex {
+                    !$0.source.utf8.lexicographicallyPrecedes(source.utf8)
+                } ?? entries.endIndex
+            let isThere =
+                index < entries.endIndex
+                && ExactString(entries[index].source) == ExactString(source)
+            switch (isThere, newValue) {
+            case (true, let entry?): entries[index] = entry
+            case (true, nil): entries.remove(at: index)
+            case (false, let entry?): entries.insert(entry, at: index)
+            case (false, nil): break
+            }
+        }
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for entry in entries {
+            var inner = ProtoWriter()
+            inner.message(1, entry.source)
+            inner.string(2, entry.digest)
+            for hold in entry.holds { inner.message(3, hold.encode()) }
+            writer.message(1, inner.bytes)
+        }
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            guard field.number == 1 else { continue }
+            var entry = Entry("")
+            var inner = ProtoReader(try field.bytes())
+            while let part = try inner.next() {
+                switch part.number {
+                case 1: entry.source = try part.string()
+                case 2: entry.digest = try part.string()
+                case 3: entry.holds.append(try ContentHold(parsing: try part.bytes()))
+                default: continue
+                }
+            }
+            entries.append(entry)
+        }
+    }
+}
+
+/// What an entity names, and who wants that: 'A' 'e' collection 0 id.
+package struct EntityContentsRow: Sendable, Hashable {
+    /// A file that it names by a field.
+    package struct Named: Sendable, Hashable {
+        package var field: String
+        /// The digest, or the source.
+        package var text: String
+        package var isFile: Bool
+
+        package init(field: String, text: String, isFile: Bool) {
+            self.field = field
+            self.text = text
+            self.isFile = isFile
+        }
+    }
+
+    /// Somebody's wish.
+    package struct Want: Sendable, Hashable {
+        /// Empty for each field.
+        package var field: String
+        package var by: String
+        /// Whether also what lies below is wanted.
+        package var isTree: Bool
+
+        package init(field: String, by: String, isTree: Bool) {
+            self.field = field
+            self.by = by
+            self.isTree = isTree
+        }
+    }
+
+    /// Each once, in the order of the rules and of the documents.
+    package var names: [Named] = []
+    /// In the order of fields and names.
+    package var wants: [Want] = []
+
+    package init() {}
+
+    var isEmpty: Bool { names.isEmpty && wants.isEmpty }
+
+    /// Whether what a field names is wanted.
+    package func wants(_ field: String) -> Bool {
+        wants.contains { $0.field.isEmpty || ExactString($0.field) == ExactString(field) }
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for name in names {
+            var inner = ProtoWriter()
+            inner.message(1, name.field)
+            inner.message(2, name.text)
+            inner.flag(3, name.isFile)
+            writer.message(1, inner.bytes)
+        }
+        for want in wants {
+            var inner = ProtoWriter()
+            inner.message(1, want.field)
+            inner.message(2, want.by)
+            inner.flag(3, want.isTree)
+            writer.message(2, inner.bytes)
+        }
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        func parts(_ bytes: [UInt8]) throws(ProtoError) -> (String, String, Bool) {
+            var parts = ("", "", false)
+            var reader = ProtoReader(bytes)
+            while let field = try reader.next() {
+                switch field.number {
+                case 1: parts.0 = try field.string()
+                case 2: parts.1 = try field.string()
+                case 3: parts.2 = try field.flag()
+                default: continue
+                }
+            }
+            return parts
+        }
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                let (name, text, isFile) = try parts(try field.bytes())
+                names.append(Named(field: name, text: text, isFile: isFile))
+            case 2:
+                let (name, by, isTree) = try parts(try field.bytes())
+                wants.append(Want(field: name, by: by, isTree: isTree))
+            default: continue
+            }
+        }
+    }
+}
+
+/// When files were swept last: 'A' 's'.
+package struct ContentSweepRow: Sendable, Hashable {
+    /// The `timer.fired`.
+    package var position: Position
+    /// By the device's clock.
+    package var at: Timestamp
+
+    package init(position: Position, at: Timestamp) {
+        self.position = position
+        self.at = at
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.position(1, position)
+        writer.signed(2, at.rawValue)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        self.init(position: .start, at: Timestamp(rawValue: 0))
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: position = try field.position()
+            case 2: at = Timestamp(rawValue: try field.signed())
+            default: continue
+            }
+        }
+    }
+}
+
+extension RowKey {
+    package static func content(_ digest: String) -> RowKey {
+        RowKey(.ledger, Ledger.contents + digest.utf8)
+    }
+    package static func unreferencedContent(_ digest: String) -> RowKey {
+        RowKey(.ledger, Ledger.unreferencedContents + digest.utf8)
+    }
+    package static func contents(of key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.contentsOfEntities))
+    }
+    package static func contentNames(_ source: ContentSource) -> RowKey {
+        RowKey(
+            .ledger,
+            Ledger.contentNames + EntityKey.prefix(of: source.collection)
+                + source.text.utf8.prefix(ContentSource.keyBytes))
+    }
+    package static let contentSweep = RowKey(.ledger, Ledger.contentSweep)
+
+    /// The rows about files that an event about one may have written.
+    package static func contents(by event: Event) -> [RowKey] {
+        guard event.kind.family == .asset || event.kind == .timerFired else { return [] }
+        let stored = event.read(AssetStored.self)
+        let digests = [
+            stored?.digest, event.read(AssetRemoved.self)?.digest,
+            event.read(AssetUsed.self)?.digest,
+        ].compactMap(\.self)
+        var keys = digests.flatMap { [RowKey.content($0), .unreferencedContent($0)] }
+        if let source = stored?.source, let collection = event.collection {
+            keys.append(.contentNames(ContentSource(collection, source)))
+        }
+        return keys + [.contentSweep]
+    }
+
+    /// The entity whose contents the row tells of; nil for any other row.
+    package var entityOfContents: EntityKey? {
+        guard tree == .ledger, bytes.starts(with: Ledger.contentsOfEntities) else { return nil }
+        return EntityKey(bytes: bytes.dropFirst(Ledger.contentsOfEntities.count))
+    }
+}
+
+extension Ledger {
+    package static let contents = Array("Ac".utf8)
+    package static let contentsOfEntities = Array("Ae".utf8)
+    package static let contentNames = Array("An".utf8)
+    package static let contentSweep = Array("As".utf8)
+    package static let unreferencedContents = Array("Au".utf8)
+}

@@ -1,0 +1,45 @@
+// Contents.swift — what the article of that name shows; it is built here.
+
+package import Tidemark
+
+package enum Contents {
+    package static func collection() -> CollectionModel {
+        var tasks = CollectionModel("tasks")
+        tasks.contents = [
+            .init("photo"),
+            .init("/attachments/*/url", when: .all, unwanted: .days(7), quotaBytes: 500_000_000),
+        ]
+        return tasks
+    }
+
+    struct Chore: Entity {
+        static let collection: CollectionName = "tasks"
+
+        let id: ID<Chore>
+        var photo: ContentName?
+
+        init(_ id: ID<Chore>, photo: ContentName?) {
+            self.id = id
+            self.photo = photo
+        }
+    }
+
+    static func attach(_ path: String, _ replica: Replica) throws {
+        let photo = try replica.importFile(at: path)
+        try replica.write { tx in try tx.save(Chore("1", photo: photo)) }
+    }
+
+    static func show(_ path: String) {}
+
+    static func showAll(of key: EntityKey, _ replica: Replica) throws {
+        for file in try replica.useFiles(of: key) {
+            if let stored = file.stored { show(stored.path) }
+        }
+    }
+
+    static func want(_ key: EntityKey, _ replica: Replica) throws {
+        try replica.write { tx in
+            try tx.wantFiles(of: key, "photo", by: "gallery")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// ContentRuleTests.swift — fields that name files: as they stand in a model, and what documents
+// name by them.
+
+import Foundation
+import Testing
+
+@testable import TidemarkEvents
+
+private func model(_ contents: String) throws -> CollectionModel {
+    let text = #"{"collections":[{"name":"tasks","contents":\#(contents)}]}"#
+    return try ModelRegistration(parsing: Array(text.utf8)).model.collections[0]
+}
+
+@Suite struct `a field that names files` {
+    @Test func `has options, each with a usual value`() throws {
+        let collection = try model(
+            #"""
+            {"photo": {}, "/files/*/url": {"when": "all", "grace": "PT1H", "unwanted": "P7D",
+             "quotaBytes": 1000}}
+            """#)
+
+        #expect(
+            collection.contents == [
+                ContentRule("photo"),
+                ContentRule(
+                    "/files/*/url", when: .all, grace: .hours(1), unwanted: .days(7),
+                    quotaBytes: 1000),
+            ])
+        #expect(collection.contents[0].grace == .hours(24))
+        let registered = ModelRegistration(model: SyncModel(name: "m", collections: [collection]))
+        #expect(try ModelRegistration(parsing: registered.encoded) == registered)
+    }
+
+    @Test(arguments: [
+        (#"{"":{}}"#, "collections[0].contents."), (#"{"/":{}}"#, "collections[0].contents./"),
+        (#"{"/*/url":{}}"#, "collections[0].contents./*/url"),
+        (#"{"photo":{"when":"never"}}"#, "collections[0].contents.photo.when"),
+        (#"{"photo":{"unwanted":7}}"#, "collections[0].contents.photo.unwanted"),
+        (#"["photo"]"#, "collections[0].contents"),
+    ])
+    func `is refused where it can't be one`(_ contents: String, _ path: String) {
+        let error = #expect(throws: ModelError.self) { try model(contents) }
+        #expect(error?.path == path)
+    }
+
+    private func names(_ contents: String, _ document: String) throws -> [String] {
+        try model(contents).contentNames(in: Array(document.utf8)).map {
+            "\($0.field) \($0.name.text)\($0.name.isFile ? " file" : "")"
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"photo":"/p/1.jpg"}"#, ["photo /p/1.jpg"]), (#"{"photo":17}"#, ["photo 17"]),
+        (#"{"photo":{"sha256":"ab","bytes":3}}"#, ["photo ab file"]),
+        (#"{"photo":{"sha256":"ab"}}"#, ["photo ab file"]),
+        (#"{"photo":null}"#, []), (#"{"photo":""}"#, []), (#"{"photo":{"bytes":3}}"#, []),
+        (#"{"photo":["a"]}"#, []), (#"{"photo":true}"#, []), ("{}", []),
+        (#"{"photo":{"sha256":7}}"#, []), (#"{"ph\u006fto":"a\u002fb"}"#, ["photo a/b"]),
+    ])
+    func `names what stands in it`(_ document: String, _ expected: [String]) throws {
+        #expect(try names(#"{"photo":{}}"#, document) == expected)
+    }
+
+    @Test(arguments: [
+        ("/files/*/url", ["/files/*/url a", "/files/*/url c"]),
+        ("/files/0/url", ["/files/0/url a"]),
+        ("/files/7/url", []), ("/files/url", []), ("/by~1name/x~0y", ["/by~1name/x~0y d"]),
+        ("/deep/*/*", ["/deep/*/* e", "/deep/*/* f", "/deep/*/* g"]),
+        ("/deep/k/0", ["/deep/k/0 e"]), ("/files", []),
+    ])
+    func `names what a path leads to`(_ path: String, _ expected: [String]) throws {
+        let document = #"""
+            {"files":[{"url":"a"},{"name":"b"},{"url":"c"}],"by/name":{"x~y":"d"},
+             "deep":{"k":["e","f"],"l":["g"]}}
+            """#
+
+        #expect(try names(#"{"\#(path)":{}}"#, document) == expected)
+    }
+
+    @Test func `names nothing by a text that is too long`() throws {
+        let text = String(repeating: "é", count: ContentName.bytesMax / 2)
+
+        #expect(try names(#"{"photo":{}}"#, #"{"photo":"\#(text)"}"#) == ["photo \(text)"])
+        #expect(try names(#"{"photo":{}}"#, #"{"photo":"\#(text)x"}"#) == [])
+    }
+
+    @Test func `is read and written by an app as a text or an object`() throws {
+        for (name, json) in [
+            (ContentName.source("/p/1.jpg"), #"["\/p\/1.jpg"]"#),
+            (.file(sha256: "ab", bytes: 3), #"[{"bytes":3,"sha256":"ab"}]"#),
+        ] {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            #expect(String(decoding: try encoder.encode([name]), as: UTF8.self) == json)
+            let read = try JSONDecoder().decode([ContentName].self, from: Data(json.utf8))
+            #expect(read == [name])
+            #expect(ContentName(name.json) == name)
+        }
+        #expect(throws: (any Error).self) {
+            try JSONDecoder().decode([ContentName].self, from: Data("[null]".utf8))
+        }
+    }
+}
