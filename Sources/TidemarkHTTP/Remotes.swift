@@ -141,8 +141,8 @@ extension Remote {
 extension ModelRegistration {
     /// The registration with the adapter's defaults for collections.
     ///
-    /// - Throws: ``ModelError`` when the adapter is not known, the remote lacks what it needs, or the
-    ///   model asks for what the adapter can't do.
+    /// - Throws: ``ModelError`` when the adapter is not known, the remote lacks what it needs, or
+    ///   the model asks for what the adapter can't do.
     package func withAdapterDefaults() throws(ModelError) -> ModelRegistration {
         var registration = self
         let adapter = try remote?.makeAdapter()

@@ -16,7 +16,7 @@ extension KintoAdapter {
             "_before": .version, "_fields": .field, "_limit": .count, "_since": .version,
             "_sort": .field, "_token": .version, "deleted": .flag, "gt_id": .ids, "in_id": .ids,
         ],
-        comparisons: ["max_", "lt_", "min_", "gt_", "eq_", "not_", "has_"],
+        comparisons: ["max_", "lt_", "min_", "gt_", "eq_", "not_"],
         members: members,
         // The name of the personal bucket is the same for all users.
         constants: ["buckets": ["default"], "bucket": ["default"]])

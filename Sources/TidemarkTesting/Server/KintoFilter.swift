@@ -1,4 +1,4 @@
-// KintoFilter.swift — the filters of a list request, compared as Kinto 26.5 does with its storage in
+// KintoFilter.swift — the filters of a list request, compared as Kinto 26.5 does with storage in
 // memory.
 //
 //   lt_F max_F eq_F F not_F min_F gt_F   by the order of KintoValue; a value that is JSON counts as

@@ -96,7 +96,7 @@ struct KintoList: Sendable {
     /// The objects that pass filters, sorted; tombstones only with a filter by `last_modified`.
     ///
     /// - Parameters:
-    ///   - orders: by which they are sorted, the first one first; the newest first where it is empty.
+    ///   - orders: by which they are sorted, the first one first; empty for the newest first.
     ///   - before: only objects earlier than this, the last one of the page before.
     func rows(
         _ filters: [KintoFilter], _ orders: [KintoOrder], before: Int64?

@@ -1,5 +1,5 @@
-// FeedRun.swift — a device that lists a feed of a real server, through many short rounds on the same
-// store: others write meanwhile, answers are lost, processes are killed.
+// FeedRun.swift — a device that lists a feed of a real server, through many short rounds: others
+// write meanwhile, answers are lost, processes are killed.
 
 import TestSupport
 import Testing

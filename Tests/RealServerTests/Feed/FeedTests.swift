@@ -1,5 +1,5 @@
-// FeedTests.swift — a feed of a real Kinto: others write, answers are lost and processes killed while
-// its blocks come, and after each round the table is what the server has.
+// FeedTests.swift — a feed of a real Kinto: others write, answers are lost and processes killed
+// while its blocks come, and after each round the table is what the server has.
 //
 // It is repeated by its seed, and made longer by its number of rounds:
 //   TIDEMARK_CHAOS_SEED=7 TIDEMARK_CHAOS_EPISODES=500 Tools/test --filter 'feed in chaos'

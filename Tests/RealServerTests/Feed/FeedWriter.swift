@@ -1,5 +1,5 @@
-// FeedWriter.swift — somebody else who writes articles on a real server, whatever devices do: makes,
-// changes and deletes them, and moves their dates.
+// FeedWriter.swift — somebody else who writes articles on a real server, whatever devices do: makes
+// and changes and deletes them, and moves their dates.
 
 import TestSupport
 import Tidemark

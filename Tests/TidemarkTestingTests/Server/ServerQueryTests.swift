@@ -69,7 +69,7 @@ private struct QueryAnswer: Equatable, CustomStringConvertible {
             + (rows.map { "\($0)" } ?? "\(error)")
     }
 
-    /// A row, its members in one order; when a tombstone was made is a matter of the server's clock.
+    /// A row, its members in one order; when a tombstone was made is the server's clock's.
     private static func row(_ row: JSONValue) -> String {
         (row.object?.keys.sorted() ?? []).map { key in
             let isClock = key == "last_modified" && (row[key]?.int64Value ?? 0) > 1_700_000_000_000
