@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from hashlib import sha256
+from hashlib import file_digest, sha256
 
 import lmdb
 import zstandard
@@ -337,14 +337,12 @@ def audit(log, stored_edge, bodies, answers, former=(), sealed=(), base=b""):
 
 def told(files, position, text):
     """Notes what an event says of a file: which are there, and by which event."""
-    if '"asset.' not in text:
-        return
-    event = json.loads(text)
-    payload = event.get("payload")
+    event = json.loads(text) if '"asset.' in text else {}
+    kind, payload = event.get("kind"), event.get("payload")
     digest = payload.get("sha256") if isinstance(payload, dict) else None
-    if event["kind"] == "asset.stored" and isinstance(digest, str):
+    if kind == "asset.stored" and isinstance(digest, str):
         files[digest] = position, payload.get("bytes")
-    elif event["kind"] == "asset.removed":
+    elif kind == "asset.removed":
         files.pop(digest, None)
 
 
@@ -353,11 +351,8 @@ def missing(store, files):
     for digest, (position, length) in files.items():
         try:
             with open(os.path.join(store, "contents", digest[:2], digest), "rb") as file:
-                found, size = sha256(), 0
-                while part := file.read(1 << 20):
-                    found.update(part)
-                    size += len(part)
-            if (found.hexdigest(), size) != (digest, length):
+                found, size = file_digest(file, sha256).hexdigest(), file.tell()
+            if (found, size) != (digest, length):
                 yield position, f"the file {digest} is another one, of {size} bytes"
         except OSError as error:
             yield position, f"the file {digest} can't be read: {error.strerror}"
