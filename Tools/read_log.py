@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from hashlib import sha256
+from hashlib import file_digest, sha256
 
 import lmdb
 import zstandard
@@ -335,6 +335,29 @@ def audit(log, stored_edge, bodies, answers, former=(), sealed=(), base=b""):
         yield expected - 1, None, f"the right edge counts other records than there are, {counts}"
 
 
+def told(files, position, text):
+    """Notes what an event says of a file: which are there, and by which event."""
+    event = json.loads(text) if '"asset.' in text else {}
+    kind, payload = event.get("kind"), event.get("payload")
+    digest = payload.get("sha256") if isinstance(payload, dict) else None
+    if kind == "asset.stored" and isinstance(digest, str):
+        files[digest] = position, payload.get("bytes")
+    elif kind == "asset.removed":
+        files.pop(digest, None)
+
+
+def missing(store, files):
+    """The files in `contents` that are not what their last events say."""
+    for digest, (position, length) in files.items():
+        try:
+            with open(os.path.join(store, "contents", digest[:2], digest), "rb") as file:
+                found, size = file_digest(file, sha256).hexdigest(), file.tell()
+            if (found, size) != (digest, length):
+                yield position, f"the file {digest} is another one, of {size} bytes"
+        except OSError as error:
+            yield position, f"the file {digest} can't be read: {error.strerror}"
+
+
 def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
@@ -354,12 +377,17 @@ def main(arguments):
                 edge = moment.get(b"edge") or dict(rows.get(b"meta", [])).get(b"edge", b"")
             need(b"log" in rows, "there is no table log")
         log, *others = (rows.get(name, []) for name in TABLES[:5])
+        files = {}
         for position, text, what in audit(log, edge, *others, base=base):
             if text is None:
                 print(f"@{position}: {what}", file=sys.stderr)
                 status = 1
             else:
+                told(files, position, text)
                 sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+        for position, what in missing(store, files):
+            print(f"@{position}: {what}", file=sys.stderr)
+            status = 1
     except (OSError, ValueError, lmdb.Error) as error:
         print(f"read_log.py: {error}", file=sys.stderr)
         return 2

@@ -22,10 +22,10 @@ struct `the tool and files` {
             try Data(text.utf8).write(to: file)
             let name = try replica.importFile(at: file.path)
             let document = JSONValue.object(["photo": try encoded(name)]).encoded()
-            try replica.write { tx in _ = try tx.put(EntityKey("tasks", id), document) }
+            try await replica.write { tx in _ = try tx.put(EntityKey("tasks", id), document) }
             try FileManager.default.removeItem(at: file)
         }
-        try replica.write { tx in
+        try await replica.write { tx in
             try tx.discard(EntityKey("tasks", "2"))
             _ = try tx.put(EntityKey("tasks", "3"), Array(#"{"photo":"/p/\u001b7.jpg"}"#.utf8))
             try tx.wantFiles(of: EntityKey("tasks", "3"), "photo")

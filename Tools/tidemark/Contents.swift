@@ -81,8 +81,10 @@ private struct ContentEntry {
         let line =
             (digest.map { String($0.prefix(12)) } ?? "-").padded(to: 13)
             + bytes.padded(to: 11) + " " + state.rawValue.padded(to: 8)
-            + "\(references)\(wanted > 0 ? "+" : "")".padded(to: 6)
-        return line + sources.map { "\($0.collection) \($0.text)" }.joined(separator: ", ")
+        let count = "\(references)\(wanted > 0 ? "+" : "")"
+        guard !sources.isEmpty else { return line + count }
+        return line + count.padded(to: 6)
+            + sources.map { "\($0.collection) \($0.text)" }.joined(separator: ", ")
     }
 
     var json: [UInt8] {

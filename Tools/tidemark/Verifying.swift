@@ -86,7 +86,8 @@ struct Verify: ParsableCommand {
             let (used, free) = result.pageCounts
             return Terminal.write("fine: \(used) pages in use, \(free) free")
         }
-        let files = result.files == 0 ? "" : ", \(result.files) files"
+        let count = result.files
+        let files = count == 0 ? "" : count == 1 ? ", 1 file" : ", \(count) files"
         Terminal.write("fine: \(result.events) events in \(result.commits) commits\(files)")
         Terminal.write("root: \(result.root)")
     }
