@@ -121,6 +121,9 @@ private enum SchemaScripts {
             # And nothing is so old that it would be pruned.
             kinds["timer.fired"] = {
                 "kind": "timer.fired", "position": 9, "recordedAt": 1, "sync": 1}
+            # Nor is there a gate that would count what begins a run.
+            kinds["trigger.received"] = {
+                "kind": "trigger.received", "position": 9, "recordedAt": 1}
             # Nor is anything dropped.
             kinds["log.truncated"] = {
                 "kind": "log.truncated", "position": 9, "recordedAt": 1}

@@ -110,6 +110,11 @@ extension SyncEngine {
         defer { replica.journal.shared.endSyncing() }
         do {
             let outcome = try await run(runs[index], time)
+            // What a gate of the model holds is no run.
+            if case .gated? = outcome.failure {
+                ended(nil)
+                return outcome
+            }
             ended(outcome)
             replica.journal.keepTidyLater(at: replica.dependencies.now())
             return outcome

@@ -1,6 +1,6 @@
 // SyncFailure.swift — the closed set of reasons why a sync run failed, or left something undone.
 
-package import TidemarkEvents
+public import TidemarkEvents
 import TidemarkRules
 
 /// Why a call, or a whole sync run, failed.
@@ -40,6 +40,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case missing(String)
     /// The task was cancelled.
     case cancelled
+    /// The gate of the app's trigger has no room before that time of the device's clock; nothing
+    /// was asked, and nothing was logged: ``SyncSettings/gates``.
+    case gated(until: Timestamp)
 
     /// The failure's name in logs and tools.
     public var name: String { kind.rawValue }
@@ -64,6 +67,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .ruleFailed: .ruleFailed
         case .missing: .missing
         case .cancelled: .cancelled
+        case .gated: .gated
         }
     }
 
@@ -97,6 +101,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing(let name):
             "the server has not what has to be there: \(name); nothing else is wrong"
         case .cancelled: "cancelled"
+        case .gated(let until):
+            "it was asked for often enough; the next run of this trigger begins after "
+                + "\(until.toTheSecond), or when the user asks for it"
         }
     }
 
@@ -107,7 +114,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .forbidden, .client, .malformed, .timeout, .foreign, .ruleMissing, .ruleFailed: false
         case .server(_, let retryAfterSeconds): retryAfterSeconds != nil
         case .offline, .tooManyRequests, .unauthorized, .apiDeprecated, .clientDeprecated,
-            .backoff, .deadline, .missing, .cancelled:
+            .backoff, .deadline, .missing, .cancelled, .gated:
             true
         }
     }
@@ -118,7 +125,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .timeout, .server, .foreign, .malformed: true
         case .offline, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
             .clientDeprecated, .backoff, .deadline, .ruleMissing, .ruleFailed, .missing,
-            .cancelled:
+            .cancelled, .gated:
             false
         }
     }
@@ -132,7 +139,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether a later try may succeed.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
+        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline,
+            .gated:
+            true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
             .ruleMissing, .ruleFailed, .missing, .cancelled:
             false
@@ -197,7 +206,7 @@ extension SyncFailure {
         case .deadline: self = .deadline
         case .offline, .timeout, .server, .tooManyRequests, .client, .unauthorized, .forbidden,
             .apiDeprecated, .clientDeprecated, .malformed, .backoff, .foreign, .ruleMissing,
-            .ruleFailed, .missing, nil:
+            .ruleFailed, .missing, .gated, nil:
             return nil
         }
     }
@@ -215,7 +224,7 @@ extension SyncFailure {
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
         case .server, .tooManyRequests, .client, .malformed, .backoff, .deadline, .foreign,
-            .ruleMissing, .ruleFailed, .missing, .cancelled, nil:
+            .ruleMissing, .ruleFailed, .missing, .cancelled, .gated, nil:
             return nil
         }
     }

@@ -12,6 +12,8 @@ struct LiveHost: SyncHost {
     var proof: @Sendable () async throws -> Credentials
     var dependencies: Dependencies
 
+    var countsAttempts: Bool { true }
+
     func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
 
     func credentials() async throws -> Credentials { try await proof() }

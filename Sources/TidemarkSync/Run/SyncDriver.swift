@@ -55,6 +55,8 @@ package struct SyncDriver: Sendable {
 
     /// Runs once from beginning to end, unless a gate holds it back.
     ///
+    /// Attempts that gates of the model count are on disk before anything else is done.
+    ///
     /// - Parameters:
     ///   - triggers: why it runs, the highest first; at least one.
     ///   - scope: which parts of a run it does.
@@ -67,12 +69,15 @@ package struct SyncDriver: Sendable {
         let dependencies = dependencies
         // Decisions use only times that are logged.
         let begun = dependencies.moment
-        var machine = SyncMachine(
-            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
-            scope: scope, begun: begun)
         let (gates, windows) = try host.read(journal) { views in
             (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
+        let admission = try await admit(triggers, gates, at: begun)
+        let triggers = admission.admitted
+        if triggers.isEmpty, let wait = admission.wait { return try gated(for: wait, at: begun) }
+        var machine = SyncMachine(
+            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
+            scope: scope, begun: begun)
         let pace = RequestPace(windows, gates: gates.groups, begun: begun, time: time)
         let action = machine.begin(gates, pace, lists: groups(of: machine.unlisted))
         if machine.isHeld {
