@@ -22,6 +22,7 @@ public actor SyncEngine {
     let limits: TransportLimits
     let credentials: @Sendable () async throws -> Credentials
     let broadcast = StatusBroadcast()
+    let activityBroadcast = ActivityBroadcast()
     let bell = EngineBell()
     /// The run in progress, and those queued behind it.
     var runs: [Run] = []
@@ -195,6 +196,17 @@ public actor SyncEngine {
     public nonisolated var status: AsyncStream<EngineStatus> {
         broadcast.subscribe(try? replica.journal.read { try OutboxCounts($0) })
     }
+
+    /// What runs do, one thing after another, from now on.
+    ///
+    /// Any number of tasks may listen, each to a sequence of its own; every one of them gets
+    /// everything, in the same order. What a task has not read yet is kept for it without a limit,
+    /// so that a slow one misses nothing and no run waits for it: a sequence that nobody reads any
+    /// more is to be let go. A run that ends before its turn, or that a gate of the model holds,
+    /// tells nothing.
+    ///
+    /// ``status`` tells how things stand now, this what happened on the way.
+    public nonisolated var activities: AsyncStream<SyncActivity> { activityBroadcast.subscribe() }
 
     /// Publishes the engine's activity.
     func publish(_ activity: EngineStatus.Activity, _ outcome: SyncOutcome? = nil) {

@@ -280,8 +280,3 @@ actor ScenarioRun {
 struct ScenarioStop: Error {
     var mismatch: ScenarioMismatch
 }
-
-extension SyncOutcome {
-    /// How the run ended, in one word.
-    var word: String { failure?.name ?? (isSynced ? "synced" : "incomplete") }
-}
