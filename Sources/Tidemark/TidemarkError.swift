@@ -134,6 +134,11 @@ public struct TidemarkError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
+    /// What ended a run, or the engine, as an error of the API's.
+    init(ending error: any Error) {
+        self = error as? TidemarkError ?? TidemarkError(.storage, "\(error)")
+    }
+
     static func mapped<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch { throw wrapping(error) }
     }

@@ -147,6 +147,7 @@ enum SecretCapsule {
                 "paused \(s("detail"))":"forbidden"}
                 """, nil
             ),
+            (.triggerReceived, #"{"trigger":"userRequested"}"#, nil),
             (.timerFired, #"{"timer":"cleanUp","now":1795264562378000}"#, nil),
             (
                 .assetWanted,

@@ -3,6 +3,12 @@
 import Tidemark
 
 enum ProblemsAndIssues {
+    static func appeared(_ engine: SyncEngine) async {
+        if let until = await engine.trigger(.named("discover")) {
+            print("synced often enough; again after \(until)")
+        }
+    }
+
     static func showAll(_ replica: Replica) throws {
         for issue in try replica.issues() {
             switch issue.kind {

@@ -123,6 +123,9 @@ struct `the schema of scenarios` {
             ("expect.rows.tasks/1.status", expect(rows={"tasks/1": {"status": "sinced"}})),
             ("expect.outcome", expect(outcome="sinced")),
             ("expect.outcome", expect(outcome={"result": "sinced"})),
+            (place + ".show", step(show=1)),
+            ("expect.held.discover", expect(held={"discover": 1})),
+            ("expect.activity[0]", expect(activity=["begun"])),
             ("expect.progress.without[0]", expect(progress={"without": ["push"]})),
             ("expect.decisions.without[0].result", expect(decisions={
                 "without": [{"result": "gaind"}]})),

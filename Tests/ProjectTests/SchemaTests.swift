@@ -126,6 +126,9 @@ private enum SchemaScripts {
                 kinds["asset." + kind] = {
                     "kind": "asset." + kind, "position": 9, "recordedAt": 1,
                     "collection": "tasks", "entity": "t1"}
+            # Nor is there a gate that would count what begins a run.
+            kinds["trigger.received"] = {
+                "kind": "trigger.received", "position": 9, "recordedAt": 1}
             # Nor is anything dropped.
             kinds["log.truncated"] = {
                 "kind": "log.truncated", "position": 9, "recordedAt": 1}

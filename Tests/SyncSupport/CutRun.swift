@@ -23,6 +23,7 @@ struct DyingHost: SyncHost {
         self.commitsMax = commitsMax
     }
 
+    var countsAttempts: Bool { next.countsAttempts }
     func interruption() -> SyncFailure? { next.interruption() }
     func credentials() async throws -> Credentials { try await next.credentials() }
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

@@ -16,8 +16,9 @@ import Testing
         for object in ModelSchema.objects {
             let (table, own) = names(object.type)
             switch object.name {
-            // The field is the name of the member.
+            // The field, or the trigger, is the name of the member.
             case "reference", "choice", "content": #expect(["field"] + table == own)
+            case "gate": #expect(["name"] + table == own)
             case "remote": #expect(table + ["parameters"] == own)
             default: #expect(table == own, "\(object.name)")
             }

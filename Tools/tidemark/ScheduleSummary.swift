@@ -3,15 +3,22 @@
 import TidemarkEvents
 import TidemarkInspect
 import TidemarkRules
+import TidemarkViews
 
 /// What keeps sync runs from beginning, and for how long.
 struct ScheduleSummary {
+    /// Until when each gate of the model holds the trigger of its name.
+    private var held: [(gate: TriggerGate, left: Int64)] = []
     private var gates: [(name: SyncGate.Name, gate: SyncGate, left: Int64)] = []
     private let now: Moment
     private let hold: SyncGates.Hold?
 
-    init(_ all: SyncGates, at now: Moment) {
+    init(_ views: ViewReader, at now: Moment) throws {
+        let all = try views.gates()
         self.now = now
+        held = try (views.registration()?.model.settings.gates ?? []).map { gate in
+            (gate, try views.wait(for: gate, at: now))
+        }
         hold = all.hold(.timer, at: now)
         for name in SyncGate.Name.allCases {
             guard let gate = all[name] else { continue }
@@ -31,11 +38,23 @@ struct ScheduleSummary {
 
     /// Empty where nothing delays a run.
     var lines: [String] {
-        guard hold != nil || !gates.isEmpty else { return [] }
+        let attempts = held.filter { $0.left > 0 }.map { gate, left in
+            "held      \(gate.name) \(until(left)), \(gate.count) in \(gate.window) are allowed"
+        }
+        guard hold != nil || !gates.isEmpty else { return attempts }
         return ["next run  " + automatic]
             + gates.map {
                 $0.name.rawValue.padded(to: 9) + " " + sentence($0.name, $0.gate, $0.left)
-            }
+            } + attempts
+    }
+
+    /// How long each gate of the model still holds its trigger, by name.
+    var triggers: JSONObject {
+        held.reduce(into: JSONObject()) { object, held in
+            object[held.gate.name] = [
+                "secondsLeft": .number(JSONNumber(Int(held.left.inWholeSeconds)))
+            ]
+        }
     }
 
     var json: [JSONValue] {
@@ -50,8 +69,12 @@ struct ScheduleSummary {
         }
     }
 
+    private func until(_ left: Int64) -> String {
+        "until \(now.now.adding(seconds: left.inWholeSeconds).toTheSecond)"
+    }
+
     private func sentence(_ name: SyncGate.Name, _ gate: SyncGate, _ left: Int64) -> String {
-        let until = "until \(now.now.adding(seconds: left.inWholeSeconds).toTheSecond)"
+        let until = until(left)
         return switch name {
         case .server: "the server asked for a pause \(until) (\(gate.position))"
         case .backoff:

@@ -41,7 +41,7 @@ struct StoreSummary {
 
     init(_ views: ViewReader, at now: Moment) throws {
         position = views.last
-        schedule = ScheduleSummary(try views.gates(), at: now)
+        schedule = try ScheduleSummary(views, at: now)
         clock = try views.serverClock()
         failing = try views.failingCalls().map {
             ($0, $0.row.gate.left(at: now).inWholeSeconds)
@@ -192,6 +192,7 @@ struct StoreSummary {
         }
         object["automatic"] = .string(schedule.automatic)
         object["gates"] = .array(schedule.json)
+        if !schedule.triggers.isEmpty { object["triggers"] = .object(schedule.triggers) }
         var list: [JSONValue] = []
         for collection in collections {
             var entry: JSONObject = ["name": .string(collection.name.rawValue)]

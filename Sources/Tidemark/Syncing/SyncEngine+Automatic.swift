@@ -30,7 +30,7 @@ extension SyncEngine {
                 alarm?.cancel()
             }
         } catch {
-            let error = error as? TidemarkError ?? TidemarkError(.storage, "\(error)")
+            let error = TidemarkError(ending: error)
             isStarted = false
             rest = .stopped(error)
             publish(rest)

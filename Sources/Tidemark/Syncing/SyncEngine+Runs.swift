@@ -106,17 +106,31 @@ extension SyncEngine {
         guard let index = index(number) else { preconditionFailure("a run was lost") }
         if let failure = runs[index].ending { return try outcome(failure) }
         runs[index].hasBegun = true
-        try beginSyncing()
-        defer { replica.journal.shared.endSyncing() }
+        let begun = runs[index]
         do {
-            let outcome = try await run(runs[index], time)
+            let outcome = try await syncing { try await run(begun, time) }
+            // What a gate of the model holds is no run.
+            if case .gated? = outcome.failure {
+                ended(nil)
+                return outcome
+            }
             ended(outcome)
             replica.journal.keepTidyLater(at: replica.dependencies.now())
+            activityBroadcast.end(begun.triggers, .success(outcome))
             return outcome
         } catch {
+            let error = TidemarkError.wrapping(error)
             ended(nil)
-            throw TidemarkError.wrapping(error)
+            activityBroadcast.end(begun.triggers, .failure(TidemarkError(ending: error)))
+            throw error
         }
+    }
+
+    /// Does something with the right to sync.
+    private func syncing<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+        try beginSyncing()
+        defer { replica.journal.shared.endSyncing() }
+        return try await body()
     }
 
     /// Tells of a run's end; while others wait it is not the end of syncing.
@@ -144,12 +158,15 @@ extension SyncEngine {
 
     private func run(_ run: Run, _ time: SyncTime) async throws -> SyncOutcome {
         let bound = try bind()
-        let (broadcast, journal) = (broadcast, replica.journal)
+        let (broadcast, activities, journal) = (broadcast, activityBroadcast, replica.journal)
         let driver = SyncDriver(
             journal: journal, model: bound.model, remote: bound.remote ?? remote, adapter: adapter,
             transport: transport, limits: limits, credentials: credentials,
             dependencies: replica.dependencies, rules: replica.rules,
-            progress: { progress in
+            tell: { activity in
+                guard case .progress(let progress) = activity else {
+                    return activities.send(activity)
+                }
                 // What waits is counted when a phase begins: it may be much.
                 let isNew = broadcast.current.progress?.phase != progress.phase
                 let counts = isNew ? try? journal.read { try OutboxCounts($0) } : nil

@@ -22,6 +22,7 @@ public actor SyncEngine {
     let limits: TransportLimits
     let credentials: @Sendable () async throws -> Credentials
     let broadcast = StatusBroadcast()
+    let activityBroadcast = ActivityBroadcast()
     let bell = EngineBell()
     /// The run in progress, and those queued behind it.
     var runs: [Run] = []
@@ -75,6 +76,10 @@ public actor SyncEngine {
     /// long.
     ///
     /// If all callers of a run are cancelled, it ends at the next step; the log stays consistent.
+    ///
+    /// A trigger that the app names is held by the gate of its name in the model: then nothing is
+    /// requested, nothing is logged, and the outcome's failure is `gated`, with the time from which
+    /// on it may begin a run.
     ///
     /// Runs of other scopes queue behind it, except that a pull of single collections goes before
     /// the runs that have not begun.
@@ -132,10 +137,21 @@ public actor SyncEngine {
     /// are served by the same run.
     ///
     /// Has no effect unless the engine was started.
-    public func trigger(_ trigger: SyncTrigger) {
-        guard isStarted else { return }
-        schedule.ask(trigger, at: replica.dependencies.moment)
+    ///
+    /// - Returns: where a gate of the model holds the trigger, the time of the device's clock from
+    ///   which on it may begin a run: then it is dropped, and nothing is requested. Nil otherwise.
+    @discardableResult
+    public func trigger(_ trigger: SyncTrigger) -> Timestamp? {
+        guard isStarted else { return nil }
+        let now = replica.dependencies.moment
+        // What fails here fails in the run as well, which tells it.
+        let held = try? replica.journal.read { views in
+            try views.admission(of: [trigger], try views.model().settings.gates, at: now).wait
+        }
+        if let wait = held ?? nil { return now.now.adding(from: 0, to: wait) }
+        schedule.ask(trigger, at: now)
         bell.ring()
+        return nil
     }
 
     /// Lets no run begin automatically, and ends an automatic run at its next step, until
@@ -180,6 +196,17 @@ public actor SyncEngine {
     public nonisolated var status: AsyncStream<EngineStatus> {
         broadcast.subscribe(try? replica.journal.read { try OutboxCounts($0) })
     }
+
+    /// What runs do, one thing after another, from now on.
+    ///
+    /// Any number of tasks may listen, each to a sequence of its own; every one of them gets
+    /// everything, in the same order. What a task has not read yet is kept for it without a limit,
+    /// so that a slow one misses nothing and no run waits for it: a sequence that nobody reads any
+    /// more is to be let go. A run that ends before its turn, or that a gate of the model holds,
+    /// tells nothing.
+    ///
+    /// ``status`` tells how things stand now, this what happened on the way.
+    public nonisolated var activities: AsyncStream<SyncActivity> { activityBroadcast.subscribe() }
 
     /// Publishes the engine's activity.
     func publish(_ activity: EngineStatus.Activity, _ outcome: SyncOutcome? = nil) {

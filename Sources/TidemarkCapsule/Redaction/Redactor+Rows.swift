@@ -192,7 +192,9 @@ extension Redactor {
         case UInt8(ascii: "d"): parts = RowParts.decision
         case UInt8(ascii: "e"), UInt8(ascii: "y"): parts = RowParts.ids
         case UInt8(ascii: "g") where name == "clock": parts = RowParts.clock
-        case UInt8(ascii: "g") where name == RequestTimes.name: parts = RowParts.requests
+        case UInt8(ascii: "g")
+        where name == RequestTimes.name || name == RequestTimes.attemptsName:
+            parts = RowParts.requests
         case UInt8(ascii: "g")
         where SyncGate.Name(rawValue: name) != nil || name == RowKey.listedName:
             parts = RowParts.gate

@@ -44,8 +44,8 @@ public struct Event: Hashable, Sendable {
     public var schemaVersion: UInt32
     /// What the caller named the write that appended it, so that a repeated one is known again.
     public var idempotencyKey: [UInt8]?
-    /// Of an edit whose time decides something, and of a timer: microseconds since the device's
-    /// boot, so that the time can be judged by what is learnt later.
+    /// Of an edit whose time decides something, of a timer and of a trigger: microseconds since
+    /// the device's boot, so that the time can be judged by what is learnt later.
     public var uptime: Int64?
     /// That boot, where it is not the one that was named last.
     public var bootID: String?

@@ -24,7 +24,7 @@ package enum EventFamily: Sendable, Hashable {
     /// The model by which everything later is read.
     case model
     case local(Local)
-    /// What the app or its user answered, or a timer: no edit by itself.
+    /// What the app or its user answered or asked for, or a timer: no edit by itself.
     case app
     /// The first event of a sync run.
     case runStart

@@ -22,6 +22,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case localRetried
     /// The user answered an issue; its cause is the event that raised it.
     case issueAnswered
+    /// Something that a gate of the model counts is about to begin a sync run.
+    case triggerReceived
     /// A timer went off, and what it is for is to be done by the time it says.
     case timerFired
     /// What a rule of the app answered; the server's word that it was asked about comes next.
@@ -68,11 +70,11 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     /// Every kind of this version, by number.
     public static let allCases: [EventKind] = [
         .storeOpened, .modelRegistered, .localCreated, .localUpdated, .localDeleted,
-        .localDiscarded, .localRetried, .issueAnswered, .timerFired, .ruleAnswered, .syncStarted,
-        .syncFinished, .requestSent, .requestAnswered, .requestFailed, .serverUpserted,
-        .serverDeleted, .serverDescribed, .serverUnreadable, .pullPage, .pullCompleted,
-        .pushAccepted, .pushRejected, .assetWanted, .assetStored, .assetRemoved, .assetUsed,
-        .logTruncated,
+        .localDiscarded, .localRetried, .issueAnswered, .triggerReceived, .timerFired,
+        .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .requestAnswered,
+        .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable,
+        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .assetWanted, .assetStored,
+        .assetRemoved, .assetUsed, .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -86,6 +88,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .localDiscarded: (14, "local.discarded", .local(.discarded))
         case .localRetried: (15, "local.retried", .local(.retried))
         case .issueAnswered: (16, "issue.answered", .app)
+        case .triggerReceived: (20, "trigger.received", .app)
         case .timerFired: (21, "timer.fired", .app)
         case .ruleAnswered: (24, "rule.answered", .app)
         case .syncStarted: (30, "sync.started", .runStart)
@@ -118,9 +121,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
 
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
-        13: "local.requested", 20: "trigger.received", 22: "reachability.changed", 23: "cancelled",
-        72: "push.deferred", 80: "reserved.added", 81: "reserved.taken",
-        100: "payload.erased",
+        13: "local.requested", 22: "reachability.changed", 23: "cancelled", 72: "push.deferred",
+        80: "reserved.added", 81: "reserved.taken", 100: "payload.erased",
     ]
 
     /// The kinds of this version at the places of their numbers.

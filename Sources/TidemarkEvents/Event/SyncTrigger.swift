@@ -2,13 +2,19 @@
 // in the log and in an engine's status.
 
 /// Why a sync run is started, the highest priority first; logged with it.
-public enum SyncTrigger: String, Sendable, Hashable, CaseIterable, Comparable {
+public enum SyncTrigger: Sendable, Hashable, Comparable {
     /// The user asked for it: waits for nothing but what the server asked in so many words.
     case userRequested
     /// There are new credentials; passes what ``userRequested`` passes.
     case credentialsChanged
     /// The server let it be known that something changed there, by a push notification.
     case remoteChange
+    /// Something that only the app knows happened, such as a screen being shown; the name is the
+    /// app's, and none of the names of the other triggers.
+    ///
+    /// The gate of that name in the model says how often it may begin a run:
+    /// ``SyncSettings/gates``.
+    case named(String)
     /// Something was written here.
     case localChange
     /// The network is there again.
@@ -28,12 +34,45 @@ public enum SyncTrigger: String, Sendable, Hashable, CaseIterable, Comparable {
     /// not be made anew: ``CollectionModel/listEvery``.
     package var isRoutine: Bool { !isUrgent && self != .remoteChange }
 
-    /// Higher priority is smaller.
+    /// Higher priority is smaller; those that the app named are ordered by name.
     public static func < (left: SyncTrigger, right: SyncTrigger) -> Bool {
-        left.priority < right.priority
+        if case .named(let one) = left, case .named(let other) = right {
+            return one.utf8.lexicographicallyPrecedes(other.utf8)
+        }
+        return left.label.priority < right.label.priority
     }
 
-    private var priority: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    private var label: (priority: Int, name: String) {
+        switch self {
+        case .userRequested: (0, "userRequested")
+        case .credentialsChanged: (1, "credentialsChanged")
+        case .remoteChange: (2, "remoteChange")
+        case .named(let name): (3, name)
+        case .localChange: (4, "localChange")
+        case .reachability: (5, "reachability")
+        case .retry: (6, "retry")
+        case .timer: (7, "timer")
+        case .background: (8, "background")
+        }
+    }
+}
+
+extension SyncTrigger: CaseIterable {
+    /// Every trigger but those that an app names.
+    public static let allCases: [SyncTrigger] = [
+        .userRequested, .credentialsChanged, .remoteChange, .localChange, .reachability, .retry,
+        .timer, .background,
+    ]
+}
+
+extension SyncTrigger: RawRepresentable {
+    /// The trigger's name, in the log as well.
+    public var rawValue: String { label.name }
+
+    /// The trigger of that name; one that is none of the others is the app's.
+    public init(rawValue: String) {
+        self = Self.allCases.first { $0.rawValue == rawValue } ?? .named(rawValue)
+    }
 }
 
 /// What the next run waits for.

@@ -21,10 +21,11 @@ struct Contradiction: Sendable {
 }
 
 extension SyncModel {
-    /// Refuses rules that contradict each other.
+    /// Refuses rules that contradict each other or could never take effect.
     ///
     /// - Throws: ``ModelError`` at the first of two members, naming the other one and what to do.
     func checkContradictions() throws(ModelError) {
+        try settings.checkGates()
         for (index, collection) in collections.enumerated() {
             for rule in Contradiction.all {
                 guard let advice = rule.advice(collection, self) else { continue }

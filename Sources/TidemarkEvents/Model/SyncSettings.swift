@@ -14,6 +14,10 @@ public struct SyncSettings: Sendable, Hashable {
     public var backoff: BackoffSpan
     /// The limits of requests per time; all of them hold.
     public var limits: [RequestLimit]
+    /// How often triggers of the app may begin a run; one without a gate may always.
+    ///
+    /// Each ``SyncTrigger/named(_:)`` has at most one gate.
+    public var gates: [TriggerGate]
     /// The most lists that are requested at the same time.
     public var parallel: Int
     /// When entities are pruned.
@@ -37,10 +41,12 @@ public struct SyncSettings: Sendable, Hashable {
     /// Settings; every member has a default.
     public init(
         runEvery: TimeSpan = .zero, fullPullEvery: TimeSpan = .days(7), batchSize: Int = 25,
-        backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [], parallel: Int = 1,
-        cleanUp: CleanUp = .inPull, answers: KeptAnswers = KeptAnswers(),
-        keep: KeptLog = .all, sweepEvery: TimeSpan = .days(1)
+        backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [],
+        gates: [TriggerGate] = [], parallel: Int = 1, cleanUp: CleanUp = .inPull,
+        answers: KeptAnswers = KeptAnswers(), keep: KeptLog = .all,
+        sweepEvery: TimeSpan = .days(1)
     ) {
+        self.gates = gates
         self.runEvery = runEvery
         self.fullPullEvery = fullPullEvery
         self.batchSize = batchSize
@@ -165,6 +171,11 @@ extension SyncSettings: ModelObject {
         ModelMember(
             "limits", \.limits, RequestLimit.codec("limit").list(),
             "How many requests may be sent in which time; all of them hold."),
+        ModelMember(
+            "gates", \.gates,
+            TriggerGate.codec("gate").named(
+                by: \.name, "an object of trigger to gate is needed"),
+            "How often triggers of the app may begin a run, by their names."),
         ModelMember(
             "parallel", \.parallel, .number(1...64),
             "How many lists may be asked for at the same time."),

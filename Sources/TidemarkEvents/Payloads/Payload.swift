@@ -11,6 +11,7 @@ package enum Payload: Sendable {
     case localUpdated
     case localDeleted, localDiscarded, localRetried
     case issueAnswered(IssueAnswered)
+    case triggerReceived(TriggerReceived)
     case timerFired(TimerFired)
     case ruleAnswered(RuleAnswered)
     case syncStarted(SyncStarted)
@@ -54,6 +55,7 @@ package enum Payload: Sendable {
             case .localDiscarded: .localDiscarded
             case .localRetried: .localRetried
             case .issueAnswered: .issueAnswered(try IssueAnswered(reading: event.payload))
+            case .triggerReceived: .triggerReceived(try TriggerReceived(reading: event.payload))
             case .timerFired: .timerFired(try TimerFired(reading: event.payload))
             case .ruleAnswered: .ruleAnswered(try RuleAnswered(reading: event.payload))
             case .syncStarted: .syncStarted(try SyncStarted(reading: event.payload))
@@ -94,6 +96,7 @@ extension EventKind {
         case .localDiscarded: LocalDiscarded.self
         case .localRetried: LocalRetried.self
         case .issueAnswered: IssueAnswered.self
+        case .triggerReceived: TriggerReceived.self
         case .timerFired: TimerFired.self
         case .ruleAnswered: RuleAnswered.self
         case .syncStarted: SyncStarted.self

@@ -28,21 +28,19 @@ package struct RunStart: MemberPayload {
         PayloadMember("uptime", \.uptime, .integer, .plain),
     ]
 
-    /// The first trigger; those that this version does not know are left out.
+    /// The first trigger.
     private var trigger: String? {
         get { triggers.first?.rawValue }
-        set { if triggers.isEmpty, let newValue { triggers = [newValue].known } }
+        set {
+            if triggers.isEmpty, let newValue { triggers = [SyncTrigger(rawValue: newValue)] }
+        }
     }
 
     /// All of them, where there are several.
     private var otherTriggers: [String]? {
         get { triggers.count > 1 ? triggers.map(\.rawValue) : nil }
-        set { if let newValue { triggers = newValue.known } }
+        set { if let newValue { triggers = newValue.map(SyncTrigger.init(rawValue:)) } }
     }
-}
-
-extension [String] {
-    fileprivate var known: [SyncTrigger] { compactMap(SyncTrigger.init(rawValue:)) }
 }
 
 extension PayloadCodec<SyncScope> {

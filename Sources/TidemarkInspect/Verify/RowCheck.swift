@@ -190,6 +190,17 @@ extension RowKey {
         return EntityKey(bytes: bytes.dropFirst(Ledger.placeholders.count)).map { .entity($0) }
     }
 
+    /// The keys of rows about the gates of a model, and about that of a trigger.
+    private static func attemptRows(of event: Event) -> [RowKey] {
+        var names = [event.read(TriggerReceived.self)?.trigger?.rawValue].compactMap(\.self)
+        if event.kind == .modelRegistered,
+            let known = try? ModelRegistration(parsing: event.payload, isLogged: true)
+        {
+            names += known.model.settings.gates.map(\.name)
+        }
+        return names.map { .attempts($0) }
+    }
+
     /// The keys of rows about groups of requests, and about the age of lists.
     private static func groupRows(of event: Event) -> [RowKey] {
         var sent = [event.read(RequestSent.self)?.group].compactMap(\.self)
@@ -235,7 +246,7 @@ extension RowKey {
         }
         keys += contents(by: event)
         keys += SyncGate.Name.allCases.map { .gate($0) }
-        keys += groupRows(of: event)
+        keys += groupRows(of: event) + attemptRows(of: event)
         return keys + [.store("opened"), .store("model"), .clock, .gate(RequestTimes.name)]
     }
 }

@@ -135,6 +135,9 @@ final class RedecideHost: SyncHost {
 
     // MARK: Deciding
 
+    /// What begins a run stands in the log before it.
+    var countsAttempts: Bool { false }
+
     func interruption() -> SyncFailure? {
         state.withLock { state in
             guard isLast(state), unasked(state).isEmpty, !state.isFree else { return nil }

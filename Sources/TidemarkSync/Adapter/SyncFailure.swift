@@ -1,6 +1,6 @@
 // SyncFailure.swift — the closed set of reasons why a sync run failed, or left something undone.
 
-package import TidemarkEvents
+public import TidemarkEvents
 import TidemarkRules
 
 /// Why a call, or a whole sync run, failed.
@@ -42,6 +42,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case missing(String)
     /// The task was cancelled.
     case cancelled
+    /// The gate of the app's trigger has no room before that time of the device's clock; nothing
+    /// was asked, and nothing was logged: ``SyncSettings/gates``.
+    case gated(until: Timestamp)
 
     /// The failure's name in logs and tools.
     public var name: String { kind.rawValue }
@@ -67,6 +70,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .ruleFailed: .ruleFailed
         case .missing: .missing
         case .cancelled: .cancelled
+        case .gated: .gated
         }
     }
 
@@ -101,6 +105,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing(let name):
             "the server has not what has to be there: \(name); nothing else is wrong"
         case .cancelled: "cancelled"
+        case .gated(let until):
+            "it was asked for often enough; the next run of this trigger begins after "
+                + "\(until.toTheSecond), or when the user asks for it"
         }
     }
 
@@ -113,7 +120,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
             false
         case .server(_, let retryAfterSeconds): retryAfterSeconds != nil
         case .offline, .tooManyRequests, .unauthorized, .apiDeprecated, .clientDeprecated,
-            .backoff, .deadline, .missing, .cancelled:
+            .backoff, .deadline, .missing, .cancelled, .gated:
             true
         }
     }
@@ -124,7 +131,7 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .timeout, .server, .foreign, .malformed: true
         case .offline, .tooManyRequests, .client, .unauthorized, .forbidden, .apiDeprecated,
             .clientDeprecated, .noProgress, .backoff, .deadline, .ruleMissing, .ruleFailed,
-            .missing, .cancelled:
+            .missing, .cancelled, .gated:
             false
         }
     }
@@ -138,7 +145,9 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether a later try may succeed.
     public var isTransient: Bool {
         switch self {
-        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline: true
+        case .offline, .timeout, .server, .tooManyRequests, .foreign, .backoff, .deadline,
+            .gated:
+            true
         case .client, .unauthorized, .forbidden, .apiDeprecated, .clientDeprecated, .malformed,
             .noProgress, .ruleMissing, .ruleFailed, .missing, .cancelled:
             false
@@ -204,7 +213,7 @@ extension SyncFailure {
         case .deadline: self = .deadline
         case .offline, .timeout, .server, .tooManyRequests, .client, .unauthorized, .forbidden,
             .apiDeprecated, .clientDeprecated, .malformed, .noProgress, .backoff, .foreign,
-            .ruleMissing, .ruleFailed, .missing, nil:
+            .ruleMissing, .ruleFailed, .missing, .gated, nil:
             return nil
         }
     }
@@ -222,8 +231,7 @@ extension SyncFailure {
         case .apiDeprecated: self = .apiDeprecated
         case .clientDeprecated: self = .clientDeprecated
         case .server, .tooManyRequests, .client, .malformed, .noProgress, .backoff, .deadline,
-            .foreign,
-            .ruleMissing, .ruleFailed, .missing, .cancelled, nil:
+            .foreign, .ruleMissing, .ruleFailed, .missing, .cancelled, .gated, nil:
             return nil
         }
     }

@@ -6,6 +6,8 @@ package import TidemarkEvents
 package struct PageResult: Sendable, Hashable {
     /// How many entities were new.
     package var count = 0
+    /// What of that was logged, by collection, in the order of the log.
+    package var applied: [AppliedPage] = []
     /// References of the page whose version is not here.
     package var wanted: [ServerReference] = []
     /// Every entity that the page names, readable or not, by its local id.

@@ -29,6 +29,7 @@ extension SyncRecorder {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         for page in new {
+            let before = news.count
             var named = PullPage()
             named.scope = PullPage.combinedScope
             for record in page.records {
@@ -44,6 +45,8 @@ extension SyncRecorder {
             if !named.ids.isEmpty {
                 try appendPage(named, page.collection, start, call: call, draft)
             }
+            news.applied.append(
+                AppliedPage(collection: page.collection, count: news.count - before))
         }
         return news
     }

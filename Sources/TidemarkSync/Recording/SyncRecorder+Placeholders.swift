@@ -31,6 +31,7 @@ extension SyncRecorder {
         page.ids = ids
         page.places = ids.map { places[ExactString($0)] ?? .absent }
         try appendPage(page, collection, start, call: call, draft)
+        news.applied = [AppliedPage(collection: collection, count: news.count)]
         return news
     }
 

@@ -44,6 +44,7 @@ extension SyncRecorder {
         if news.isComplete {
             try appendCompleted(ListEnd(decision.list, known), Absent(), start, call: call, draft)
         }
+        news.applied = [AppliedPage(collection: collection, count: news.count)]
         return news
     }
 
@@ -101,6 +102,7 @@ extension SyncRecorder {
         if try draft.fold.knownCollection(collection)?.makesPlaceholders == true {
             try appendPage(page, collection, start, call: call, draft)
         }
+        news.applied = [AppliedPage(collection: collection, count: news.count)]
         return news
     }
 

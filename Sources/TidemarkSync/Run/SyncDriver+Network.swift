@@ -11,6 +11,9 @@ struct LiveHost: SyncHost {
     var transport: any Transport
     var proof: @Sendable () async throws -> Credentials
     var dependencies: Dependencies
+    var tell: @Sendable (RunActivity) -> Void
+
+    var countsAttempts: Bool { true }
 
     func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
 
@@ -26,7 +29,13 @@ struct LiveHost: SyncHost {
 
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
-    ) -> SyncReply { SyncReply(question) { await answer(question, proof, limits) } }
+    ) -> SyncReply {
+        SyncReply(question) {
+            tell(.requestBegan)
+            defer { tell(.requestEnded) }
+            return await answer(question, proof, limits)
+        }
+    }
 
     private func answer(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits

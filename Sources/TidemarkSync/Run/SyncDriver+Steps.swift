@@ -13,6 +13,10 @@ extension SyncDriver {
                 let absent = try list.absentAtEnd(draft.fold.entity)
                 return try recorder.complete(list, absent, draft)
             }
+            if !absent.isHeld, !absent.ids.isEmpty {
+                let name = list.collection.name
+                tell(.applied(AppliedPage(collection: name, count: absent.ids.count)))
+            }
             return run.machine.completed(absent, withheld: run.recorder.withheld)
         case .cleanUp(let now):
             try await log(&run.recorder) { [moment = run.moment] in
@@ -155,6 +159,7 @@ extension SyncDriver {
         var result = CallResult(answer)
         result.isCut = isCut
         result.page = try await note(exchange, step, answer, isCut: isCut, &run)
+        for page in result.page.applied { tell(.applied(page)) }
         return answered(result, record, &run)
     }
 

@@ -16,7 +16,8 @@ package struct SyncDriver: Sendable {
     package var limits: TransportLimits
     package var dependencies: Dependencies
     package var rules: [ConflictRule]
-    package var progress: @Sendable (SyncProgress) -> Void
+    /// Told what the run does.
+    package var tell: @Sendable (RunActivity) -> Void
     /// Whether the run's deadline limits a request, rather than ``limits``.
     private(set) var isLimited = false
 
@@ -26,14 +27,14 @@ package struct SyncDriver: Sendable {
         transport: any Transport, limits: TransportLimits = TransportLimits(),
         credentials: @escaping @Sendable () async throws -> Credentials,
         dependencies: Dependencies, rules: [ConflictRule] = [],
-        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+        tell: @escaping @Sendable (RunActivity) -> Void = { _ in }
     ) {
         let host = LiveHost(
             remote: remote, adapter: adapter, transport: transport, proof: credentials,
-            dependencies: dependencies)
+            dependencies: dependencies, tell: tell)
         self.init(
             journal: journal, model: model, adapter: adapter, host: host, limits: limits,
-            dependencies: dependencies, rules: rules, progress: progress)
+            dependencies: dependencies, rules: rules, tell: tell)
     }
 
     /// A driver whose calls are answered by another host than the network.
@@ -41,7 +42,7 @@ package struct SyncDriver: Sendable {
         journal: Journal, model: SyncModel, adapter: any ServerAdapter, host: any SyncHost,
         limits: TransportLimits = TransportLimits(), dependencies: Dependencies,
         rules: [ConflictRule] = [],
-        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+        tell: @escaping @Sendable (RunActivity) -> Void = { _ in }
     ) {
         self.journal = journal
         self.model = model
@@ -50,10 +51,12 @@ package struct SyncDriver: Sendable {
         self.limits = limits
         self.dependencies = dependencies
         self.rules = rules
-        self.progress = progress
+        self.tell = tell
     }
 
     /// Runs once from beginning to end, unless a gate holds it back.
+    ///
+    /// Attempts that gates of the model count are on disk before anything else is done.
     ///
     /// - Parameters:
     ///   - triggers: why it runs, the highest first; at least one.
@@ -67,12 +70,16 @@ package struct SyncDriver: Sendable {
         let dependencies = dependencies
         // Decisions use only times that are logged.
         let begun = dependencies.moment
-        var machine = SyncMachine(
-            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
-            scope: scope, begun: begun)
         let (gates, windows) = try host.read(journal) { views in
             (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
+        let admission = try await admit(triggers, gates, at: begun)
+        let triggers = admission.admitted
+        if triggers.isEmpty, let wait = admission.wait { return try gated(for: wait, at: begun) }
+        tell(.started(triggers))
+        var machine = SyncMachine(
+            model: model, traits: adapter.traits, triggers: triggers, isFull: isFull,
+            scope: scope, begun: begun)
         let pace = RequestPace(windows, gates: gates.groups, begun: begun, time: time)
         let action = machine.begin(gates, pace, lists: groups(of: machine.unlisted))
         if machine.isHeld {
@@ -87,9 +94,10 @@ package struct SyncDriver: Sendable {
                 seed: dependencies.random(), rules: rules, settings: model.settings),
             proof: SyncProof(ask: host.credentials), pace: pace)
         try await carryOut(action, &run)
-        progress(
-            SyncProgress(
-                step: .finish, outcome: run.machine.outcome, left: nil, scope: scope))
+        tell(
+            .progress(
+                SyncProgress(
+                    step: .finish, outcome: run.machine.outcome, left: nil, scope: scope)))
         let ended = run.ended ?? dependencies.moment
         let last = run
         return try await host.commit(journal, at: ended.now) { draft in
@@ -145,10 +153,11 @@ package struct SyncDriver: Sendable {
             return nil
         }
         let machine = run.machine
-        progress(
-            SyncProgress(
-                step: step, outcome: machine.outcome, left: machine.left(with: step),
-                scope: machine.scope))
+        tell(
+            .progress(
+                SyncProgress(
+                    step: step, outcome: machine.outcome, left: machine.left(with: step),
+                    scope: machine.scope)))
         return step
     }
 

@@ -7,6 +7,8 @@ package import TidemarkViews
 
 /// A sync run's access to the outside, except clock and randomness.
 package protocol SyncHost: Sendable {
+    /// Whether what begins a run counts for the gates of the model: not where that was recorded.
+    var countsAttempts: Bool { get }
     /// Why the run is to end; nil to continue. Asked before each decision.
     func interruption() -> SyncFailure?
     /// The credentials of requests.

@@ -20,8 +20,10 @@ struct ScenarioExpectation: Sendable {
         case issues
         /// How many seconds the engine slept, for each sleep since `given`.
         case waits
-        /// The engine's activities since `given`, and how each run ended.
+        /// The phases of runs since `given`, and how each run ended.
         case progress
+        /// The engine's activities since `given`.
+        case activity
     }
 
     var path: String
@@ -35,6 +37,8 @@ struct ScenarioExpectation: Sendable {
     var watermarks: [(target: PullTarget, value: JSONValue)] = []
     /// The entity that an id is bound to; null for none.
     var bindings: [(alias: EntityKey, key: EntityKey?)] = []
+    /// Until when gates of the model hold their triggers; null for those that have room.
+    var held: [(gate: String, until: JSONValue)] = []
     /// The outcome of the last run.
     var outcome: JSONValue?
     var lists: [(list: List, expected: ScenarioSequence)] = []
@@ -50,7 +54,7 @@ struct ScenarioExpectation: Sendable {
         self.path = path
         let members = try ScenarioMembers(
             value, at: path,
-            ["rows", "collections", "server", "watermarks", "bindings", "outcome"]
+            ["rows", "collections", "server", "watermarks", "bindings", "held", "outcome"]
                 + List.allCases.map(\.rawValue))
         for (name, path, value) in try members.members("rows") {
             let key = try ScenarioMembers.key(name, at: path)
@@ -100,6 +104,15 @@ struct ScenarioExpectation: Sendable {
             let target = try ScenarioMembers.key(value.stringValue ?? "", at: path)
             bindings.append((alias, target))
         }
+        for (name, path, value) in try members.members("held") {
+            guard model.settings.gates.contains(where: { $0.name == name }) else {
+                throw ScenarioError(path, "the model has no such gate")
+            }
+            guard value == .null || value.time != nil else {
+                throw ScenarioError(path, "a time is needed, or null")
+            }
+            held.append((name, value))
+        }
         if let value = members["outcome"] {
             let path = members.path("outcome")
             let whole = value.stringValue == nil ? value : ["result": value]
@@ -134,7 +147,7 @@ extension ScenarioExpectation.List {
         case .outbox, .mutations: ["entity", "kind", "state", "fields", "rule"]
         case .decisions: ["entity", "rule", "result", "fields"]
         case .issues: ["kind", "entity", "collection", "fields", "message"]
-        case .log, .waits, .progress: []
+        case .log, .waits, .progress, .activity: []
         }
     }
 
@@ -148,14 +161,14 @@ extension ScenarioExpectation.List {
                 throw ScenarioError(path, "a number of seconds is needed")
             }
             return value
-        case .log, .progress:
+        case .log, .progress, .activity:
             guard let text = value.stringValue else {
                 throw ScenarioError(path, "a text is needed")
             }
-            if self == .log {
-                try words.checkLog(text, at: path)
-            } else {
-                try words.check(["$like": value], words.progress, at: path)
+            switch self {
+            case .log: try words.checkLog(text, at: path)
+            case .activity: try words.checkActivity(text, at: path)
+            default: try words.check(["$like": value], words.progress, at: path)
             }
             return value
         case .requests where value.stringValue != nil:
@@ -189,7 +202,7 @@ extension ScenarioExpectation.List {
     func matches(_ expected: JSONValue, _ actual: JSONValue) -> Bool {
         switch self {
         case .waits: return expected == actual
-        case .log, .progress:
+        case .log, .progress, .activity:
             guard let pattern = expected.stringValue, let line = actual.stringValue else {
                 return false
             }

@@ -73,7 +73,7 @@ struct ScenarioMembers {
         _ name: String, _ type: Word.Type
     ) throws(ScenarioError) -> Word? {
         guard let value = object[name] else { return nil }
-        guard let word = value.stringValue.flatMap(Word.init(rawValue:)) else {
+        guard let word = Word.allCases.first(where: { .string($0.rawValue) == value }) else {
             let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
             throw ScenarioError(path(name), "one of \(words) is needed")
         }

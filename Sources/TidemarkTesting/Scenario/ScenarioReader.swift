@@ -23,6 +23,7 @@ struct ScenarioReader {
         ("answer", ["with", "refused"]), ("server", []), ("advance", []), ("deviceClock", []),
         ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
+        ("show", []),
         ("restart", []), ("background", []), ("foreground", []), ("midnight", []),
         ("during", ["do"]), ("expect", []),
     ]
@@ -76,6 +77,15 @@ struct ScenarioReader {
         case "fault": return .fault(try fault(members))
         case "answers": return .answers(try patterns(members))
         case "sync": return .sync(try sync(members))
+        case "show":
+            let name = try members.neededText(kind)
+            let gates = model.settings.gates.map(\.name)
+            guard gates.contains(name) else {
+                throw ScenarioError(
+                    members.path(kind),
+                    "the model has no such gate; it has \(gates.joined(separator: ", "))")
+            }
+            return .sync(ScenarioSync(trigger: .named(name)))
         case "restart", "background", "foreground", "midnight":
             try members.requireTrue(kind)
             return switch kind {

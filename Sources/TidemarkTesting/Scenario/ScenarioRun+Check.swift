@@ -13,6 +13,7 @@ extension ScenarioRun {
                 try checkRows(expected, store)
                 try checkCollections(expected, store)
                 try checkWatermarks(expected, store)
+                try checkHeld(expected, store)
                 for (list, sequence) in expected.lists {
                     let actual = try items(list, store)
                     let differences = sequence.differences(
@@ -143,6 +144,21 @@ extension ScenarioRun {
         }
     }
 
+    private func checkHeld(_ expected: ScenarioExpectation, _ store: ReadContext) throws {
+        let dependencies = device.dependencies
+        for (name, wanted) in expected.held {
+            let gates = scenario.model.settings.gates
+            guard let gate = gates.first(where: { $0.name == name }) else { continue }
+            let left = try store.views.wait(for: gate, at: dependencies.moment)
+            let until =
+                left > 0 ? Timestamp(rawValue: dependencies.now().rawValue + left) : nil
+            guard until != wanted.time else { continue }
+            note(
+                "\(expected.path).held.\(name)", wanted.description,
+                until?.description ?? "null")
+        }
+    }
+
     // MARK: Lists
 
     /// An expected item, with the permanent key of its entity.
@@ -184,6 +200,7 @@ extension ScenarioRun {
             }
         case .waits: return device.waits.map(Self.seconds)
         case .progress: return progress
+        case .activity: return activity
         }
     }
 

@@ -19,13 +19,15 @@ actor ScenarioRun {
     var mark = Position.start
     var outcome: SyncOutcome?
     var progress: [JSONValue] = []
+    var activity: [JSONValue] = []
     let device: ScenarioDevice
     private let clock: ManualClock
     private var engine: SyncEngine
     /// How many processes have ended before the current one.
     private var processesEnded = 0
-    /// The engine's status during the run that is waited for.
+    /// The engine's status and activities during the run that is waited for.
     private var statuses: AsyncStream<EngineStatus>?
+    private var activities: AsyncStream<SyncActivity>?
     /// Runs that were requested during another run.
     private var asked: [AskedRun] = []
 
@@ -78,7 +80,7 @@ actor ScenarioRun {
             try note { mark = try replica.read(\.position) }
             wire.clearRequests()
             device.clearWaits()
-            progress = []
+            (progress, activity) = ([], [])
             try await perform(scenario.steps)
             try check(scenario.expectation)
             try checkWhole()
@@ -205,12 +207,12 @@ actor ScenarioRun {
     /// A run in progress is cut off: its requests are never answered, and it writes nothing more.
     private func restart(_ inFlight: Bool) async throws {
         processesEnded += 1
-        if inFlight { progress += await phases() } else { await engine.stop() }
+        if inFlight { await listen() } else { await engine.stop() }
         try replica.close()
         replica = try Replica.open(
             existing: replica.directory, dependencies: device.dependencies)
         engine = try Self.engine(replica, scenario, wire)
-        if inFlight { statuses = engine.status }
+        if inFlight { watch() }
     }
 
     // MARK: Runs
@@ -226,7 +228,7 @@ actor ScenarioRun {
             asked.append(AskedRun(step: step, processesEnded: processesEnded, task: task))
             return false
         }
-        statuses = engine.status
+        watch()
         let begun = processesEnded
         let first: Result<SyncOutcome, any Error>
         do {
@@ -246,12 +248,30 @@ actor ScenarioRun {
                 return true
             }
         }
-        progress += await phases() + outcomes.map { .string($0.word) }
+        await listen()
+        progress += outcomes.map { .string($0.word) }
         outcome = outcomes.last
         return true
     }
 
-    /// The engine's activities that have not been read yet.
+    /// Listens to the engine from now on.
+    private func watch() { (statuses, activities) = (engine.status, engine.activities) }
+
+    /// Notes what the engine told since.
+    private func listen() async {
+        progress += await phases()
+        guard let activities else { return }
+        self.activities = nil
+        let reader = Task {
+            var texts: [JSONValue] = []
+            for await activity in activities { texts.append(.string("\(activity)")) }
+            return texts
+        }
+        reader.cancel()
+        activity += await reader.value
+    }
+
+    /// The phases that have not been read yet.
     private func phases() async -> [JSONValue] {
         guard let statuses else { return [] }
         self.statuses = nil
@@ -279,9 +299,4 @@ actor ScenarioRun {
 /// Why a scenario is stopped.
 struct ScenarioStop: Error {
     var mismatch: ScenarioMismatch
-}
-
-extension SyncOutcome {
-    /// How the run ended, in one word.
-    var word: String { failure?.name ?? (isSynced ? "synced" : "incomplete") }
 }

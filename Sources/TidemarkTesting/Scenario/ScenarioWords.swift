@@ -1,6 +1,7 @@
 // ScenarioWords.swift — the words that a scenario may expect, or expect to be absent: the absence
 // of a misspelt word would go unnoticed.
 
+import Tidemark
 import TidemarkEvents
 import TidemarkViews
 
@@ -15,6 +16,7 @@ struct ScenarioWords: Sendable {
             "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "noProgress", "backoff",
             "deadline",
             "foreign", "ruleMissing", "ruleFailed", "missing", "cancelled",
+            "gated",
         ]
     /// The states of mutations.
     private let states =
@@ -23,6 +25,8 @@ struct ScenarioWords: Sendable {
     private let derivations = [RivalRule.name, ChoiceRule.name]
     /// The rules that decide.
     let rules: [String]
+    /// What may begin a run.
+    private let triggers: [String]
     /// The results of decisions.
     let results = [
         "serverWins", "localWins", "merged", "superseded", "stopped", "kept", "chosen", "created",
@@ -31,6 +35,7 @@ struct ScenarioWords: Sendable {
 
     init(_ model: SyncModel) {
         collections = model.collections.map(\.name.rawValue)
+        triggers = SyncTrigger.allCases.map(\.rawValue) + model.settings.gates.map(\.name)
         rules =
             model.collections.map(\.conflict.name) + [RivalRule.name, ChoiceRule.name]
             + [
@@ -39,7 +44,7 @@ struct ScenarioWords: Sendable {
             ]
     }
 
-    /// The engine's activities, and the endings of runs.
+    /// The phases of runs, and the endings of runs.
     var progress: [String] { ["readingBack", "pulling", "pushing", "cleaning"] + endings }
 
     /// The members of a list's items that hold one of a set of words.
@@ -50,7 +55,7 @@ struct ScenarioWords: Sendable {
         case .decisions: [("rule", rules), ("result", results)]
         case .issues:
             [("kind", IssueKind.allCases.map(\.rawValue)), ("collection", collections)]
-        case .requests, .log, .waits, .progress: []
+        case .requests, .log, .waits, .progress, .activity: []
         }
     }
 
@@ -82,6 +87,28 @@ struct ScenarioWords: Sendable {
         guard isSent, parts.count == 2, ["/", "*"].contains(parts[1].first) else {
             throw ScenarioError(path, "a request is needed, as in \"GET /v1/*\"")
         }
+    }
+
+    /// Checks that an activity can match the pattern.
+    func checkActivity(_ pattern: String, at path: String) throws(ScenarioError) {
+        let name = pattern.prefix { $0 != "(" && $0 != "*" }
+        let rest = pattern.dropFirst(name.count)
+        let known = ["started", "requestBegan", "requestEnded", "pageApplied", "finished"]
+        let isCut = rest.first == "*"
+        try check(["$like": .string(name + (isCut ? "*" : ""))], known, at: path)
+        guard !isCut else { return }
+        guard rest.first == "(", rest.last == ")" else {
+            throw ScenarioError(path, "an activity is needed, as in \"requestBegan(1)\"")
+        }
+        let inner = String(rest.dropFirst().dropLast())
+        let words: [String]? =
+            switch name {
+            case "started": inner.contains(", ") ? nil : triggers
+            case "pageApplied": collections
+            case "finished": endings + TidemarkError.Code.allCases.map(\.rawValue)
+            default: nil
+            }
+        if let words { try check(["$like": .string(inner)], words, at: path) }
     }
 
     /// Checks that a line of the log can match the pattern.

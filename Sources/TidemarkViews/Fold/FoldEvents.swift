@@ -19,6 +19,7 @@ extension Fold {
         case .localRetried: try retry(event)
         case .ruleAnswered(let rule): try ruleAnswered(event, rule, position)
         case .issueAnswered(let issue): try issueAnswered(event, issue, position)
+        case .triggerReceived(let attempt): try received(event, attempt)
         case .timerFired(let timer): try fired(event, timer, position)
         case .syncStarted(let start):
             var row = SyncRunRow(startedAt: event.recordedAt, started: event.payload)

@@ -62,6 +62,21 @@ extension Fold {
         return Moment(now: time, bootID: bootID, uptime: sum.partialValue)
     }
 
+    /// An attempt counts for the gate of its trigger; one of the user's, for every gate.
+    func received(_ event: Event, _ attempt: TriggerReceived) throws {
+        if event.bootID != nil { try noteGiven(event, nil) }
+        guard let trigger = attempt.trigger else { return }
+        let bootID = try event.bootID ?? serverClock()?.bootID ?? ""
+        // A header does not hold a zero.
+        let now = Moment(now: event.recordedAt, bootID: bootID, uptime: event.uptime ?? 0)
+        for gate in try model().settings.gates
+        where trigger == .userRequested || trigger == .named(gate.name) {
+            // Those of before by the clock of now.
+            let times = gate.adding(now.now, to: try attempts(gate, at: now))
+            put(.attempts(gate.name), RequestTimes(times: times, last: now).encoded)
+        }
+    }
+
     /// A run that failed makes the next one wait; one that went to its end makes nobody wait.
     func noteEnd(_ event: Event, _ end: SyncFinished, _ position: Position) throws {
         if !end.requestTimes.isEmpty {

@@ -38,9 +38,11 @@ extension SyncGate {
 }
 
 /// When the last requests were sent, as far as the model's limits look at them: 'g' `requests`, and
-/// those of a group 'g' `requests` 0 group.
+/// those of a group 'g' `requests` 0 group; and when the last attempts were made that a gate of the
+/// model looks at: 'g' `attempts` 0 trigger.
 package struct RequestTimes: Sendable, Hashable {
     package static let name = "requests"
+    package static let attemptsName = "attempts"
 
     /// By the device's clock, ascending.
     package var times: [Timestamp]
@@ -58,9 +60,22 @@ package struct RequestTimes: Sendable, Hashable {
     /// Where the device was started anew, what seems to lie ahead is forgotten: nobody knows how
     /// far.
     package func times(at now: Moment) -> [Timestamp] {
+        timesOfBoot(at: now) ?? times.filter { $0 <= now.now }
+    }
+
+    /// The same of attempts, of which none is forgotten.
+    ///
+    /// Where the device was started anew, each of them counts as made at that start: it can't have
+    /// been later.
+    package func attempts(at now: Moment) -> [Timestamp] {
+        timesOfBoot(at: now) ?? times.map { _ in now.boot }
+    }
+
+    /// Nil where the device was started anew since.
+    private func timesOfBoot(at now: Moment) -> [Timestamp]? {
         guard let last, !last.bootID.isEmpty, last.bootID == now.bootID,
             now.uptime >= last.uptime
-        else { return times.filter { $0 <= now.now } }
+        else { return nil }
         let expected = last.now.adding(from: last.uptime, to: now.uptime)
         return times.map { $0.adding(from: expected.rawValue, to: now.now.rawValue) }
     }
@@ -105,6 +120,10 @@ extension RowKey {
         RowKey(.ledger, gates(listedName) + collection.rawValue.utf8)
     }
     package static let listedName = "listed"
+    /// The attempts that a gate of the model looks at.
+    package static func attempts(_ gate: String) -> RowKey {
+        RowKey(.ledger, gates(RequestTimes.attemptsName) + gate.utf8)
+    }
     /// What the keys of a gate's groups begin with.
     static func gates(_ name: String) -> [UInt8] { Ledger.gates + name.utf8 + [0] }
 }
@@ -119,6 +138,23 @@ extension RowReading {
             groups[group] = try RequestTimes(parsing: value).times(at: now)
         }
         return RequestWindows(limits, row?.times(at: now) ?? [], groups: groups)
+    }
+
+    /// When the attempts were made that a gate of the model looks at, by the device's clock of now.
+    package func attempts(_ gate: TriggerGate, at now: Moment) throws -> [Timestamp] {
+        try get(.attempts(gate.name)).map { try RequestTimes(parsing: $0).attempts(at: now) } ?? []
+    }
+
+    /// In how many microseconds a gate of the model lets its trigger begin a run; 0 for now.
+    package func wait(for gate: TriggerGate, at now: Moment) throws -> Int64 {
+        gate.wait(at: now.now, times: try attempts(gate, at: now))
+    }
+
+    /// What the model's gates make of triggers that are to begin a run now.
+    package func admission(
+        of triggers: [SyncTrigger], _ gates: [TriggerGate], at now: Moment
+    ) throws -> TriggerAdmission {
+        try TriggerAdmission(triggers, gates, at: now.now) { try attempts($0, at: now) }
     }
 
     /// When a collection was listed last, of those that are not listed in every run: when the run

@@ -10,7 +10,7 @@
 //   ledger  'd' position, index (2 bytes)            decisions
 //   ledger  'e' collection                           outbox (writes that may be there unanswered)
 //   ledger  'f' collection 0                         watermarks (a whole list that is owed)
-//   ledger  'g' name [0 group]                       schedule (gates, clock, requests)
+//   ledger  'g' name [0 group]                       schedule (gates, clock, requests, attempts)
 //   ledger  'h' collection 0 scope                   issues (entities held back from a sweep)
 //   ledger  'i' position, index (2 bytes)            issues (conflicts that the local side lost)
 //   ledger  'j' collection 0 id                      placeholders (those that there are)
@@ -61,7 +61,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         switch self {
         case .outbox: 9
         case .entities: 8
-        case .decisions, .schedule: 6
+        case .schedule: 7
+        case .decisions: 6
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2

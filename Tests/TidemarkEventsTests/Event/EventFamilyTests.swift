@@ -25,7 +25,7 @@ import TidemarkEvents
     @Test(arguments: [
         (EventFamily.answer, [EventKind.requestAnswered, .requestFailed]),
         (.list, [.pullPage, .pullCompleted]), (.push, [.pushAccepted, .pushRejected]),
-        (.app, [.issueAnswered, .timerFired, .ruleAnswered]),
+        (.app, [.issueAnswered, .triggerReceived, .timerFired, .ruleAnswered]),
     ])
     func `puts kinds together that are asked for together`(
         _ family: EventFamily, _ some: [EventKind]

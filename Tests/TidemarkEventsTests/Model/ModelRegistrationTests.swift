@@ -170,7 +170,23 @@ private func parse(_ text: String) throws(ModelError) -> ModelRegistration {
             #"{"collections":[{"name":"a","references":{"f":"b"}},{"name":"b"}]}"#,
             "collections[0].references.f", "b must be a collection that stands earlier"
         ),
+        (
+            gates(#"{"discover":{"count":0,"window":"PT15M"}}"#), "settings.gates.discover.count",
+            "1 to 1000"
+        ),
+        (gates(#"{"discover":{"count":3}}"#), "settings.gates.discover.window", "duration"),
+        (
+            gates(#"{"discover":{"count":3,"window":"P2M"}}"#), "settings.gates.discover.window",
+            "from PT1S to P1D"
+        ),
+        (gates(#"{"timer":{"count":3,"window":"PT15M"}}"#), "settings.gates.timer", "another name"),
+        (gates(#"{"":{"count":3,"window":"PT15M"}}"#), "settings.gates.", "100 bytes"),
+        (gates("[]"), "settings.gates", "an object of trigger to gate"),
     ]
+
+    private static func gates(_ gates: String) -> String {
+        #"{"collections":[{"name":"a"}],"settings":{"gates":\#(gates)}}"#
+    }
 
     @Test(arguments: wrong)
     func `a mistake is named with its path`(

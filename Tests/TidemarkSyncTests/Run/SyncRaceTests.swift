@@ -122,6 +122,6 @@ extension SyncDevice {
             adapter: try SyncWorld.remote.makeAdapter(), transport: transport,
             limits: TransportLimits(),
             credentials: { .basic(user: "me", password: "secret") },
-            dependencies: replica.dependencies, rules: [], progress: { _ in })
+            dependencies: replica.dependencies, rules: [], tell: { _ in })
     }
 }

@@ -99,6 +99,8 @@ import TidemarkTesting
         (#"{"log":["local.created tasks/new"]}"#, "log", "local.created tasks/new"),
         (#"{"waits":[1]}"#, "waits", "1"),
         (#"{"progress":["synced"]}"#, "progress", "synced"),
+        (#"{"activity":["started(timer)"]}"#, "activity", "started(timer)"),
+        (#"{"activity":{"without":["finished(*)"]}}"#, "activity.without", "none of:\nfinished(*)"),
     ])
     func `is told with its place`(expect: String, path: String, expected: String) async throws {
         let found = try await mismatches(expect)

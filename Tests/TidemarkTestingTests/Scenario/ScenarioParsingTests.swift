@@ -62,6 +62,18 @@ import TidemarkTesting
             #"expect.rows.tasks/1.status: "sinced" is never said; what is said is synced, "#
         ),
         (#""expect":{"outcome":"offlin"}"#, #"expect.outcome: "offlin" is never said"#),
+        (#""steps":[{"show":"discover"}]"#, "steps[0].show: the model has no such gate"),
+        (#""steps":[{"sync":"all","trigger":"discover"}]"#, "steps[0].trigger: one of userR"),
+        (#""expect":{"held":{"discover":null}}"#, "expect.held.discover: the model has no such"),
+        (
+            #""expect":{"activity":["begun(timer)"]}"#,
+            #"expect.activity[0]: "begun" is never said; what is said is started, "#
+        ),
+        (
+            #""expect":{"activity":{"without":["pageApplied(taks)"]}}"#,
+            #"expect.activity.without[0]: "taks" is never said"#
+        ),
+        (#""expect":{"activity":["finished"]}"#, "expect.activity[0]: an activity is needed"),
         (
             #""expect":{"progress":{"without":["push"]}}"#,
             #"expect.progress.without[0]: "push" is never said"#

@@ -1,0 +1,41 @@
+// RunActivity.swift — what a sync run tells while it goes on.
+
+public import TidemarkEvents
+
+/// What a sync run tells while it goes on, in the order in which it happens.
+package enum RunActivity: Sendable {
+    /// It begins, for these triggers, the highest first. Not told of a run that a gate of the model
+    /// holds.
+    case started([SyncTrigger])
+    /// A step begins, or the run ends.
+    case progress(SyncProgress)
+    /// A request is sent; ``requestEnded`` follows, whatever comes of it.
+    case requestBegan
+    /// It was answered, failed or was cancelled.
+    case requestEnded
+    /// What the server had changed is on disk, and in every query.
+    case applied(AppliedPage)
+}
+
+/// A part of what the server had changed, as it was written to the store: a page of a list,
+/// entities that were fetched by their ids, or those that a whole list did not name.
+public struct AppliedPage: Sendable, Hashable {
+    /// The collection.
+    public var collection: CollectionName
+    /// How many entities were new, changed or deleted by it; 0 where only the list goes on.
+    public var count: Int
+    /// The first key in the order of the list, where the list has one.
+    public var first: String?
+    /// The last one.
+    public var last: String?
+
+    /// A page that changed so many entities.
+    public init(
+        collection: CollectionName, count: Int, first: String? = nil, last: String? = nil
+    ) {
+        self.collection = collection
+        self.count = count
+        self.first = first
+        self.last = last
+    }
+}
