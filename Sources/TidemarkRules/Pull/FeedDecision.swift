@@ -99,7 +99,7 @@ package struct FeedDecision: Sendable {
             if !left.isNumber, !right.isNumber {
                 return left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
             }
-            // As Kinto sorts them: texts before numbers.
+            // Texts come before numbers.
             if left.isNumber != right.isNumber { return right.isNumber }
         }
         guard let first = time(of: left), let second = time(of: right) else { return false }

@@ -10,8 +10,8 @@ public import TidemarkEvents
 /// | ``Bound/before(_:)`` | whose field is less than the key | the field, descending |
 /// | ``Bound/from(_:)`` | whose field is at least the key | the field, ascending |
 /// | ``Bound/after(_:)`` | whose field is greater than the key | the field, ascending |
-/// | ``Bound/equal(_:after:)`` | whose field is the key, with an id after another one | the id, ascending |
-/// | ``Bound/ids(after:)`` | all, with an id after another one; only their ids | the id, ascending |
+/// | ``Bound/equal(_:after:)`` | whose field is the key, after an id | the id, ascending |
+/// | ``Bound/ids(after:)`` | all after an id, and only their ids | the id, ascending |
 ///
 /// It is paged by these keys alone: ``ListPage/next`` of the answer only says that the server gave
 /// fewer than it was asked for and has more.

@@ -25,7 +25,8 @@ public enum SyncFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case clientDeprecated
     /// The server sent something that is not valid in its protocol.
     case malformed(String)
-    /// The server answers, and the list does not get on: a block of a feed is not what was asked for.
+    /// The server answers, but a block of a feed is not what was asked for: the list does not get
+    /// on.
     case noProgress(String)
     /// Earlier runs failed, and the backoff is not over; nothing was asked.
     case backoff(seconds: Int64)

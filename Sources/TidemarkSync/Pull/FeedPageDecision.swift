@@ -17,6 +17,9 @@ package struct FeedPageDecision {
     let result: PageResult
     /// Whether the block is logged now.
     let isLogged: Bool
+    /// The keys of its first and its last record.
+    let first: FeedKey?
+    let last: FeedKey?
     /// Where parts of the feed go on, as far as that is new.
     let cursors: [Named<FeedCursor>]
 
@@ -25,6 +28,7 @@ package struct FeedPageDecision {
     ) throws {
         let rules = FeedDecision(feed.rule, feed.collection.dates)
         let sorted = Self.sorted(page, feed, rules)
+        (first, last) = (sorted.keys.first, sorted.keys.last)
         var result = PageResult()
         var after = feed
         after.blocks += 1

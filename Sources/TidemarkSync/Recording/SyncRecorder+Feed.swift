@@ -41,6 +41,11 @@ extension SyncRecorder {
         named.cursors = decision.cursors
         named.epoch = decision.cursors.isEmpty ? nil : feed.epoch
         try appendPage(named, collection, start, call: call, draft)
+        news.applied = [
+            AppliedPage(
+                collection: collection, count: news.count, first: decision.first?.text,
+                last: decision.last?.text)
+        ]
         return news
     }
 }

@@ -4,6 +4,7 @@ import Testing
 import Tidemark
 import TidemarkEvents
 import TidemarkSync
+import TidemarkTesting
 
 @testable import SyncSupport
 

@@ -64,7 +64,7 @@ private final class FeedServer: Transport {
 }
 
 extension Run {
-    /// P20: 100,000 records of a feed, from the bytes of its blocks to commits on disk, one a block.
+    /// P20: 100,000 records of a feed, from the bytes of its blocks to commits, one a block.
     mutating func feed() async throws {
         let count = options.count(100_000)
         let server = FeedServer(count)
