@@ -242,13 +242,13 @@ public final class WriteContext {
     private func newFiles(
         _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?
     ) throws -> [AssetStored] {
-        guard let json, let collection = try draft.fold.known(key.collection)?.model,
-            !collection.contents.isEmpty
+        guard let json, let known = try draft.fold.known(key.collection),
+            !known.model.contents.isEmpty
         else { return [] }
         let document =
             kind == .localCreated ? json : try Patch(parsing: json).setDocument?.bytes ?? []
         var files: [AssetStored] = []
-        for (field, name) in collection.contentNames(in: document) {
+        for (field, name) in known.model.contentNames(in: document) {
             guard case .file(let digest, let bytes) = name else { continue }
             guard !files.contains(where: { $0.digest == digest }),
                 let file = try journal.newFile(digest, bytes, draft, "\(key), \(field)")
