@@ -48,7 +48,9 @@ extension Replica {
     /// The files that an entity names, in the order of the model's fields, and notes that those are
     /// used that are here: once a day, where the model removes what is not.
     ///
-    /// - Parameter fields: as they stand in the model's `contents`; nil for all.
+    /// - Parameters:
+    ///   - key: the entity.
+    ///   - fields: as they stand in the model's `contents`; nil for all.
     /// - Throws: ``TidemarkError``.
     public func useFiles(of key: EntityKey, _ fields: [String]? = nil) throws -> [EntityFile] {
         let files = try read { try $0.files(of: key) }.filter { file in
@@ -101,8 +103,10 @@ extension WriteContext {
     /// `contents` say `demand`.
     ///
     /// - Parameters:
+    ///   - key: the entity.
     ///   - field: as it stands in the model's `contents`; nil for each of them.
     ///   - by: who wants it: several may, each by a name, and it is wanted as long as any does.
+    ///   - isWanted: false to take it back.
     /// - Returns: the position of the event, or nil where nothing changed.
     /// - Throws: ``TidemarkError``: `notFound` without the entity, `unknownField` for a field that
     ///   names no files, `noModel`.
