@@ -17,7 +17,9 @@ import Testing
         #expect(demo.code == 0 && demo.err == "", "\(demo.err)")
         #expect(demo.lines.count { $0.contains("releaseDate up to ") } >= 5)
         #expect(demo.lines.contains { $0.contains("updatedAt equal to ") })
-        #expect(demo.lines.allSatisfy { $0.count <= 80 && !$0.hasSuffix(" ") })
+        // The folder of a test has a long name.
+        let lines = demo.lines.filter { !$0.hasPrefix("   cd ") }
+        #expect(lines.allSatisfy { $0.count <= 80 && !$0.hasSuffix(" ") })
 
         let status = try await SyncTool.run("status", folder / "demo/reader")
         #expect(status.lines.contains("          backfill end"))

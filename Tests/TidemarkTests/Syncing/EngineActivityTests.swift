@@ -239,8 +239,11 @@ private struct Listener {
         let world = SyncWorld(model: model)
         try await SyncDevice.with(world) { device in
             let listener = Listener(device.engine)
-            device.wire.tap { _, _, pass in
-                for _ in 1...100 { await Task.yield() }
+            let lists = SyncCounter()
+            device.wire.tap { request, _, pass in
+                if request.path?.contains("/records") == true { _ = lists.count() }
+                // The first list is answered once the second one was asked for.
+                for _ in 1...1_000_000 where lists.value == 1 { await Task.yield() }
                 return await pass()
             }
             _ = try await device.sync()
