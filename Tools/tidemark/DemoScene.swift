@@ -180,7 +180,7 @@ struct DemoReplica {
             let news = page.events.count
             say(
                 "  \(position) \(asked.field) \(asked.cursor.map { "\($0)" } ?? ""): "
-                    + "\(page.ids.count) records, \(news) new")
+                    + "\(page.ids.count), \(news) new")
         }
     }
 
