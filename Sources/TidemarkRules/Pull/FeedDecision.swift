@@ -82,9 +82,9 @@ package struct FeedDecision: Sendable {
             ?? (key.isNumber ? DateFormat.milliseconds : .iso8601).timestamp(raw)
     }
 
-    /// The key in a field of a document; nil where it is missing or no time.
-    package func key(_ field: String, in document: JSONDocument) -> FeedKey? {
-        document.value(field).flatMap { FeedKey($0) }.flatMap { time(of: $0) == nil ? nil : $0 }
+    /// The key that a field's value is; nil where it is missing or no time.
+    package func key(_ value: JSONValue?) -> FeedKey? {
+        value.flatMap { FeedKey($0) }.flatMap { time(of: $0) == nil ? nil : $0 }
     }
 
     /// The key of a time, as this library writes it.

@@ -8,20 +8,20 @@ import TidemarkViews
 /// What a block of a feed brings.
 package struct FeedPageDecision {
     /// Its records, each id once: the last of those with the same one.
-    let records: [ServerRecord]
+    private(set) var records: [ServerRecord] = []
     /// What each of them means for the log.
-    let verdicts: [ServerNews.Verdict]
+    private(set) var verdicts: [ServerNews.Verdict] = []
     /// What can't be read, or has no key, and was not noted yet.
-    let unreadable: [UnreadableRecord]
+    private(set) var unreadable: [UnreadableRecord] = []
     /// What the next step depends on; what is counted while the records are written is missing.
-    let result: PageResult
+    private(set) var result = PageResult()
     /// Whether the block is logged now.
-    let isLogged: Bool
+    private(set) var isLogged: Bool
     /// The keys of its first and its last record.
     let first: FeedKey?
     let last: FeedKey?
     /// Where parts of the feed go on, as far as that is new.
-    let cursors: [Named<FeedCursor>]
+    private(set) var cursors: [Named<FeedCursor>] = []
 
     package init(
         _ page: ListPage, of feed: FeedListing, _ exchange: ReadExchange, _ news: ServerNews
@@ -29,22 +29,20 @@ package struct FeedPageDecision {
         let rules = FeedDecision(feed.rule, feed.collection.dates)
         let sorted = Self.sorted(page, feed, rules)
         (first, last) = (sorted.keys.first, sorted.keys.last)
-        var result = PageResult()
         var after = feed
         after.blocks += 1
-        let now = max(
-            try news.serverTime ?? news.begun.now, exchange.answer.serverTime ?? news.begun.now)
+        isLogged = exchange.concern != nil || exchange.isClockNews
+        // A server's time that is not believed would let a change of the future hide others.
+        let now = try news.serverTime ?? news.begun.now
         if let later = Self.laterBeginning(feed, exchange, rules) {
             // What was released since would be missing.
             after.cursor = later
             result.feed = after
-            (records, verdicts, unreadable, cursors) = ([], [], [], [])
-            (self.result, isLogged) = (result, exchange.concern != nil || exchange.isClockNews)
             return
         }
         let facts = FeedBlockFacts(
-            keys: sorted.keys, lastID: Self.lastID(page), count: Self.count(page),
-            hasMore: page.next != nil)
+            keys: sorted.keys, lastID: page.records.last?.id,
+            count: page.records.count + page.unreadable.count, hasMore: page.next != nil)
         let turn: FeedTurn
         do {
             turn = try rules.turn(facts, isBack: feed.isBack, at: feed.cursor, now: now)
@@ -52,12 +50,13 @@ package struct FeedPageDecision {
             after.isOver = true
             result.feed = after
             result.failure = .noProgress("\(error)")
-            (records, verdicts, unreadable, cursors) = ([], [], [], [])
-            (self.result, isLogged) = (result, exchange.isClockNews)
+            // The list does not work again.
+            isLogged = exchange.isClockNews
             return
         }
         let collection = feed.collection.name
-        let verdicts = try sorted.records.map {
+        records = sorted.records
+        verdicts = try records.map {
             try news.verdict(on: $0, in: collection, asOf: exchange.asOf)
         }
         // A record of which the log holds a newer answer is listed again by the next run.
@@ -67,14 +66,10 @@ package struct FeedPageDecision {
         if feed.isFirst, !isStale {
             after.isFirst = false
             if feed.forward == nil {
-                let changes = sorted.records.compactMap { record in
-                    record.document.flatMap { try? JSONDocument(parsing: $0) }
-                        .flatMap { rules.key(feed.rule.change, in: $0) }
-                }
+                let changes = records.compactMap { rules.key(feed.rule.change, of: $0) }
                 after.forward = rules.latest(changes, now).map { .from($0) }
             }
         }
-        var cursors: [Named<FeedCursor>] = []
         if after.cursor != feed.cursor || feed.isFirst && !isStale {
             cursors.append(Named(feed.target.scope, after.cursor))
         }
@@ -82,19 +77,15 @@ package struct FeedPageDecision {
             cursors.append(Named(PullTarget.forward, forward))
         }
         if !feed.isBack { after.forward = after.cursor }
-        self.cursors = cursors
-        records = sorted.records
-        self.verdicts = verdicts
         unreadable = try sorted.unreadable.filter { try news.isNew($0, in: collection) }
         result.count = unreadable.count
         result.feed = after
         result.isComplete = after.isOver
         let named = Set(records.map { ExactString($0.id) })
-        isLogged =
+        let isNews =
             try verdicts.contains(.new) || !unreadable.isEmpty || !cursors.isEmpty
-            || exchange.concern != nil || exchange.isClockNews
             || news.namesAbsent(named, PullTarget(collection))
-        self.result = result
+        isLogged = isLogged || isNews
     }
 
     /// Where the backfill begins instead, where the first answer shows that the device's clock is
@@ -125,10 +116,7 @@ package struct FeedPageDecision {
         let field = feed.isBack ? feed.rule.order : feed.rule.change
         var places: [ExactString: Int] = [:]
         for record in page.records {
-            let document =
-                record.isDeleted
-                ? nil : record.document.flatMap { try? JSONDocument(parsing: $0) }
-            let key = document.map { rules.key(field, in: $0) } ?? record.feedKey
+            let key = rules.key(field, of: record)
             if let key { sorted.keys.append(key) }
             guard key != nil || record.isDeleted else {
                 sorted.unreadable.append(
@@ -146,10 +134,12 @@ package struct FeedPageDecision {
         }
         return sorted
     }
+}
 
-    private static func lastID(_ page: ListPage) -> String? { page.records.last?.id }
-
-    private static func count(_ page: ListPage) -> Int {
-        page.records.count + page.unreadable.count
+extension FeedDecision {
+    /// The key of a record in a field; of one that is deleted, what the adapter says.
+    fileprivate func key(_ field: String, of record: ServerRecord) -> FeedKey? {
+        guard !record.isDeleted, let document = record.document else { return record.feedKey }
+        return key(JSON.value(field, of: document))
     }
 }

@@ -160,7 +160,8 @@ package struct Listing: Sendable, Hashable {
         guard isOfIDs else { return page }
         var page = page
         let isShort = page.references.count < Self.idsMax && page.next == nil
-        page.next = isShort ? nil : page.references.last?.id
+        // A page that names nothing and is not the last leads to itself, which ends the list.
+        page.next = isShort ? nil : page.references.last?.id ?? next ?? ""
         return page
     }
 

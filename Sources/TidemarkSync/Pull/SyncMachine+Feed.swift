@@ -33,10 +33,7 @@ extension SyncMachine {
             return look(.contents(plan))
         }
         let isBack = target.scope == PullTarget.back
-        let isReset = isReset(collection, standing)
-        var forward = isReset ? nil : feed.forward
-        // What was listed forward in this run is further than the views knew when it began.
-        if let listed = forwarded[collection.name] { forward = listed }
+        let forward = isReset(collection, standing) ? nil : feed.forward
         let known = isBack ? (isAnew ? nil : feed.back) : forward
         let isBegun = isBack ? known != nil && (known != .end || forward != nil) : known != nil
         guard isBack || isBegun, known != .end || !isBegun else { return nil }
@@ -54,7 +51,6 @@ extension SyncMachine {
     /// The next step of a part of a feed; nil when it is done.
     mutating func goOn(_ feed: FeedListing) -> SyncAction? {
         if let call = feed.call { return perform(.feed(call)) }
-        forwarded[feed.collection.name] = feed.forward
         state = .pulling
         guard feed.settles else { return nil }
         // What was sent before the list began would have been in it.
@@ -81,7 +77,6 @@ extension SyncMachine {
     mutating func pauseFeed(_ failure: SyncFailure) {
         guard case .feeding(let feed) = state else { trap("leaves a feed that it does not list") }
         outcome.paused[feed.collection.name] = outcome.paused[feed.collection.name] ?? failure
-        if feed.blocks > 0 { forwarded[feed.collection.name] = feed.forward }
         state = .pulling
     }
 
@@ -98,9 +93,10 @@ extension SyncMachine {
         return epoch != known
     }
 
+    /// The identity of the collection where none is known; another one is noted once its ids were
+    /// listed, so that what is gone with the collection before goes here, too.
     private func newEpoch(_ collection: CollectionModel, _ standing: ListStanding) -> Revision? {
-        let epoch = epochs?[collection.name]
-        return epoch == standing.mark?.epoch ? nil : epoch
+        standing.mark?.epoch == nil ? epochs?[collection.name] : nil
     }
 
     /// Whether the ids of all entities are listed.

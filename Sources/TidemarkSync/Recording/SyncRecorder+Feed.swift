@@ -28,15 +28,9 @@ extension SyncRecorder {
         else { return news }
         var named = PullPage()
         named.scope = feed.scope
-        for (record, verdict) in zip(decision.records, decision.verdicts) {
-            let place = try append(
-                record, verdict, collection, start, call, exchange.asOf, &news, draft)
-            named.ids.append(record.id)
-            named.places.append(place)
-        }
-        for record in decision.unreadable {
-            try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
-        }
+        try append(
+            decision.records, decision.verdicts, unreadable: decision.unreadable, to: &named,
+            collection, start, call, exchange.asOf, &news, draft)
         named.parameters = feed.parameters
         named.cursors = decision.cursors
         named.epoch = decision.cursors.isEmpty ? nil : feed.epoch

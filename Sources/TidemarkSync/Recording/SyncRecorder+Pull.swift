@@ -26,16 +26,10 @@ extension SyncRecorder {
         var named = PullPage()
         named.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         named.isIDsOnly = list.isOfIDs
-        for index in page.records.indices {
-            let place = try append(
-                page.records[index], decision.verdicts[index], collection, start, call,
-                exchange.asOf, &news, draft)
-            named.ids.append(page.records[index].id)
-            named.places.append(place)
-        }
-        for record in decision.unreadable {
-            try append(record, collection, start, call: call, asOf: exchange.asOf, draft)
-        }
+        try append(
+            page.records, decision.verdicts, unreadable: decision.unreadable, to: &named,
+            collection,
+            start, call, exchange.asOf, &news, draft)
         named.list = decision.progress
         if !named.ids.isEmpty || named.list != nil {
             named.times = try known.timesWithoutRow(page, of: list.collection)
@@ -46,6 +40,25 @@ extension SyncRecorder {
         }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         return news
+    }
+
+    /// Logs the records of a page that are new, and what in it can't be read.
+    mutating func append(
+        _ records: [ServerRecord], _ verdicts: [ServerNews.Verdict],
+        unreadable: [UnreadableRecord], to named: inout PullPage, _ collection: CollectionName,
+        _ start: Position, _ call: Position, _ asOf: Position, _ news: inout PageResult,
+        _ draft: Draft
+    ) throws {
+        // By index: none of the records is copied.
+        for index in records.indices {
+            let place = try append(
+                records[index], verdicts[index], collection, start, call, asOf, &news, draft)
+            named.ids.append(records[index].id)
+            named.places.append(place)
+        }
+        for record in unreadable {
+            try append(record, collection, start, call: call, asOf: asOf, draft)
+        }
     }
 
     /// Logs a record if it is new, and counts it.

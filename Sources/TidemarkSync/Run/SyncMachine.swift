@@ -137,8 +137,6 @@ package struct SyncMachine: Sendable {
     var begunAnew: Set<PullTarget> = []
     /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
     var discarded: Set<PullTarget> = []
-    /// Where the changes of feeds go on that were listed in this run.
-    var forwarded: [CollectionName: FeedCursor] = [:]
     /// Whether an entity became accessible, and whether the pull was restarted for it.
     var hasGained = false
     var hasRestarted = false

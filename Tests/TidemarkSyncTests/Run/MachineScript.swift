@@ -3,8 +3,8 @@
 
 import TidemarkEvents
 import TidemarkRules
-import TidemarkSync
 
+@testable import TidemarkSync
 @testable import TidemarkViews
 
 /// Drives a run from its beginning to its end, and writes down its steps.
@@ -39,6 +39,9 @@ struct MachineScript {
     var entities: [EntityKey: EntityFacts] = [:]
     var marks: [CollectionName: WatermarkRow] = [:]
     var owed: Set<CollectionName> = []
+    var feeds: [CollectionName: FeedStanding] = [:]
+    /// Collections with a write that a list settles.
+    var unanswered: Set<CollectionName> = []
     var known: [CollectionName: [String]] = [:]
     var absent: [CollectionName: [String]] = [:]
     var isHere = true
@@ -123,6 +126,8 @@ struct MachineScript {
         var standing = ListStanding(last: Position(9))
         standing.mark = marks[name]
         standing.isOwed = owed.contains(name)
+        standing.feed = feeds[name] ?? FeedStanding()
+        standing.hasUnanswered = unanswered.contains(name)
         return standing
     }
 
@@ -182,6 +187,11 @@ struct MachineScript {
             result.page.failure = list.took(page, result.page)
             result.page.list = list
         }
+        // Of a feed one block is all there is.
+        if case .page = answer, var feed = machine.feed {
+            feed.isOver = true
+            result.page.feed = feed
+        }
         if case .push(let items) = step {
             switch answer {
             case .stored, .record, .deleted, .refused: settle(items.map(\.key))
@@ -227,6 +237,7 @@ extension SyncStep {
         case .list(.list(let collection, let after, let page)):
             "list \(collection.name)" + (after.map { " after \($0)" } ?? "")
                 + (page.map { " page \($0)" } ?? "")
+        case .feed(.feed(let collection, let block)): "feed \(collection.name) \(block.bound)"
         case .list(let call), .feed(let call): "list \(call.collection?.name ?? "")"
         case .fetch(let collection, let ids):
             "fetch \(collection.name)/\(ids.joined(separator: ","))"
