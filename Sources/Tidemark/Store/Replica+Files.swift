@@ -170,6 +170,8 @@ extension Journal {
             }
             return nil
         }
+        // Noted before it is looked for: who unlinks it has done so, or asks here and leaves it.
+        shared.contents.imports(digest, at: Position(draft.nextPosition.rawValue - 1))
         guard let found = try contentFiles?.bytes(of: digest) else {
             throw TidemarkError(
                 .unfitFile,

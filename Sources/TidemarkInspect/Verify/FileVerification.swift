@@ -67,7 +67,9 @@ extension Journal {
         }
         guard found == bytes else { return "has \(found) bytes, not \(bytes)" }
         guard level == .deep else { return nil }
-        return try files.content(of: digest).digest == digest
-            ? nil : "is damaged: it has another hash"
+        do {
+            let isWhole = try files.content(of: digest).digest == digest
+            return isWhole ? nil : "is damaged: it has another hash"
+        } catch { return "can't be read: \(error)" }
     }
 }

@@ -354,11 +354,20 @@ extension ContentFiles {
 }
 
 extension ContentFiles {
-    /// Copies all files that are what their names say into the contents of another store.
+    /// Copies all files that are what their names say, and can be read, into the contents of
+    /// another store.
+    ///
+    /// - Throws: `diskFull`; what else is wrong with a file loses that file alone.
     package func copyWhole(to other: ContentFiles) throws(StoreError) {
-        for digest in try digests() {
+        for digest in (try? digests()) ?? [] {
             let part = "copy"
-            let content = try other.copy(try path(of: digest), toPart: part)
+            let content: Content
+            do throws(StoreError) {
+                content = try other.copy(try path(of: digest), toPart: part)
+            } catch {
+                if error.code == .diskFull { throw error }
+                continue
+            }
             if content.digest == digest {
                 try other.admit(part: part, as: content)
             } else {

@@ -3,7 +3,7 @@
 
 package import TidemarkEvents
 import TidemarkLog
-package import TidemarkStore
+import TidemarkStore
 
 /// What a sweep, or an opening, removed.
 package struct RemovedContents: Sendable, Hashable {
@@ -18,9 +18,6 @@ package struct RemovedContents: Sendable, Hashable {
 }
 
 extension Journal {
-    /// The files of the store; nil where it is open read-only.
-    package var contentFiles: ContentFiles? { guardian.map { ContentFiles(of: $0.directory) } }
-
     /// How many events about files one commit has.
     private static let eventsMax = 10_000
 
@@ -97,12 +94,14 @@ extension Journal {
         unlink(digest, files)
     }
 
-    /// Removes a file that the log does not name; nothing where it does, or somebody uses it.
+    /// Removes a file that neither the log nor an entity names; nothing where one does, or somebody
+    /// uses it.
     @discardableResult
     private func unlink(_ digest: String, _ files: ContentFiles) -> Bool {
         var isGone = false
         try? shared.contents.remove(digest) {
-            guard try read({ try $0.content(digest)?.stored }) == nil else { return }
+            let row = try read { try $0.content(digest) }
+            guard row?.stored == nil, row?.own.isEmpty ?? true else { return }
             try files.remove(digest)
             isGone = true
         }
@@ -112,7 +111,8 @@ extension Journal {
     // MARK: Opening
 
     /// Makes log and files agree, after a crash or where somebody touched the files: removes files
-    /// that the log does not name, and says which of those that it names are not there.
+    /// that the log does not name, and says which of those that it names are not there. A file of
+    /// the user's that an entity names stays, though the log once missed it.
     ///
     /// Costs a look at the rows and at the folder where there are no files.
     @discardableResult
@@ -122,8 +122,7 @@ extension Journal {
         let there = try files.digests()
         var result = RemovedContents()
         for part in parts where shared.contents.mayRemove(part: part) {
-            try files.remove(part: part)
-            result.orphans += 1
+            if (try? files.remove(part: part)) != nil { result.orphans += 1 }
         }
         var named: Set<String> = []
         try read { views in

@@ -28,6 +28,8 @@ package final class Journal: Sendable {
     let requests = Lock<[CommitRequest]>([])
     /// What it shares with all who have the store open in this process.
     package let shared: SharedStore
+    /// The files of the store; nil where it is open read-only.
+    package let contentFiles: ContentFiles?
 
     /// The tables of a store.
     package static let tableNames =
@@ -52,6 +54,7 @@ package final class Journal: Sendable {
         views = ViewTables(environment, beside: log)
         snapshots = Snapshots(environment)
         shared = SharedStore.of(environment)
+        contentFiles = guardian.map { ContentFiles(of: $0.directory) }
     }
 
     /// How far an opening of a store is.

@@ -72,6 +72,16 @@ package struct ContentSource: Sendable, Hashable {
         self.text = text
     }
 
+    /// Whether both are the same bytes, as in the keys of their rows.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.collection == right.collection && ExactString(left.text) == ExactString(right.text)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(collection)
+        hasher.combine(ExactString(text))
+    }
+
     /// How many bytes of it are in the key of its row.
     package static let keyBytes = 200
 }
@@ -259,6 +269,17 @@ package struct EntityContentsRow: Sendable, Hashable {
             self.field = field
             self.text = text
             self.isFile = isFile
+        }
+
+        package static func == (left: Self, right: Self) -> Bool {
+            left.isFile == right.isFile && ExactString(left.field) == ExactString(right.field)
+                && ExactString(left.text) == ExactString(right.text)
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(isFile)
+            hasher.combine(ExactString(field))
+            hasher.combine(ExactString(text))
         }
     }
 

@@ -350,6 +350,16 @@ private let photo = ContentRule("photo")
         #expect(try store.verify() == [])
     }
 
+    @Test func `that were away for one opening are there again`() throws {
+        let store = try FilesStore(photo)
+        let path = try ContentFiles(of: store.path).path(of: try store.attach("tea", to: "1").text)
+        try FileManager.default.moveItem(atPath: path, toPath: store.folder / "away")
+        try store.reopen()
+        try FileManager.default.moveItem(atPath: store.folder / "away", toPath: path)
+        try store.reopen()
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `that are cut or changed are found by their length, and by their hash`() throws {
         let store = try FilesStore(photo)
         let name = try store.attach("tea", to: "1")

@@ -43,12 +43,12 @@ struct FoldContents: FoldRule {
                 try fold.noteContents(of: key, try fold.entity(key), collection)
             }
             guard !fields.isEmpty else { continue }
-            var entities: [(EntityKey, EntityRow)] = []
-            try fold.forEachEntity(in: name) { key, row in
-                entities.append((key, row))
+            var keys: [EntityKey] = []
+            try fold.forEachEntity(in: name) { key, _ in
+                keys.append(key)
                 return true
             }
-            for (key, row) in entities { try fold.noteContents(of: key, row, collection) }
+            for key in keys { try fold.noteContents(of: key, try fold.entity(key), collection) }
         }
     }
 }
@@ -102,8 +102,9 @@ extension Fold {
         put(place, after.isEmpty ? nil : after.encoded)
         let old = Counted.all(before, key.collection)
         let new = Counted.all(after, key.collection)
-        for counted in old where !new.contains(counted) { try count(counted, -1) }
-        for counted in new where !old.contains(counted) { try count(counted, 1) }
+        let (wasThere, isThere) = (Set(old), Set(new))
+        for counted in old where !isThere.contains(counted) { try count(counted, -1) }
+        for counted in new where !wasThere.contains(counted) { try count(counted, 1) }
     }
 
     /// One name of an entity, as it is counted.

@@ -45,9 +45,10 @@ package struct SweepDecision: Sendable, Hashable {
         let removals = rule.removals(of: contents, at: now)
         guard !removals.isEmpty else { return }
         let atIssue = try rows.textAtIssue()
-        items = removals.filter { removal in
+        let free = removals.lazy.filter { removal in
             !atIssue.contains { $0.firstRange(of: removal.digest.utf8) != nil }
-        }.prefix(Self.itemsMax).map { Item(digest: $0.digest, reason: $0.reason) }
+        }
+        items = free.prefix(Self.itemsMax).map { Item(digest: $0.digest, reason: $0.reason) }
     }
 }
 
