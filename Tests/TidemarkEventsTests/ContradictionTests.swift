@@ -248,6 +248,18 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         #expect(try changed.checked(beside: logged) == changed)
     }
 
+    @Test func `two gates of one trigger are refused`() {
+        var model = SyncModel(name: "m", collections: [])
+        model.settings.gates = [
+            .init("discover", count: 1, window: .minutes(1)),
+            .init("discover", count: 2, window: .minutes(1)),
+        ]
+        let error = #expect(throws: ModelError.self) {
+            try ModelRegistration(model: model).checked()
+        }
+        #expect(error?.path == "settings.gates.discover")
+    }
+
     @Test func `have a test each`() {
         let tested = Set(ContradictingModel.all.map { [$0.member, $0.other] })
         #expect(Set(Contradiction.all.map { [$0.member, $0.other] }) == tested)

@@ -1,5 +1,6 @@
 // Demo.swift — `tidemark demo`: a day of time tracking on a phone and a laptop, with a server
-// between them that behaves like Toggl, and with everything that can go wrong.
+// between them that behaves like Toggl, and with everything that can go wrong; or a reader's
+// articles, a feed in blocks.
 //
 // Every line of the story is read back from the stores.
 
@@ -12,7 +13,8 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what Tidemark does: a day of a phone, a laptop and a server between them.",
         discussion: """
-            Time is tracked on both, offline as well, with a server shaped like Toggl.
+            Time is tracked on both, offline as well, with a server shaped like Toggl;
+            the story reader is a feed of articles instead.
             Needs nothing but itself: the server runs in this process, on the loopback
             address. The stores stay, to be looked at with the other verbs.
             """)

@@ -65,11 +65,9 @@ struct ReaderScene {
         let id = "a" + (number < 10 ? "0" : "") + "\(number)"
         server.put(
             "articles/\(id)",
-            #"{"title":"Article \#(number)\#(text)","releaseDate":"\#(second(released))","#
-                + #""updatedAt":"\#(second(changed))"}"#)
+            #"{"title":"Article \#(number)\#(text)","releaseDate":"\#(released.toTheSecond)","#
+                + #""updatedAt":"\#(changed.toTheSecond)"}"#)
     }
-
-    private func second(_ time: Timestamp) -> String { time.description.prefix(19) + "Z" }
 
     private func tell() async throws {
         try await Demo.chapter("1  The newest five at once, then older ones: the connection breaks")

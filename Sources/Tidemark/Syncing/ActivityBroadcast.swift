@@ -24,6 +24,11 @@ final class ActivityBroadcast: Sendable {
     }
     private let state = Lock(State())
 
+    // Who still listens has heard all there is.
+    deinit {
+        for (_, listener) in state.withLock(\.listeners) { listener.finish() }
+    }
+
     /// A listener's stream, from now on.
     func subscribe() -> AsyncStream<SyncActivity> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -14,6 +14,11 @@ final class StatusBroadcast: Sendable {
     }
     private let state = Lock(State())
 
+    // Who still listens has heard all there is.
+    deinit {
+        for (_, listener) in state.withLock(\.listeners) { listener.finish() }
+    }
+
     /// The status that was sent last.
     var current: EngineStatus { state.withLock(\.current) }
 

@@ -144,11 +144,13 @@ public actor SyncEngine {
     public func trigger(_ trigger: SyncTrigger) -> Timestamp? {
         guard isStarted else { return nil }
         let now = replica.dependencies.moment
-        // What fails here fails in the run as well, which tells it.
-        let held = try? replica.journal.read { views in
-            try views.admission(of: [trigger], try views.model().settings.gates, at: now).wait
+        if case .named = trigger {
+            // What fails here fails in the run as well, which tells it.
+            let held = try? replica.journal.read { views in
+                try views.admission(of: [trigger], try views.model().settings.gates, at: now).wait
+            }
+            if let wait = held ?? nil { return now.now.adding(from: 0, to: wait) }
         }
-        if let wait = held ?? nil { return now.now.adding(from: 0, to: wait) }
         schedule.ask(trigger, at: now)
         bell.ring()
         return nil

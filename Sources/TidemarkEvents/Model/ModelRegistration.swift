@@ -60,6 +60,8 @@ extension ModelRegistration {
         var wanted = self
         if let known { wanted.keepDefaults(of: known) }
         try wanted.remote?.check()
+        // In the encoding the name is the member's, so that one of two would be lost.
+        try wanted.model.settings.checkGatesOnce()
         let read = try ModelRegistration(parsing: wanted.encoded, isLogged: true)
         var before = known?.model
         before?.fill(from: read.remote)

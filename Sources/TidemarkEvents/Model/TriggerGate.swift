@@ -56,6 +56,19 @@ extension SyncSettings {
     }
 }
 
+extension SyncSettings {
+    /// Refuses two gates of one trigger.
+    ///
+    /// - Throws: ``ModelError`` at the second of them.
+    func checkGatesOnce() throws(ModelError) {
+        var names: Set<ExactString> = []
+        for gate in gates where !names.insert(ExactString(gate.name)).inserted {
+            throw ModelError(
+                "settings.gates.\(gate.name)", "it has two gates; leave one of them out")
+        }
+    }
+}
+
 extension TriggerGate: ModelObject {
     static let blank = TriggerGate("", count: 0, window: .zero)
 

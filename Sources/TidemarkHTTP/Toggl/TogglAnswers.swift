@@ -194,7 +194,7 @@ extension TogglAdapter {
 
     // MARK: Words
 
-    private static func isMarkup(_ body: [UInt8]) -> Bool {
+    static func isMarkup(_ body: [UInt8]) -> Bool {
         body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 

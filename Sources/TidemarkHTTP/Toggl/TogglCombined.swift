@@ -12,6 +12,8 @@ extension TogglAdapter {
             return JSON.dropping(call.drops, from: body)
         }
         guard let document = try? JSONDocument(parsing: body) else {
+            // A page of a network is no answer of Toggl's, whatever stands in it.
+            if Self.isMarkup(body) { return JSON.dropping(call.drops, from: body) }
             // In one that is cut off nobody can tell what is whose.
             return body.contains(UInt8(ascii: "{")) ? [] : body
         }
@@ -26,6 +28,7 @@ extension TogglAdapter {
                 unset.append(key)
                 continue
             }
+            guard !owner.drops.isEmpty else { continue }
             let left = JSON.dropping(owner.drops, from: Array(raw))
             if left.count < raw.count { set.append((key, left)) }
         }

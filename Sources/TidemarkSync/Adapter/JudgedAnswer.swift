@@ -110,6 +110,7 @@ extension ServerAnswer {
             return !drops.isEmpty && documents.contains { $0.hasMember(of: drops) }
         }
         return collections.contains { collection in
+            guard !collection.drops.isEmpty else { return false }
             let own = pages.filter { $0.collection == collection.name }
             return ServerAnswer.combined(own).documents.contains {
                 $0.hasMember(of: collection.drops)

@@ -11,10 +11,11 @@ extension SyncDriver {
     ///
     /// What waits for the server or after failures begins no run, and is no attempt.
     func admit(
-        _ triggers: [SyncTrigger], _ waiting: SyncGates, at now: Moment
+        _ triggers: [SyncTrigger], _ scope: SyncScope, _ waiting: SyncGates, at now: Moment
     ) async throws -> TriggerAdmission {
         let gates = host.countsAttempts ? model.settings.gates : []
-        let isHeld = triggers.min().flatMap { waiting.hold($0, at: now) } != nil
+        let hold = triggers.min().flatMap { waiting.hold($0, at: now) }
+        let isHeld = scope != .cleanUp && hold != nil
         guard !isHeld, triggers.contains(where: { $0.counts(for: gates) }) else {
             return TriggerAdmission(triggers, [], at: now.now) { _ in [] }
         }

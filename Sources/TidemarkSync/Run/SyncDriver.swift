@@ -73,7 +73,7 @@ package struct SyncDriver: Sendable {
         let (gates, windows) = try host.read(journal) { views in
             (try views.gates(), try views.requests(model.settings.limits, at: begun))
         }
-        let admission = try await admit(triggers, gates, at: begun)
+        let admission = try await admit(triggers, scope, gates, at: begun)
         let triggers = admission.admitted
         if triggers.isEmpty, let wait = admission.wait { return try gated(for: wait, at: begun) }
         tell(.started(triggers))

@@ -9,15 +9,7 @@ import TidemarkViews
 struct ScenarioWords: Sendable {
     let collections: [String]
     let statuses = EntityStatus.allCases.map(\.rawValue)
-    let endings =
-        ["synced", "incomplete"]
-        + [
-            "offline", "timeout", "server", "tooManyRequests", "client", "unauthorized",
-            "forbidden", "apiDeprecated", "clientDeprecated", "malformed", "noProgress", "backoff",
-            "deadline",
-            "foreign", "ruleMissing", "ruleFailed", "missing", "cancelled",
-            "gated",
-        ]
+    let endings = ["synced", "incomplete"] + FailureKind.allCases.map(\.rawValue)
     /// The states of mutations.
     private let states =
         ["pending", "unknown", "blocked"] + MutationOutcome.allCases.map(\.rawValue)

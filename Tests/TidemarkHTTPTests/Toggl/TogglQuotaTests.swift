@@ -126,6 +126,14 @@ import TidemarkSync
         #expect(pages[0].records.isEmpty && pages[3].records.isEmpty)
     }
 
+    @Test func `are foreign where a network's page came instead, whatever stands in it`() {
+        let page = Array("<html><style>p{}</style>welcome</html>".utf8)
+        let kept = toggl.adapter.dropping(from: page, of: call)
+        #expect(kept == page)
+        let failure = toggl.failure(to: call, 200, String(decoding: kept, as: UTF8.self))
+        #expect(failure?.name == "foreign")
+    }
+
     @Test func `say nothing of a list that is left out`() {
         guard case .combined(let pages) = toggl.answer(to: call, 200, #"{"id":9}"#) else {
             Issue.record("it is no answer about several lists")
