@@ -111,9 +111,9 @@ extension Journal {
     // MARK: Opening
 
     /// Makes log and files agree, after a crash or where somebody touched the files: removes files
-    /// that the log does not name, and says which of those that it names are not there. A file of
-    /// the user's that an entity names stays, though the log once missed it.
+    /// that the log does not name, and says which of those that it names are not there.
     ///
+    /// A file of the user's that an entity names stays, though the log once missed it.
     /// Costs a look at the rows and at the folder where there are no files.
     @discardableResult
     package func settleContents(at now: Timestamp) throws -> RemovedContents {
