@@ -21,10 +21,9 @@ import TidemarkTesting
             ])
         let world = SyncWorld(model: model)
         func put(_ number: Int) {
+            let day = "2026-01-0\(number)T00:00:00Z"
             world.server.put(
-                "articles/a\(number)",
-                #"{"released":"2026-01-0\#(number)T00:00:00Z","updated":"2026-01-0\#(number)T00:00:00Z"}"#
-            )
+                "articles/a\(number)", #"{"released":"\#(day)","updated":"\#(day)"}"#)
         }
         for number in 1...5 { put(number) }
         try await SyncDevice.with(world) { device in
