@@ -72,7 +72,10 @@ let package = Package(
             ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
         module(
             "TidemarkSync",
-            ["TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", httpTypes]),
+            [
+                "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+                httpTypes,
+            ]),
         module(
             "TidemarkCapsule",
             [

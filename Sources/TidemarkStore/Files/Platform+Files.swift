@@ -68,6 +68,16 @@ extension Platform {
         try open(path, O_RDONLY)
     }
 
+    /// Opens a file that is there for writing.
+    static func openForWriting(_ path: String) throws(SystemNumber) -> Int32 {
+        try open(path, O_RDWR | O_NOFOLLOW)
+    }
+
+    /// Takes away what an open file has at a place and after it.
+    static func cut(_ descriptor: Int32, at offset: Int) throws(SystemNumber) {
+        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw SystemNumber(number: errno) }
+    }
+
     /// Lets an empty file share the blocks of another one; false where the file system can't.
     static func clone(_ source: Int32, to target: Int32) -> Bool {
         tidemark_clone(source, target) == 0

@@ -201,7 +201,7 @@ extension SyncFailure {
         case .redirectRefused: self = .foreign("a redirect that is not followed: \(error.detail)")
         case .tooLarge: self = .malformed("an answer that is too large")
         case .cancelled: self = .cancelled
-        case .invalidRequest: self = .client(status: 0, error.detail)
+        case .invalidRequest, .file: self = .client(status: 0, error.detail)
         }
     }
 }

@@ -24,6 +24,26 @@ public protocol Transport: Sendable {
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse
+
+    /// Sends and receives bodies that may lie in files.
+    ///
+    /// The body of an answer goes to `file`: that of a 206 at its offset, that of a 200, which is
+    /// whole, at its beginning. What the file had from there on is cut off. Every other answer
+    /// stays in memory. Neither body stands whole in memory, where the transport has a way to do so; unless it says
+    /// otherwise, it does by ``send(_:body:limits:)``. Nothing is durable when this returns, and
+    /// when it throws, the file may hold a part of the body.
+    ///
+    /// - Parameters:
+    ///   - request: as for ``send(_:body:limits:)``.
+    ///   - body: what to send, or nil for a request without a body.
+    ///   - file: where the body of an answer goes, or nil to have it in memory.
+    ///   - limits: how long the whole exchange may take, and how large the answer may be.
+    /// - Throws: ``TransportError`` when there is no whole answer; `file` where the caller's file
+    ///   can't be read or written, or has fewer bytes than was said.
+    func transfer(
+        _ request: HTTPRequest, body: TransportBody?, into file: TransportFile?,
+        limits: TransportLimits
+    ) async throws(TransportError) -> TransportTransfer
 }
 
 extension Transport {
@@ -77,6 +97,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case cancelled
         /// The request could not be built: a programmer's or configuration mistake.
         case invalidRequest
+        /// A file of the caller's could not be read or written. The request may have arrived.
+        case file
     }
 
     /// What to switch on.
@@ -94,7 +116,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var mayHaveArrived: Bool {
         switch code {
         case .offline, .invalidRequest: false
-        case .timeout, .connectionLost, .redirectRefused, .tooLarge, .cancelled: true
+        case .timeout, .connectionLost, .redirectRefused, .tooLarge, .cancelled, .file: true
         }
     }
 

@@ -1,0 +1,56 @@
+// PartFile.swift — a file that bytes come into, or go out of, part by part.
+
+/// An open file that is read or written in parts; closed with its last reference.
+///
+/// Nothing that is written is durable before the file is synced.
+package final class PartFile: Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Opens a regular file that is there, following no link.
+    ///
+    /// - Throws: ``StoreError``: `unfitFile` where there is none or it has fewer than `offset`
+    ///   bytes, or what else the system says.
+    package init(
+        _ path: String, writing: Bool, atLeast offset: Int
+    ) throws(StoreError) {
+        self.path = path
+        do throws(SystemNumber) {
+            descriptor =
+                writing
+                ? try Platform.openForWriting(path) : try Platform.openForReading(path)
+        } catch  where error.number == Platform.noEntry {
+            throw ContentFiles.unfit("there is no file \(path)")
+        } catch { throw .system(error.number, during: "contents", path) }
+        let status: FileStatus
+        do throws(SystemNumber) {
+            status = try Platform.status(of: descriptor)
+        } catch { throw .system(error.number, during: "contents", path) }
+        guard status.kind == .regular, offset >= 0, status.sizeBytes >= offset else {
+            throw ContentFiles.unfit("\(path) is no regular file of \(offset) bytes or more")
+        }
+    }
+
+    deinit { Platform.closeFile(descriptor) }
+
+    /// Writes at a place; what follows it stays.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+        do throws(SystemNumber) {
+            try Platform.write(bytes, to: descriptor, at: offset)
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+
+    /// Takes away what is at a place and after it.
+    package func cut(at offset: Int) throws(StoreError) {
+        do throws(SystemNumber) { try Platform.cut(descriptor, at: offset) } catch {
+            throw .system(error.number, during: "contents", path)
+        }
+    }
+
+    /// Up to `count` bytes at a place; fewer only at the end of the file.
+    package func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+        do throws(SystemNumber) {
+            return try Platform.read(descriptor, at: offset, count: count)
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+}
