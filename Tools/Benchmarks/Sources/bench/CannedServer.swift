@@ -2,6 +2,7 @@
 
 import Foundation
 import HTTPTypes
+import Synchronization
 import Tidemark
 import TidemarkHTTP
 import TidemarkSync
@@ -20,17 +21,22 @@ final class CannedServer: Transport {
     private let pages: [[UInt8]]
     /// Makes a page where none were made before.
     private let make: @Sendable (Int) -> [UInt8]
-    private let count: Int
+    /// How many pages there are.
+    let count: Int
     private let date = httpDate()
+    private let last: Int?
+    private let asked = Mutex(0)
 
     /// - Parameters:
     ///   - numbers: the entities, in the order in which they are listed.
     ///   - madeBefore: whether pages are made now; else each when it is asked for, and forgotten.
+    ///   - last: the page that is asked for in vain: the process dies.
     ///   - version: the version of an entity.
     init(
-        _ numbers: [Int], madeBefore: Bool = true,
+        _ numbers: [Int], madeBefore: Bool = true, dyingAt last: Int? = nil,
         version: @escaping @Sendable (Int) -> Int = { _ in 0 }
     ) {
+        self.last = last
         make = { page in
             let start = page * Self.perPage
             let records = numbers[start..<min(start + Self.perPage, numbers.count)].map { number in
@@ -41,13 +47,18 @@ final class CannedServer: Transport {
             }
             return Array((#"{"data":["# + records.joined(separator: ",") + "]}").utf8)
         }
-        count = (numbers.count + Self.perPage - 1) / Self.perPage
+        count = Self.pages(of: numbers.count)
         pages = madeBefore ? (0..<count).map(make) : []
     }
+
+    /// How many pages a list of so many entities has.
+    static func pages(of entities: Int) -> Int { (entities + perPage - 1) / perPage }
 
     /// The pages that were made before.
     var bodies: [[UInt8]] { pages }
     var bytes: Int { pages.reduce(0) { $0 + $1.count } }
+    /// How many pages were asked for so far.
+    var pagesAsked: Int { asked.withLock(\.self) }
 
     func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
@@ -61,6 +72,8 @@ final class CannedServer: Transport {
             return TransportResponse(response: head, body: Array(collections.utf8))
         }
         let number = path.split(separator: "_token=").dropFirst().first.flatMap { Int($0) } ?? 0
+        asked.withLock { $0 += 1 }
+        if number == last { kill(getpid(), SIGKILL) }
         if number + 1 < count, let name = HTTPField.Name("Next-Page") {
             let (list, separator) =
                 path.split(separator: "_token=").first.map { list in

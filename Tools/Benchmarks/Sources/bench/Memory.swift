@@ -11,12 +11,14 @@ import TidemarkSync
 
 /// What a process does whose memory is measured.
 enum MemoryWork: String, CaseIterable {
-    case idle, pull, rebuild
+    case idle, pull, cut, resumed, rebuild
 
     func run(_ options: Options) async throws {
         let base = Memory.anonymous()
         let watch = MemoryWatch()
-        let path = options.directory + "/memory-\(rawValue)"
+        // What was cut off goes on where it was.
+        let name = self == .resumed ? MemoryWork.cut.rawValue : rawValue
+        let path = options.directory + "/memory-\(name)"
         let entities = options.count(1_000_000)
         switch self {
         case .idle:
@@ -25,8 +27,10 @@ enum MemoryWork: String, CaseIterable {
             _ = try peer.get(Workload.id(5))
             print(Memory.anonymous() - base)
             try peer.close()
-        case .pull:
-            let server = CannedServer(Workload.shuffled(entities), madeBefore: false)
+        case .pull, .cut, .resumed:
+            let half = CannedServer.pages(of: entities) / 2
+            let server = CannedServer(
+                Workload.shuffled(entities), madeBefore: false, dyingAt: self == .cut ? half : nil)
             let model = SyncModel(
                 name: "bench",
                 collections: [CollectionModel(TidemarkPeer.collection, indexes: [["project_id"]])])
@@ -39,6 +43,17 @@ enum MemoryWork: String, CaseIterable {
             let outcome = try await engine.sync()
             print(watch.end() - before)
             guard outcome.failure == nil else { fatalError("\(outcome)") }
+            var pulled = 0
+            try replica.read { context in
+                try context.forEachDocument(in: TidemarkPeer.collection) { _, _, _ in
+                    pulled += 1
+                    return true
+                }
+            }
+            guard pulled == entities else { fatalError("\(pulled) of \(entities) entities") }
+            guard self == .pull || server.pagesAsked <= server.count - half + 1 else {
+                fatalError("\(server.pagesAsked) pages were asked for, \(half) of which were here")
+            }
             await engine.stop()
             try replica.close()
         case .rebuild:
@@ -101,10 +116,10 @@ extension Run {
         let musts: [MemoryWork: (String, Int)] = [
             .idle: ("an idle replica", 20),
             .pull: ("a pull of \(options.count(1_000_000)) entities, ids in random order", 150),
+            .resumed: ("the rest of such a pull, killed halfway", 150),
             .rebuild: ("a rebuild of \(options.count(10_000_000)) events", 150),
         ]
         for work in MemoryWork.allCases {
-            guard let (what, most) = musts[work] else { continue }
             let child = Process()
             child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
             child.arguments = [
@@ -116,6 +131,12 @@ extension Run {
             let text = String(
                 decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             child.waitUntilExit()
+            guard let (what, most) = musts[work] else {
+                guard child.terminationReason == .uncaughtSignal else {
+                    fatalError("the process that was to be killed ended before")
+                }
+                continue
+            }
             guard let bytes = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
                 fatalError("the process that was measured ended with \(child.terminationStatus)")
             }
