@@ -88,11 +88,25 @@ extension ReadContext {
             case .file(let digest, _): digest
             case .source(let text): try views.digest(of: ContentSource(collection, text))
             }
-        guard let digest, let stored = try views.content(digest)?.stored,
-            let path = try? views.contentFiles?.path(of: digest)
-        else { return nil }
+        guard let digest, let row = try views.content(digest) else { return nil }
+        return stored(digest, row)
+    }
+
+    private func stored(_ digest: String, _ row: ContentRow) -> EntityFile.Stored? {
+        guard let stored = row.stored, let path = try? views.contentFiles?.path(of: digest) else {
+            return nil
+        }
         return EntityFile.Stored(
             path: path, sha256: digest, bytes: Int(clamping: stored.bytes))
+    }
+
+    /// All files that are in the store, in the order of their hashes.
+    package func storedFiles() throws -> [EntityFile.Stored] {
+        var files: [EntityFile.Stored] = []
+        try views.forEachContent { digest, row in
+            if let file = stored(digest, row) { files.append(file) }
+        }
+        return files
     }
 }
 

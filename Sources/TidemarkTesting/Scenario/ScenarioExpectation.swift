@@ -24,6 +24,8 @@ struct ScenarioExpectation: Sendable {
         case progress
         /// The engine's activities since `given`.
         case activity
+        /// What the files hold that are in the store, in the order of their texts.
+        case contents
     }
 
     var path: String
@@ -39,6 +41,8 @@ struct ScenarioExpectation: Sendable {
     var bindings: [(alias: EntityKey, key: EntityKey?)] = []
     /// Until when gates of the model hold their triggers; null for those that have room.
     var held: [(gate: String, until: JSONValue)] = []
+    /// What the files hold that entities name; null for those that are not here.
+    var files: [(key: EntityKey, texts: JSONValue)] = []
     /// The outcome of the last run.
     var outcome: JSONValue?
     var lists: [(list: List, expected: ScenarioSequence)] = []
@@ -54,7 +58,10 @@ struct ScenarioExpectation: Sendable {
         self.path = path
         let members = try ScenarioMembers(
             value, at: path,
-            ["rows", "collections", "server", "watermarks", "bindings", "held", "outcome"]
+            [
+                "rows", "collections", "server", "watermarks", "bindings", "held", "files",
+                "outcome",
+            ]
                 + List.allCases.map(\.rawValue))
         for (name, path, value) in try members.members("rows") {
             let key = try ScenarioMembers.key(name, at: path)
@@ -113,6 +120,15 @@ struct ScenarioExpectation: Sendable {
             }
             held.append((name, value))
         }
+        for (name, path, value) in try members.members("files") {
+            let key = try ScenarioMembers.key(name, at: path)
+            try words.check(key.collection, at: path)
+            for (path, text) in try ScenarioMembers.list(value, at: path)
+            where text != .null && text.stringValue == nil {
+                throw ScenarioError(path, "what the file holds is needed, or null")
+            }
+            files.append((key, value))
+        }
         if let value = members["outcome"] {
             let path = members.path("outcome")
             let whole = value.stringValue == nil ? value : ["result": value]
@@ -147,7 +163,7 @@ extension ScenarioExpectation.List {
         case .outbox, .mutations: ["entity", "kind", "state", "fields", "rule"]
         case .decisions: ["entity", "rule", "result", "fields"]
         case .issues: ["kind", "entity", "collection", "fields", "message"]
-        case .log, .waits, .progress, .activity: []
+        case .log, .waits, .progress, .activity, .contents: []
         }
     }
 
@@ -161,13 +177,14 @@ extension ScenarioExpectation.List {
                 throw ScenarioError(path, "a number of seconds is needed")
             }
             return value
-        case .log, .progress, .activity:
+        case .log, .progress, .activity, .contents:
             guard let text = value.stringValue else {
                 throw ScenarioError(path, "a text is needed")
             }
             switch self {
             case .log: try words.checkLog(text, at: path)
             case .activity: try words.checkActivity(text, at: path)
+            case .contents: break
             default: try words.check(["$like": value], words.progress, at: path)
             }
             return value
@@ -202,7 +219,7 @@ extension ScenarioExpectation.List {
     func matches(_ expected: JSONValue, _ actual: JSONValue) -> Bool {
         switch self {
         case .waits: return expected == actual
-        case .log, .progress, .activity:
+        case .log, .progress, .activity, .contents:
             guard let pattern = expected.stringValue, let line = actual.stringValue else {
                 return false
             }

@@ -20,7 +20,9 @@ struct ScenarioReader {
     private static let kinds: [(name: String, others: [String])] = [
         ("create", ["document", "refused"]), ("edit", ["set", "unset", "refused"]),
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
-        ("answer", ["with", "refused"]), ("server", []), ("advance", []), ("deviceClock", []),
+        ("answer", ["with", "refused"]),
+        ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
+        ("sweep", []), ("server", []), ("advance", []), ("deviceClock", []),
         ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
         ("show", []),
@@ -67,6 +69,8 @@ struct ScenarioReader {
             }
             return .answer(try members.neededText(kind), answer)
         case "server": return .server(try edit(members))
+        case "attach": return .attach(try attachment(members))
+        case "want": return .want(try wish(members))
         case "advance", "deviceClock", "serverDate":
             guard let duration = try members.duration(kind) else { break }
             return switch kind {
@@ -86,10 +90,11 @@ struct ScenarioReader {
                     "the model has no such gate; it has \(gates.joined(separator: ", "))")
             }
             return .sync(ScenarioSync(trigger: .named(name)))
-        case "restart", "background", "foreground", "midnight":
+        case "restart", "background", "foreground", "midnight", "sweep":
             try members.requireTrue(kind)
             return switch kind {
             case "restart": .restart
+            case "sweep": .sweep
             case "background": .background
             case "foreground": .foreground
             default: .midnight
@@ -103,7 +108,7 @@ struct ScenarioReader {
     }
 
     /// An entity of the model.
-    private func key(
+    func key(
         _ members: ScenarioMembers, _ name: String
     ) throws(ScenarioError) -> EntityKey {
         let key = try members.key(name)

@@ -14,6 +14,12 @@ extension ScenarioRun {
                 try checkCollections(expected, store)
                 try checkWatermarks(expected, store)
                 try checkHeld(expected, store)
+                for (key, texts) in expected.files {
+                    note(
+                        ScenarioMatch.differences(
+                            texts, try store.fileTexts(of: key), at: "\(expected.path).files.\(key)"
+                        ))
+                }
                 for (list, sequence) in expected.lists {
                     let actual = try items(list, store)
                     let differences = sequence.differences(
@@ -201,6 +207,7 @@ extension ScenarioRun {
         case .waits: return device.waits.map(Self.seconds)
         case .progress: return progress
         case .activity: return activity
+        case .contents: return try store.fileTexts()
         }
     }
 

@@ -170,6 +170,9 @@ actor ScenarioRun {
         case .discard(let key): try await replica.write { tx in try tx.discard(key) }
         case .answer(let name, let answer): try self.answer(name, answer)
         case .server(let edit): server.apply(edit)
+        case .attach(let attachment): try await replica.attach(attachment)
+        case .want(let wish): try await replica.want(wish)
+        case .sweep: try replica.journal.sweepContents(at: device.dependencies.now())
         case .advance(let duration): clock.advance(by: duration)
         case .deviceClock(let duration): device.ahead = duration
         case .serverDate(let duration): wire.date(ahead: duration)

@@ -14,6 +14,11 @@ struct ScenarioStep: Sendable {
         /// The open issues about an entity or a collection get an answer.
         case answer(String, IssueAnswer)
         case server(ScenarioServerEdit)
+        /// The user gives an entity a file.
+        case attach(ScenarioAttachment)
+        case want(ScenarioWish)
+        /// Files go that need not be kept.
+        case sweep
         /// Time passes on device and server.
         case advance(Duration)
         /// From now on, the device's clock is this far ahead of the server's.

@@ -47,7 +47,7 @@ struct ScenarioWords: Sendable {
         case .decisions: [("rule", rules), ("result", results)]
         case .issues:
             [("kind", IssueKind.allCases.map(\.rawValue)), ("collection", collections)]
-        case .requests, .log, .waits, .progress, .activity: []
+        case .requests, .log, .waits, .progress, .activity, .contents: []
         }
     }
 

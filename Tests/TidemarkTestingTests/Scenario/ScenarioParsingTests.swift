@@ -33,6 +33,14 @@ import TidemarkTesting
         (#""steps":[{"edit":"tasks/1"}]"#, "steps[0]: set or unset is needed"),
         (#""steps":[{"edit":"tasks/1","unset":[1]}]"#, "steps[0].unset[0]: a field's name"),
         (#""steps":[{"answer":"tasks/1"}]"#, "steps[0].with: is needed"),
+        (
+            #""steps":[{"attach":"tasks/1","field":"photo","text":"a"}]"#,
+            "steps[0].field: a field is needed that names files by the model's contents"
+        ),
+        (#""steps":[{"want":"x/1"}]"#, "steps[0].want: the model has no collection x"),
+        (#""steps":[{"want":"tasks/1","wanted":1}]"#, "steps[0].wanted: true or false is needed"),
+        (#""steps":[{"sweep":1}]"#, "steps[0].sweep: true is needed"),
+        (#""expect":{"files":{"tasks/1":[1]}}"#, "expect.files.tasks/1[0]: what the file holds"),
         (#""steps":[{"server":{}}]"#, "steps[0].server: one of put, delete, forget and archive"),
         (#""steps":[{"server":{"put":"tasks/1"}}]"#, "steps[0].server.document: an object is"),
         (#""steps":[{"server":{"archive":"tasks/1"}}]"#, "steps[0].server.archive: such a server"),
