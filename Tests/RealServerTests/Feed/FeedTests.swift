@@ -4,6 +4,7 @@
 // It is repeated by its seed, and made longer by its number of rounds:
 //   TIDEMARK_CHAOS_SEED=7 TIDEMARK_CHAOS_EPISODES=500 Tools/test --filter 'feed in chaos'
 
+import Foundation
 import TestSupport
 import Testing
 import Tidemark
@@ -21,12 +22,20 @@ extension `with a real Kinto server` {
                 print("feed: \(plan)")
                 var run = try FeedRun(world, seed: plan.seed)
                 try await run.begin()
-                for number in 1...plan.episodes { try await run.round(number) }
+                for number in 1...plan.episodes {
+                    try await run.round(number)
+                    if number % 25 == 0 { Self.say("feed: \(number) rounds are done") }
+                }
                 try run.finish()
                 print("  \(try await run.tally())")
                 guard plan.isWhole else { return }
                 #expect(run.kills > 0 && run.losses > 0, "too little happened: \(plan)")
             }
+        }
+
+        /// Prints a line at once: a run that says nothing for long is taken for one that hangs.
+        private static func say(_ line: String) {
+            FileHandle.standardOutput.write(Data((line + "\n").utf8))
         }
     }
 }

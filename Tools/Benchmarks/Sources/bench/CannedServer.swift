@@ -8,7 +8,20 @@ import TidemarkHTTP
 import TidemarkSync
 
 /// What the device's clock shows, as a server writes it: in doubt about the time a run does less.
-func httpDate() -> String {
+final class ServerDate: Sendable {
+    private let last = Mutex((second: -1, text: ""))
+
+    /// The date of an answer; made once a second.
+    var text: String {
+        let second = Int(Date().timeIntervalSince1970)
+        return last.withLock { last in
+            if last.second != second { last = (second, httpDate()) }
+            return last.text
+        }
+    }
+}
+
+private func httpDate() -> String {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(identifier: "GMT")
@@ -23,7 +36,7 @@ final class CannedServer: Transport {
     private let make: @Sendable (Int) -> [UInt8]
     /// How many pages there are.
     let count: Int
-    private let date = httpDate()
+    private let date = ServerDate()
     private let last: Int?
     private let asked = Mutex(0)
 
@@ -65,7 +78,7 @@ final class CannedServer: Transport {
     ) async throws(TransportError) -> TransportResponse {
         let path = request.path ?? ""
         var head = HTTPResponse(status: .ok)
-        head.headerFields[.date] = date
+        head.headerFields[.date] = date.text
         head.headerFields[.eTag] = "\"9000000\""
         guard path.contains("/records") else {
             let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
@@ -89,7 +102,7 @@ final class CannedServer: Transport {
 /// A server shaped like Kinto on which nothing changes.
 final class IdleServer: Transport {
     private let collections: [String]
-    private let date = httpDate()
+    private let date = ServerDate()
 
     init(_ collections: [String]) { self.collections = collections }
 
@@ -99,7 +112,7 @@ final class IdleServer: Transport {
         let path = request.path ?? ""
         let isUnchanged = request.headerFields[.ifNoneMatch] != nil
         var head = HTTPResponse(status: isUnchanged ? .notModified : .ok)
-        head.headerFields[.date] = date
+        head.headerFields[.date] = date.text
         head.headerFields[.eTag] = "\"9000000\""
         let names = collections.map { #"{"id":"\#($0)","last_modified":1}"# }
         let text = path.contains("/records") ? "" : names.joined(separator: ",")

@@ -15,7 +15,7 @@ private final class FeedServer: Transport {
     static let block = 50
 
     let bodies: [[UInt8]]
-    private let date = httpDate()
+    private let date = ServerDate()
     /// The block that begins at a key.
     private let places: [String: Int]
 
@@ -51,7 +51,7 @@ private final class FeedServer: Transport {
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
         var head = HTTPResponse(status: .ok)
-        head.headerFields[.date] = date
+        head.headerFields[.date] = date.text
         let query = URLComponents(string: request.path ?? "")?.queryItems ?? []
         guard let key = query.first(where: { $0.name == "max_" + Self.order })?.value else {
             let collections = #"{"data":[{"id":"time_entries","last_modified":1}]}"#
