@@ -20,6 +20,10 @@ let arguments: Target.Dependency = .product(
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
 let flyingSocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
+/// Products that only the trait `AsyncHTTP` needs.
+func asyncHTTP(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["AsyncHTTP"]))
+}
 
 /// A module of the library, from the bottom up; arrows point down only.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -50,11 +54,21 @@ let package = Package(
         .library(name: "TidemarkTool", targets: ["TidemarkTool"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
     ],
+    traits: [
+        .trait(
+            name: "AsyncHTTP",
+            description:
+                "AsyncHTTPTransport, over AsyncHTTPClient; without it, nobody resolves that.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        // Only with the trait AsyncHTTP.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         // Only for tests: another implementation of the format's messages.
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
@@ -90,7 +104,14 @@ let package = Package(
             ]),
         module(
             "TidemarkHTTP",
-            ["Tidemark", "TidemarkSync", "TidemarkEvents", httpTypes, httpTypesFoundation]),
+            [
+                "Tidemark", "TidemarkSync", "TidemarkStore", "TidemarkEvents", httpTypes,
+                httpTypesFoundation,
+                asyncHTTP("AsyncHTTPClient", "async-http-client"),
+                asyncHTTP("NIOCore", "swift-nio"), asyncHTTP("NIOPosix", "swift-nio"),
+                asyncHTTP("NIOHTTP1", "swift-nio"),
+                asyncHTTP("NIOHTTPCompression", "swift-nio-extras"),
+            ]),
         module(
             "TidemarkInspect",
             [

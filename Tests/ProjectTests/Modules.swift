@@ -12,7 +12,7 @@ struct Module {
 let modules: [String: Module] = [
     "Sources/TidemarkStore": Module(
         imports: ["CLMDB", "CZstd", "Crypto", "Glibc", "Musl", "Darwin", "Synchronization"],
-        onlyIn: ["Foundation": ["Platform.swift", "Thread.swift"]]),
+        onlyIn: ["Foundation": ["PartStream.swift"]]),
     "Sources/TidemarkEvents": Module(imports: ["Foundation", "FoundationEssentials"]),
     "Sources/TidemarkLog": Module(imports: ["TidemarkStore", "TidemarkEvents"]),
     "Sources/TidemarkRules": Module(imports: ["TidemarkEvents"]),
@@ -20,8 +20,8 @@ let modules: [String: Module] = [
         imports: ["TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents"]),
     "Sources/TidemarkSync": Module(
         imports: [
-            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkEvents", "HTTPTypes",
-            "Synchronization",
+            "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore", "TidemarkEvents",
+            "HTTPTypes", "Synchronization",
         ],
         onlyIn: ["Foundation": ["Dependencies+Live.swift"]]),
     "Sources/TidemarkCapsule": Module(
@@ -36,8 +36,15 @@ let modules: [String: Module] = [
         ]),
     "Sources/TidemarkHTTP": Module(
         imports: [
-            "Tidemark", "TidemarkSync", "TidemarkEvents", "HTTPTypes", "HTTPTypesFoundation",
-            "Foundation", "FoundationNetworking", "Dispatch", "Synchronization",
+            "Tidemark", "TidemarkSync", "TidemarkStore", "TidemarkEvents", "HTTPTypes",
+            "HTTPTypesFoundation", "Foundation", "FoundationNetworking", "Dispatch",
+            "Synchronization",
+        ],
+        onlyIn: [
+            "AsyncHTTPClient": ["AsyncHTTPTransport.swift"],
+            "NIOCore": ["AsyncHTTPTransport.swift"], "NIOPosix": ["AsyncHTTPTransport.swift"],
+            "NIOHTTP1": ["AsyncHTTPTransport.swift"],
+            "NIOHTTPCompression": ["AsyncHTTPTransport.swift"],
         ]),
     "Sources/TidemarkInspect": Module(
         imports: [

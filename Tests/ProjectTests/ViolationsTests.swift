@@ -105,7 +105,7 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
     @Test func `an import may be kept to some files of a module`() {
         let code = "import Foundation"
 
-        #expect(messages(code, in: "Sources/TidemarkStore/Platform.swift") == [])
+        #expect(messages(code, in: "Sources/TidemarkStore/PartStream.swift") == [])
         #expect(messages(code, in: "Sources/TidemarkStore/Map.swift").count == 1)
     }
 

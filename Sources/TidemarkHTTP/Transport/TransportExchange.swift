@@ -1,7 +1,8 @@
 // TransportExchange.swift — one request in flight: the first ending decides the outcome.
 //
-// The session's delegate, the deadline's timer and the cancelling task all report here, from any
-// thread. After the first ending everything else is ignored.
+// Whoever carries the request out, the deadline's timer and the cancelling task all report here,
+// from any thread. After the first ending everything else is ignored, and nothing is written to a
+// file of the caller's any more.
 
 package import Foundation
 package import HTTPTypes
@@ -11,7 +12,7 @@ package import TidemarkSync
 package final class TransportExchange: @unchecked Sendable {
     // @unchecked because: every variable is only touched while `lock` is held.
     /// The answer, or why there is none.
-    package typealias Outcome = Result<TransportResponse, TransportError>
+    package typealias Outcome = Result<TransportTransfer, TransportError>
 
     private let lock = NSLock()
     private let method: HTTPRequest.Method
@@ -19,15 +20,20 @@ package final class TransportExchange: @unchecked Sendable {
     private var url: URL
     private var redirects = 0
     private var head: HTTPResponse?
-    private var body: [UInt8] = []
+    /// Nil once the exchange has ended, so that a file is closed then.
+    private var receiver: TransportReceiver?
     private var outcome: Outcome?
     private var continuation: CheckedContinuation<Outcome, Never>?
 
     /// An exchange that has not begun; `url` is where the request goes first.
-    package init(method: HTTPRequest.Method, url: URL, limits: TransportLimits) {
+    package init(
+        method: HTTPRequest.Method, url: URL, limits: TransportLimits,
+        receiver: TransportReceiver
+    ) {
         self.method = method
         self.url = url
         self.limits = limits
+        self.receiver = receiver
     }
 
     /// Registers the waiting caller; false when the exchange has already ended and nothing is to be
@@ -44,19 +50,17 @@ package final class TransportExchange: @unchecked Sendable {
 
     /// Takes status and header fields; an announced length over the limit ends the exchange.
     package func receive(head: HTTPResponse?) {
-        settle {
-            self.head = head
-            let lengths = head.map { TransportRequest.bodyLengths(of: $0, to: method) } ?? []
-            let isTooLarge = lengths.contains { ($0 ?? 0) > limits.responseBytesMax }
-            return isTooLarge ? tooLarge : nil
+        settle { () throws(TransportError) in
+            if let head { try begin(head) }
+            return nil
         }
     }
 
     /// Takes the next bytes of the body; one byte over the limit ends the exchange.
-    package func receive(body bytes: Data) {
-        settle {
-            guard bytes.count <= limits.responseBytesMax - body.count else { return tooLarge }
-            body.append(contentsOf: bytes)
+    package func receive(body bytes: [UInt8]) {
+        settle { () throws(TransportError) in
+            guard bytes.count <= limits.responseBytesMax - count else { throw tooLarge }
+            try receiver?.take(bytes)
             return nil
         }
     }
@@ -66,17 +70,17 @@ package final class TransportExchange: @unchecked Sendable {
     /// `follow` gets the target, or nil when it is refused. It is called while the exchange cannot
     /// end, and not at all when it has ended: a task is stopped only after that.
     package func redirect(to location: String?, follow: (URL?) -> Void) {
-        settle {
+        settle { () throws(TransportError) in
             do throws(TransportError) {
                 url = try TransportRedirects.target(
                     location: location, from: url, method: method, followed: redirects)
             } catch {
                 follow(nil)
-                return .failure(error)
+                throw error
             }
             redirects += 1
             head = nil
-            body = []
+            receiver?.drop()
             follow(url)
             return nil
         }
@@ -84,51 +88,73 @@ package final class TransportExchange: @unchecked Sendable {
 
     /// Ends the exchange when the platform reports the answer as complete.
     package func complete(head last: HTTPResponse?) {
-        settle {
-            guard let head = head ?? last else {
-                return .failure(TransportError(.connectionLost, detail: "no answer"))
+        settle { () throws(TransportError) in
+            if head == nil, let last { try begin(last) }
+            guard let head, let receiver else {
+                throw TransportError(.connectionLost, detail: "no answer")
             }
             if TransportRedirects.isRedirect(head) {
-                return .failure(
-                    TransportError(.redirectRefused, detail: "a target that cannot be followed"))
+                throw TransportError(.redirectRefused, detail: "a target that cannot be followed")
             }
             let lengths = TransportRequest.bodyLengths(of: head, to: method)
-            guard lengths.allSatisfy({ $0 == body.count }) else {
-                let detail =
-                    "\(body.count) body bytes of \(head.headerFields[.contentLength] ?? "")"
-                return .failure(TransportError(.connectionLost, detail: detail))
+            guard lengths.allSatisfy({ $0 == count }) else {
+                let announced = head.headerFields[.contentLength] ?? ""
+                throw TransportError(
+                    .connectionLost, detail: "\(count) body bytes of \(announced)")
             }
-            return .success(TransportResponse(response: head, body: body))
+            return receiver.transfer(head)
         }
     }
 
     /// Ends the exchange with the platform's error.
     package func fail(platformCode: Int, detail: String, bodyBytesSent: Int64) {
-        settle {
-            // After a redirect, or once some of the body was sent, the request may have arrived,
-            // whatever the last connection attempt reported.
-            let sent = redirects > 0 || bodyBytesSent > 0
-            let code = TransportFailures.code(platformCode, sent: sent)
-            return .failure(TransportError(code, detail: detail))
+        settle { () throws(TransportError) in
+            // Once some of the body was sent, the request may have arrived, whatever the last
+            // connection attempt reported.
+            let code = TransportFailures.code(platformCode, sent: bodyBytesSent > 0)
+            throw failure(TransportError(code, detail: detail))
         }
     }
 
-    /// Ends the exchange from this side: because of the deadline or cancellation.
+    /// Ends the exchange with an error, or from this side: because of the deadline, cancellation or
+    /// a file.
     package func fail(_ error: TransportError) {
-        settle { .failure(error) }
+        settle { () throws(TransportError) in throw failure(error) }
     }
 
-    private var tooLarge: Outcome {
-        .failure(
-            TransportError(.tooLarge, detail: "more than \(limits.responseBytesMax) body bytes"))
+    /// The error as it is after redirects: the server has then seen the request.
+    private func failure(_ error: TransportError) -> TransportError {
+        guard redirects > 0, error.code == .offline else { return error }
+        return TransportError(.connectionLost, detail: error.detail)
     }
 
-    /// Runs `step` unless the exchange has ended, and ends it when the step has an outcome.
-    private func settle(_ step: () -> Outcome?) {
+    /// How many bytes of the body have come.
+    private var count: Int { receiver?.count ?? 0 }
+
+    private func begin(_ head: HTTPResponse) throws(TransportError) {
+        self.head = head
+        let lengths = TransportRequest.bodyLengths(of: head, to: method)
+        guard lengths.allSatisfy({ ($0 ?? 0) <= limits.responseBytesMax }) else { throw tooLarge }
+        try receiver?.begin(head)
+    }
+
+    private var tooLarge: TransportError {
+        TransportError(.tooLarge, detail: "more than \(limits.responseBytesMax) body bytes")
+    }
+
+    /// Runs `step` unless the exchange has ended, and ends it when it throws or has an answer.
+    private func settle(_ step: () throws(TransportError) -> TransportTransfer?) {
         let waiting: (CheckedContinuation<Outcome, Never>, Outcome)? = lock.withLock {
-            guard outcome == nil, let ended = step() else { return nil }
+            guard outcome == nil else { return nil }
+            let ended: Outcome
+            do throws(TransportError) {
+                guard let answer = try step() else { return nil }
+                ended = .success(answer)
+            } catch {
+                ended = .failure(error)
+            }
             outcome = ended
-            body = []
+            receiver = nil
             defer { continuation = nil }
             return continuation.map { ($0, ended) }
         }

@@ -15,7 +15,7 @@ package enum TransportRequest {
     ///
     /// - Throws: ``TransportError`` with `invalidRequest`.
     package static func url(
-        of request: HTTPRequest, body: [UInt8]?
+        of request: HTTPRequest, bodyCount: Int?
     ) throws(TransportError) -> URL {
         guard let scheme = request.scheme?.lowercased(), scheme == "http" || scheme == "https"
         else { throw invalid("the scheme is neither http nor https") }
@@ -25,12 +25,24 @@ package enum TransportRequest {
         else { throw invalid("the path must begin with / and have no fragment") }
         guard !hasDotSegments(path) else { throw invalid("the path has a . or .. segment") }
         guard request.method != .connect else { throw invalid("CONNECT is not supported") }
-        if request.method == .get || request.method == .head, body?.isEmpty == false {
+        if request.method == .get || request.method == .head, (bodyCount ?? 0) > 0 {
             throw invalid("\(request.method) with a body")
         }
         guard let url = request.url, url.absoluteString.hasSuffix(path), url.host() != nil
         else { throw invalid("not a URL: percent-encode the path") }
         return url
+    }
+
+    /// The request with the header fields that a transport adds where it names none.
+    package static func completed(_ request: HTTPRequest, hasBody: Bool) -> HTTPRequest {
+        var request = request
+        if request.headerFields[.acceptEncoding] == nil {
+            request.headerFields[.acceptEncoding] = "identity"
+        }
+        if hasBody, request.headerFields[.contentType] == nil {
+            request.headerFields[.contentType] = "application/octet-stream"
+        }
+        return request
     }
 
     /// The body lengths in bytes that the answer's head announces; nil for one that is no number.

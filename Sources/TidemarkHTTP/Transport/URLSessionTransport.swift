@@ -8,6 +8,7 @@ import Dispatch
 import Foundation
 public import HTTPTypes
 import HTTPTypesFoundation
+import TidemarkStore
 public import TidemarkSync
 
 #if canImport(FoundationNetworking)
@@ -23,15 +24,16 @@ public import TidemarkSync
 ///
 /// On Linux, where `URLSession` is libcurl, more can't be done: a server that closes the connection
 /// within the header fields ends the process (swift-corelibs-foundation 5285), a request without a
-/// body may be sent twice when the server closes a reused connection, and memory is not bounded
-/// against a server that floods the connection.
+/// body may be sent twice when the server closes a reused connection, one with a body is begun
+/// again there, but not sent to its end, and all requests of a transport wait while one of them
+/// writes to a slow disk.
 public final class URLSessionTransport: Transport {
     /// A request without a body may be sent twice.
     public var mayRepeat: Bool { true }
 
     private let session: URLSession
     private let exchanges = SessionExchanges()
-    /// Fires deadlines and stops abandoned tasks; it never waits for the session.
+    /// Stops abandoned tasks.
     private let queue = DispatchQueue(label: "tidemark.transport")
 
     /// The instance behind `Transport.urlSession`.
@@ -46,7 +48,13 @@ public final class URLSessionTransport: Transport {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCredentialStorage = nil
-        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        #if canImport(FoundationNetworking)
+            let delegateQueue: OperationQueue? = BoundedQueue(callsMax: 64)
+        #else
+            let delegateQueue: OperationQueue? = nil
+        #endif
+        session = URLSession(
+            configuration: configuration, delegate: exchanges, delegateQueue: delegateQueue)
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -58,53 +66,81 @@ public final class URLSessionTransport: Transport {
     public func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
-        let end = DispatchTime.now() + TransportRequest.interval(limits.deadline)
-        guard !Task.isCancelled else { throw TransportError(.cancelled) }
-        guard limits.deadline > .zero else { throw TransportError(.timeout) }
-        let url = try TransportRequest.url(of: request, body: body)
-        let urlRequest = try Self.urlRequest(request, body: body, limits: limits)
+        let answer = try await transfer(
+            request, body: body.map { .bytes($0) }, into: nil, limits: limits)
+        return TransportResponse(response: answer.response, body: answer.body)
+    }
 
-        let exchange = TransportExchange(method: request.method, url: url, limits: limits)
-        let task = session.dataTask(with: urlRequest)
-        exchanges.add(exchange, id: task.taskIdentifier)
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: end)
-        timer.setEventHandler { [weak exchange] in exchange?.fail(TransportError(.timeout)) }
-        timer.resume()
+    /// Sends and receives bodies that may lie in files, as they come.
+    ///
+    /// The size limit, the deadline, cancellation and a file that can't be used return at once;
+    /// the file gets nothing afterwards. A request has a `Content-Length`.
+    public func transfer(
+        _ request: HTTPRequest, body: TransportBody?, into file: TransportFile?,
+        limits: TransportLimits
+    ) async throws(TransportError) -> TransportTransfer {
+        let call = try TransportExchange.Call(request, body: body, into: file, limits: limits)
+        let task = try dataTask(call, body: body, limits: limits)
+        exchanges.add(call.exchange, id: task.taskIdentifier)
 
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if exchange.start(continuation) { task.resume() }
-            }
-        } onCancel: {
-            exchange.fail(TransportError(.cancelled))
-        }
+        let outcome = await call.outcome { task.resume() }
 
-        timer.cancel()
         exchanges.remove(id: task.taskIdentifier)
         if case .failure = outcome { queue.async { task.cancel() } }
         return try outcome.get()
     }
 
-    private static func urlRequest(
-        _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
-    ) throws(TransportError) -> URLRequest {
-        var request = request
-        if request.headerFields[.acceptEncoding] == nil {
-            request.headerFields[.acceptEncoding] = "identity"
-        }
-        if body != nil, request.headerFields[.contentType] == nil {
-            request.headerFields[.contentType] = "application/octet-stream"
-        }
-        guard var urlRequest = URLRequest(httpRequest: request) else {
+    private func dataTask(
+        _ call: TransportExchange.Call, body: TransportBody?, limits: TransportLimits
+    ) throws(TransportError) -> URLSessionTask {
+        guard var request = URLRequest(httpRequest: call.request) else {
             throw TransportError(.invalidRequest, detail: "no URL request")
         }
-        urlRequest.httpBody = body.map { Data($0) }
-        urlRequest.httpShouldHandleCookies = false
+        request.httpShouldHandleCookies = false
         // The session's own timeout is idle time; it must not fire before the deadline.
-        urlRequest.timeoutInterval = TransportRequest.seconds(limits.deadline) + 60
-        return urlRequest
+        request.timeoutInterval = TransportRequest.seconds(limits.deadline) + 60
+        switch body {
+        case .file(let file, let count) where count > 0:
+            return try uploadTask(request, of: file, count: count, exchange: call.exchange)
+        case .some(let body): request.httpBody = Data(try body.bytes())
+        case nil: break
+        }
+        return session.dataTask(with: request)
     }
+
+    #if canImport(FoundationNetworking)
+        /// A task that reads its body from a stream.
+        ///
+        /// Linux would send one in chunks and ask first whether it may; blank values take the
+        /// fields for both away. Its tasks for files send some 40 KB at a time, five times slower.
+        private func uploadTask(
+            _ request: URLRequest, of file: TransportFile, count: Int, exchange: TransportExchange
+        ) throws(TransportError) -> URLSessionTask {
+            var request = request
+            request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+            request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+            request.setValue(" ", forHTTPHeaderField: "Expect")
+            request.httpBodyStream = PartStream(try file.part(count)) { [weak exchange] error in
+                exchange?.fail(TransportError(error))
+            }
+            return session.dataTask(with: request)
+        }
+    #else
+        /// A task that reads its body from the file, where it is the whole of it; a part of a file
+        /// is read into memory.
+        private func uploadTask(
+            _ request: URLRequest, of file: TransportFile, count: Int, exchange: TransportExchange
+        ) throws(TransportError) -> URLSessionTask {
+            let body = TransportBody.file(file, count: count)
+            let url = URL(filePath: file.path)
+            let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
+            guard file.offset == 0, size == count else {
+                return session.uploadTask(with: request, from: Data(try body.bytes()))
+            }
+            _ = try file.part(count)
+            return session.uploadTask(with: request, fromFile: url)
+        }
+    #endif
 }
 
 extension Transport where Self == URLSessionTransport {
@@ -137,7 +173,18 @@ private final class SessionExchanges: NSObject, URLSessionDataDelegate, @uncheck
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(of: dataTask)?.receive(body: data)
+        exchange(of: dataTask)?.receive(body: [UInt8](data))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        // A reused connection closed, and the platform sends the request again on another one, with
+        // what is left of its body.
+        exchange(of: task)?.fail(
+            TransportError(.connectionLost, detail: "closed while the body was sent"))
+        completionHandler(nil)
     }
 
     func urlSession(

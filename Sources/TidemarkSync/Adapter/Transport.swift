@@ -29,9 +29,10 @@ public protocol Transport: Sendable {
     ///
     /// The body of an answer goes to `file`: that of a 206 at its offset, that of a 200, which is
     /// whole, at its beginning. What the file had from there on is cut off. Every other answer
-    /// stays in memory. Neither body stands whole in memory, where the transport has a way to do so; unless it says
-    /// otherwise, it does by ``send(_:body:limits:)``. Nothing is durable when this returns, and
-    /// when it throws, the file may hold a part of the body.
+    /// stays in memory. A transport that has no way of its own for files does by
+    /// ``send(_:body:limits:)``, with both bodies whole in memory. Nothing is durable when this
+    /// returns, and when it throws, the file may hold a part of the body; it gets nothing
+    /// afterwards.
     ///
     /// - Parameters:
     ///   - request: as for ``send(_:body:limits:)``.

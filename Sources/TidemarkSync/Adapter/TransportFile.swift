@@ -1,7 +1,7 @@
 // TransportFile.swift — bodies of requests and answers that lie in files, not in memory.
 
 public import HTTPTypes
-import TidemarkStore
+package import TidemarkStore
 
 /// The bytes that a request sends.
 public enum TransportBody: Sendable, Hashable {
@@ -62,38 +62,50 @@ extension Transport {
         _ request: HTTPRequest, body: TransportBody?, into file: TransportFile?,
         limits: TransportLimits
     ) async throws(TransportError) -> TransportTransfer {
+        var receiver = try TransportReceiver(into: file)
         let answer = try await send(request, body: try body?.bytes(), limits: limits)
-        guard let file, let place = TransportTransfer.place(of: answer.response, in: file) else {
-            return TransportTransfer(response: answer.response, body: answer.body)
-        }
-        do throws(StoreError) {
-            let target = try PartFile(file.path, writing: true, atLeast: file.offset)
-            try target.cut(at: place)
-            try target.write(answer.body, at: place)
-        } catch { throw TransportError(.file, detail: "\(error)") }
-        return TransportTransfer(response: answer.response, body: [], written: answer.body.count)
+        try receiver.begin(answer.response)
+        try receiver.take(answer.body)
+        return receiver.transfer(answer.response)
     }
 }
 
 extension TransportBody {
+    /// How many bytes it has.
+    package var count: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .file(_, let count): count
+        }
+    }
+
     /// The bytes in memory.
     ///
     /// - Throws: ``TransportError``: `file` where the file can't be read or is too short.
-    fileprivate func bytes() throws(TransportError) -> [UInt8] {
+    package func bytes() throws(TransportError) -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
         case .file(let file, let count):
-            let bytes: [UInt8]
-            do throws(StoreError) {
-                bytes = try PartFile(file.path, writing: false, atLeast: file.offset)
-                    .read(at: file.offset, count: count)
-            } catch { throw TransportError(.file, detail: "\(error)") }
-            guard bytes.count == count else {
-                throw TransportError(
-                    .file,
-                    detail: "\(file.path) has \(bytes.count) of \(count) bytes to be sent")
+            var part = try file.part(count)
+            do throws(StoreError) { return try part.next(count) } catch {
+                throw TransportError(error)
             }
-            return bytes
         }
     }
+}
+
+extension TransportFile {
+    /// The part of the file that begins here, to be read.
+    ///
+    /// - Throws: ``TransportError``: `file` where the file can't be read or is too short.
+    package func part(_ count: Int) throws(TransportError) -> PartReader {
+        do throws(StoreError) {
+            return try PartReader(path, offset: offset, count: count)
+        } catch { throw TransportError(error) }
+    }
+}
+
+extension TransportError {
+    /// What went wrong with a file of the caller's.
+    package init(_ error: StoreError) { self.init(.file, detail: "\(error)") }
 }

@@ -113,6 +113,17 @@ final class RawConnection {
 
     /// Waits for the next whole request; nil when the client has closed.
     func readRequest() -> RawRequest? {
+        guard var request = readHead() else { return nil }
+        let length = request.values("Content-Length").first.flatMap { Int($0) } ?? 0
+        while buffer.count < length { guard readMore() else { return nil } }
+        request.body = Array(buffer.prefix(length))
+        buffer.removeFirst(length)
+        record(request)
+        return request
+    }
+
+    /// Waits for the head of the next request, and leaves its body unread.
+    func readHead() -> RawRequest? {
         let end = Array("\r\n\r\n".utf8)
         var range = buffer.firstRange(of: end)
         while range == nil {
@@ -122,15 +133,12 @@ final class RawConnection {
         guard let range else { return nil }
         let head = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
         var lines = head.components(separatedBy: "\r\n")
-        var request = RawRequest(line: lines.removeFirst(), headerLines: lines, body: [])
         buffer.removeSubrange(..<range.upperBound)
-        let length = request.values("Content-Length").first.flatMap { Int($0) } ?? 0
-        while buffer.count < length { guard readMore() else { return nil } }
-        request.body = Array(buffer.prefix(length))
-        buffer.removeFirst(length)
-        record(request)
-        return request
+        return RawRequest(line: lines.removeFirst(), headerLines: lines, body: [])
     }
+
+    /// Waits until so many bytes of a body have come.
+    func waitForBody(_ count: Int) { while buffer.count < count, readMore() {} }
 
     /// Sends all of it; false when the client has closed.
     @discardableResult

@@ -28,6 +28,13 @@ enum RawSocket {
         return try port(of: socket)
     }
 
+    /// Whether something takes connections on a port.
+    static func listens(on port: Int) -> Bool {
+        let socket = Foundation.socket(AF_INET, stream, 0)
+        defer { close(socket) }
+        return unsafe call(Foundation.connect, socket, port: port) == 0
+    }
+
     static func accept(_ listener: Int32) -> Int32? {
         let socket = Foundation.accept(listener, nil, nil)
         guard socket >= 0 else { return nil }
@@ -84,16 +91,26 @@ enum RawSocket {
     private static func bound() throws -> Int32 {
         let socket = Foundation.socket(AF_INET, stream, 0)
         guard socket >= 0 else { throw Failure(call: "socket") }
+        guard unsafe call(Foundation.bind, socket, port: 0) == 0 else {
+            throw Failure(call: "bind")
+        }
+        return socket
+    }
+
+    /// Calls `bind` or `connect` with a port on 127.0.0.1.
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ socket: Int32,
+        port: Int
+    ) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let result = unsafe withUnsafeBytes(of: &address) { bytes in
-            unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-                unsafe bind(socket, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size))
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe function(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw Failure(call: "bind") }
-        return socket
     }
 
     private static func port(of socket: Int32) throws -> Int {

@@ -6,7 +6,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 @Suite struct `transport answers` {
-    let transport = URLSessionTransport()
+    let transport = TestedTransport()
 
     @Test func `a plain answer has its status, fields and body`() async throws {
         let two = try #require(HTTPField.Name("X-Two"))

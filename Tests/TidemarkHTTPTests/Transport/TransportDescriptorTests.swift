@@ -15,7 +15,7 @@
                     request.target.hasSuffix("0")
                         ? answer("200 OK", ["Connection: close"], body: "x") : answer(body: "x")
                 }
-                let transport = URLSessionTransport()
+                let transport = TestedTransport()
                 func descriptors() throws -> Int {
                     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
                 }

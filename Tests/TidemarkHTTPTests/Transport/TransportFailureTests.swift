@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 @Suite struct `transport failures` {
-    let transport = URLSessionTransport()
+    let transport = TestedTransport()
 
     @Test(arguments: [
         "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n",
@@ -63,7 +63,9 @@ import TidemarkSync
         async throws
     {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
-        let exchange = TransportExchange(method: .get, url: url, limits: TransportLimits())
+        let exchange = TransportExchange(
+            method: .get, url: url, limits: TransportLimits(),
+            receiver: try TransportReceiver())
         exchange.redirect(to: "/b") { #expect($0?.path() == "/b") }
         exchange.fail(platformCode: -1004, detail: "", bodyBytesSent: 0)
         let outcome = await withCheckedContinuation { #expect(!exchange.start($0)) }
@@ -116,9 +118,11 @@ import TidemarkSync
             head.headerFields[try #require(HTTPField.Name(name))] = value
         }
         let url = try #require(URL(string: "http://127.0.0.1/"))
-        let exchange = TransportExchange(method: method, url: url, limits: TransportLimits())
+        let exchange = TransportExchange(
+            method: method, url: url, limits: TransportLimits(),
+            receiver: try TransportReceiver())
         exchange.receive(head: head)
-        exchange.receive(body: Data([1, 2, 3]))
+        exchange.receive(body: [1, 2, 3])
         exchange.complete(head: nil)
         let outcome = await withCheckedContinuation { #expect(!exchange.start($0)) }
 

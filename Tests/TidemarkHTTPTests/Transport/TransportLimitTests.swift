@@ -6,7 +6,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 @Suite struct `transport limits` {
-    let transport = URLSessionTransport()
+    let transport = TestedTransport()
     let short = TransportLimits(deadline: .milliseconds(300))
 
     @Test func `a silent server meets the deadline`() async throws {

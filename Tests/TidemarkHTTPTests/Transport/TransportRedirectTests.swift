@@ -7,7 +7,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 @Suite struct `transport redirects` {
-    let transport = URLSessionTransport()
+    let transport = TestedTransport()
     let secret: HTTPFields = [.authorization: "Bearer secret", .accept: "application/json"]
 
     @Test(arguments: [

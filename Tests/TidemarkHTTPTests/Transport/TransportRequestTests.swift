@@ -6,7 +6,7 @@ import TidemarkHTTP
 import TidemarkSync
 
 @Suite struct `transport requests` {
-    let transport = URLSessionTransport()
+    let transport = TestedTransport()
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .patch, .delete])
     func `method, fields and body arrive as given`(_ method: HTTPRequest.Method) async throws {

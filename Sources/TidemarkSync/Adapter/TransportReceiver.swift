@@ -1,0 +1,65 @@
+// TransportReceiver.swift — where the body of an answer goes as it comes: memory, or a file.
+
+package import HTTPTypes
+import TidemarkStore
+
+/// Takes the body of one answer, part by part.
+package struct TransportReceiver: Sendable {
+    /// How many bytes of the body have come.
+    package private(set) var count = 0
+
+    private let file: TransportFile?
+    private let target: PartFile?
+    /// Where in the file the body begins; nil while it stays in memory.
+    private var place: Int?
+    private var body: [UInt8] = []
+
+    /// Opens the file, which stays as it is until an answer for it begins.
+    ///
+    /// - Throws: ``TransportError``: `file` where it can't be written, or is too short.
+    package init(into file: TransportFile? = nil) throws(TransportError) {
+        self.file = file
+        do throws(StoreError) {
+            target = try file.map { file throws(StoreError) in
+                try PartFile(file.path, writing: true, atLeast: file.offset)
+            }
+        } catch { throw TransportError(error) }
+    }
+
+    /// Begins the body of an answer; what came of an answer before, a redirect, is dropped.
+    ///
+    /// - Throws: ``TransportError``: `file`.
+    package mutating func begin(_ head: HTTPResponse) throws(TransportError) {
+        drop()
+        guard let file, let target else { return }
+        place = TransportTransfer.place(of: head, in: file)
+        guard let place else { return }
+        do throws(StoreError) { try target.cut(at: place) } catch { throw TransportError(error) }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// - Throws: ``TransportError``: `file`.
+    package mutating func take(_ bytes: [UInt8]) throws(TransportError) {
+        if let target, let place {
+            do throws(StoreError) { try target.write(bytes, at: place + count) } catch {
+                throw TransportError(error)
+            }
+        } else {
+            body += bytes
+        }
+        count += bytes.count
+    }
+
+    /// Forgets what came; a file keeps what was written to it.
+    package mutating func drop() {
+        place = nil
+        body = []
+        count = 0
+    }
+
+    /// What came, as an answer.
+    package func transfer(_ response: HTTPResponse) -> TransportTransfer {
+        TransportTransfer(response: response, body: body, written: place == nil ? nil : count)
+    }
+}
