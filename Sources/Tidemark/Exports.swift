@@ -26,3 +26,4 @@
 @_exported public import enum TidemarkSync.SyncFailure
 @_exported public import struct TidemarkSync.SyncOutcome
 @_exported public import struct TidemarkSync.SyncProgress
+@_exported public import struct TidemarkSync.TransferOutcome

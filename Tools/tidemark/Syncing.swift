@@ -16,7 +16,8 @@ struct Sync: AsyncParsableCommand {
             Exit code 0 when both sides are equal, 1 when they are not: the line says why.
             The credentials come from the environment variable TIDEMARK_CREDENTIALS, or
             the one that the model names: NAME:PASSWORD for HTTP Basic, or a whole
-            Authorization value.
+            Authorization value. Files beside entities are fetched after it, as the
+            model's `contents` say.
             """)
 
     @OptionGroup var store: StoreArgument
@@ -73,6 +74,7 @@ struct Sync: AsyncParsableCommand {
                 "  \(collection): the server did not take the next page of the list that was cut"
                     + " off; it was listed from the beginning")
         }
+        if let line = try await engine.transfer().line { Terminal.write(line) }
         try replica.close()
         if !outcome.isSynced { throw Exit.findings }
     }
@@ -206,5 +208,16 @@ struct Status: ParsableCommand {
                 for line in summary.lines { Terminal.write(cut(line)) }
             }
         }
+    }
+}
+
+extension TransferOutcome {
+    /// What came of fetching files; nil where nothing was to be fetched.
+    fileprivate var line: String? {
+        var parts: [String] = []
+        if stored > 0 { parts.append("\(stored) fetched, \(bytes) bytes") }
+        if failed > 0 { parts.append("\(failed) to be tried again") }
+        if refused > 0 { parts.append("\(refused) not to be had") }
+        return parts.isEmpty ? nil : "  files: " + parts.joined(separator: "; ")
     }
 }

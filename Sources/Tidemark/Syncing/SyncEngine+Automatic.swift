@@ -44,19 +44,20 @@ extension SyncEngine {
     ///
     /// - Returns: the task that rings when the waiting time is over, if there is one.
     private func step() async throws -> Task<Void, Never>? {
-        // The end of the current run rings the bell.
-        guard runs.isEmpty else { return nil }
         let now = replica.dependencies.moment
+        let files = try transferAutomatically(at: now.now)
+        // The end of the current run rings the bell.
+        guard runs.isEmpty else { return files.map { alarm(now, $0) } }
         switch try decide(now) {
         case .run(let triggers): try await runAutomatically(triggers)
         case .cleanUp: try await cleanUpAutomatically()
         case .wait(let until, let reason):
             publish(.waiting(until: until, reason))
-            return alarm(now, until)
+            return alarm(now, min(until, files ?? until))
         case .idle: publish(.idle)
         case .paused(let reason): publish(.paused(reason))
         }
-        return nil
+        return files.map { alarm(now, $0) }
     }
 
     private func decide(_ now: Moment) throws -> SyncSchedule.Decision {

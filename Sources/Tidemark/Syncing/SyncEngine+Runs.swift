@@ -127,7 +127,7 @@ extension SyncEngine {
     }
 
     /// Does something with the right to sync.
-    private func syncing<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+    func syncing<R: Sendable>(_ body: () async throws -> R) async throws -> R {
         try beginSyncing()
         defer { replica.journal.shared.endSyncing() }
         return try await body()
@@ -180,7 +180,7 @@ extension SyncEngine {
     }
 
     /// Binds the replica to the remote with the first sync, and holds it to it ever after.
-    private func bind() throws -> ModelRegistration {
+    func bind() throws -> ModelRegistration {
         guard let registered = try replica.registration else {
             throw TidemarkError(.noModel, "the replica has no model")
         }

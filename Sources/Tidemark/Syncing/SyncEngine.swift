@@ -3,6 +3,7 @@
 //   SyncEngine+Runs.swift        runs and their callers, one after another
 //   SyncEngine+Background.swift  an app that moves to the background and returns
 //   SyncEngine+Automatic.swift   the loop that begins runs automatically, by the schedule
+//   SyncEngine+Transfers.swift   files beside entities
 
 public import TidemarkEvents
 import TidemarkRules
@@ -33,6 +34,10 @@ public actor SyncEngine {
     /// The loop; it exists from the start until it has ended.
     var loop: Task<Void, Never>?
     var isStarted = false
+    /// The files that are being fetched; one pass at a time.
+    var transfers: Task<TransferOutcome, any Error>?
+    /// Whether the last pass met an error of the storage: then none begins by itself.
+    var areTransfersBroken = false
     /// When the app went to the background, and the log's last position then.
     var away: (moment: Moment, position: Position)?
     /// The activity while no run is in progress and none begins automatically.
@@ -130,6 +135,7 @@ public actor SyncEngine {
             return
         }
         isStarted = true
+        areTransfersBroken = false
         loop = Task { await self.follow() }
     }
 
@@ -181,7 +187,9 @@ public actor SyncEngine {
         rest = .stopped(nil)
         bell.ring()
         for run in runs { cancel(run.number, as: .cancelled) }
+        transfers?.cancel()
         for task in runs.map(\.task) { _ = await task.result }
+        _ = await transfers?.result
         if let loop {
             await loop.value
             if self.loop == loop { self.loop = nil }

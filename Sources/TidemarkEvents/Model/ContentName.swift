@@ -97,24 +97,49 @@ extension CollectionModel {
         return names
     }
 
+    /// The SHA-256 that stands beside a file's name, in small digits; nil where none does.
+    package func contentDigest(
+        of source: String, _ rule: ContentRule, in document: [UInt8]
+    ) -> String? {
+        guard let member = rule.sha256, let value = try? JSONValue(parsing: document) else {
+            return nil
+        }
+        var found: String?
+        Self.values(in: value, rule.steps.dropLast()) { parent in
+            guard found == nil, case .object(let object) = parent,
+                let last = rule.steps.last, let name = object[last].flatMap(ContentName.init),
+                ExactString(name.text) == ExactString(source)
+            else { return }
+            let digest = object[member]?.stringValue?.lowercased()
+            if let digest, digest.utf8.count == 64 { found = digest }
+        }
+        return found
+    }
+
     private static func names(
         in value: JSONValue, _ steps: ArraySlice<String>, _ found: (ContentName) -> Void
     ) {
-        guard let step = steps.first else {
+        values(in: value, steps) { value in
             if let name = ContentName(value) { found(name) }
-            return
         }
+    }
+
+    /// What the members lead to.
+    private static func values(
+        in value: JSONValue, _ steps: ArraySlice<String>, _ found: (JSONValue) -> Void
+    ) {
+        guard let step = steps.first else { return found(value) }
         let rest = steps.dropFirst()
         switch value {
         case .array(let list) where step == "*":
-            for element in list { names(in: element, rest, found) }
+            for element in list { values(in: element, rest, found) }
         case .array(let list):
             guard let index = Int(step), list.indices.contains(index) else { return }
-            names(in: list[index], rest, found)
+            values(in: list[index], rest, found)
         case .object(let object) where step == "*":
-            for (_, element) in object { names(in: element, rest, found) }
+            for (_, element) in object { values(in: element, rest, found) }
         case .object(let object):
-            if let element = object[step] { names(in: element, rest, found) }
+            if let element = object[step] { values(in: element, rest, found) }
         case .null, .bool, .number, .string: break
         }
     }

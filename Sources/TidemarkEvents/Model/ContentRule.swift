@@ -25,17 +25,25 @@ extension CollectionModel {
         /// How many bytes its files may take before those go that nobody wants and that were not
         /// used for longest; nil for no limit.
         public var quotaBytes: Int?
+        /// The largest file that is fetched, in bytes.
+        public var bytesMax: Int
+        /// The member beside the file's name that holds the file's SHA-256 in hexadecimal digits;
+        /// nil for none.
+        public var sha256: String?
 
         /// A rule; every option has a default.
         public init(
             _ field: String, when: When = .demand, grace: TimeSpan = .hours(24),
-            unwanted: TimeSpan? = nil, quotaBytes: Int? = nil
+            unwanted: TimeSpan? = nil, quotaBytes: Int? = nil, bytesMax: Int = 1 << 30,
+            sha256: String? = nil
         ) {
             self.field = field
             self.when = when
             self.grace = grace
             self.unwanted = unwanted
             self.quotaBytes = quotaBytes
+            self.bytesMax = bytesMax
+            self.sha256 = sha256
         }
     }
 }
@@ -65,6 +73,15 @@ extension ContentRule: ModelObject {
             """
             How many bytes the files of this field may take before those go that nobody wants and \
             that were not used for longest; no limit unless given.
+            """),
+        ModelMember(
+            "bytesMax", \.bytesMax, .number(0...(1 << 50)),
+            "The largest file that is fetched, in bytes."),
+        ModelMember(
+            "sha256", \.sha256, .text,
+            """
+            The member beside the file's name that holds its SHA-256 in hexadecimal digits: a \
+            file that has another one is not taken.
             """),
     ]
 }

@@ -29,6 +29,8 @@ public struct SyncSettings: Sendable, Hashable {
     /// How long after the last one a sweep of the contents removes files that need not be kept;
     /// zero for never.
     public var sweepEvery: TimeSpan
+    /// How much is fetched at the same time of files beside entities.
+    public var budgets: TransferBudgets
 
     /// When entities are pruned.
     public enum CleanUp: String, Sendable, Hashable, CaseIterable {
@@ -44,7 +46,7 @@ public struct SyncSettings: Sendable, Hashable {
         backoff: BackoffSpan = BackoffSpan(), limits: [RequestLimit] = [],
         gates: [TriggerGate] = [], parallel: Int = 1, cleanUp: CleanUp = .inPull,
         answers: KeptAnswers = KeptAnswers(), keep: KeptLog = .all,
-        sweepEvery: TimeSpan = .days(1)
+        sweepEvery: TimeSpan = .days(1), budgets: TransferBudgets = TransferBudgets()
     ) {
         self.gates = gates
         self.runEvery = runEvery
@@ -57,6 +59,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.answers = answers
         self.keep = keep
         self.sweepEvery = sweepEvery
+        self.budgets = budgets
     }
 }
 
@@ -132,6 +135,24 @@ extension SyncSettings {
     }
 }
 
+extension SyncSettings {
+    /// How much is fetched at the same time of files beside entities.
+    public struct TransferBudgets: Sendable, Hashable {
+        /// The most files that are fetched at the same time; 0 for none.
+        public var downloads: Int
+        /// How many bytes one request asks for, where the server gives parts.
+        public var partBytes: Int
+
+        /// By default 3 files in parts of 4 MiB.
+        public init(downloads: Int = 3, partBytes: Int = 4 << 20) {
+            self.downloads = downloads
+            self.partBytes = partBytes
+        }
+    }
+}
+
+package typealias TransferBudgets = SyncSettings.TransferBudgets
+
 /// Earlier models gave a number of seconds, from 1 to a day.
 private let seconds: ClosedRange<Int64> = 1...86_400
 
@@ -203,6 +224,9 @@ extension SyncSettings: ModelObject {
             How long after the last time files beside entities are removed that need not be kept; \
             PT0S for never.
             """),
+        ModelMember(
+            "budgets", \.budgets, TransferBudgets.codec("budgets"),
+            "How much is fetched at the same time of files beside entities."),
     ]
 }
 
@@ -214,6 +238,19 @@ extension SyncSettings.KeptAnswers: ModelObject {
         ModelMember(
             "bytes", \.bytes, .number(0...(1 << 30)),
             "How many bytes at most, as they lie in the store; a run with more keeps none."),
+    ]
+}
+
+extension TransferBudgets: ModelObject {
+    static let blank = TransferBudgets()
+
+    static let members: [ModelMember<TransferBudgets>] = [
+        ModelMember(
+            "downloads", \.downloads, .number(0...64),
+            "How many files may be fetched at the same time; 0 for none."),
+        ModelMember(
+            "partBytes", \.partBytes, .number(1...(1 << 30)),
+            "How many bytes of a file one request asks for, where the server gives parts."),
     ]
 }
 

@@ -37,6 +37,8 @@ package struct RequestAnswered: MemberPayload {
     package var body = PayloadBody()
     package var namedBody = NamedBody()
     package var concern: FailureConcern?
+    /// Where a file beside an entity was asked for.
+    package var file = ReceivedFile()
     /// The answer as it came, as long as it is kept.
     package var kept = KeptName()
 
@@ -58,6 +60,7 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember(of: \.body),
         PayloadMember(of: \.namedBody),
         PayloadMember("concerns", \.concern, .word, .plain),
+        PayloadMember(of: \.file),
         PayloadMember(of: \.kept),
     ]
 
@@ -87,7 +90,21 @@ extension RequestAnswered: EventPayload {
         if let failure = answer.failure { words += " (\(failure.rawValue))" }
         if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
         if let group = RequestGroup(parts: answer.quota) { words += " with requests of \(group)" }
+        if let result = answer.file.result { words += ", \(result.words)" }
         if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
+    }
+}
+
+extension ReceivedFile.Result {
+    fileprivate var words: String {
+        switch self {
+        case .part: "a part of the file"
+        case .whole: "the rest of the file"
+        case .anew: "with another file, which is fetched anew"
+        case .partless: "without parts; the whole file is asked for"
+        case .refused: "without a file that can be taken"
+        case .failed: "without the file"
+        }
     }
 }

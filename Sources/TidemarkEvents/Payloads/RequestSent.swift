@@ -21,6 +21,8 @@ package struct RequestSent: MemberPayload, EventPayload {
     /// How many writes a batch has.
     package var writes: Int64?
     package var body = PayloadBody()
+    /// Where a file beside an entity is asked for.
+    package var file = RequestedFile()
 
     package init() {}
 
@@ -36,6 +38,7 @@ package struct RequestSent: MemberPayload, EventPayload {
         PayloadMember("rule", \.rule, .text, .plain),
         PayloadMember("writes", \.writes, .integer, .plain),
         PayloadMember(of: \.body),
+        PayloadMember(of: \.file),
     ]
 
     package var gist: String? { [method, path].compactMap(\.self).joined(separator: " ") }

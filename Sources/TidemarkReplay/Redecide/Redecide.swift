@@ -109,6 +109,9 @@ private struct Redecision {
     private mutating func appendNext() throws {
         let commit = capsule.commits[next]
         next += 1
+        let transfers = try TransferComparison(comparison).compare(commit, in: journal)
+        if let divergence = transfers.divergence { throw divergence }
+        report.acts += transfers.acts
         try journal.append(commit, bodies: bodies)
         if let divergence = try comparison.difference(commit, in: journal) { throw divergence }
     }

@@ -174,8 +174,13 @@ final class RedecideHost: SyncHost {
             guard index < capsule.commits.count else { break }
             let commit = capsule.commits[index]
             guard commit.last <= limit, !run.commits.contains(index) else { break }
+            let transfers = try TransferComparison(comparison).compare(commit, in: journal)
+            if let divergence = transfers.divergence { throw stop(divergence) }
             try journal.append(commit, bodies: bodies)
-            state.withLock { $0.next += 1 }
+            state.withLock { state in
+                state.next += 1
+                state.acts += transfers.acts
+            }
             if let divergence = try comparison.difference(commit, in: journal) {
                 throw stop(divergence)
             }

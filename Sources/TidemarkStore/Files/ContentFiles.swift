@@ -31,7 +31,7 @@ package struct ContentFiles: Sendable {
 
     private let store: String
     private var folder: String { store + "/" + Self.name }
-    private var parts: String { folder + "/" + Self.partsName }
+    var parts: String { folder + "/" + Self.partsName }
 
     /// The contents of the store in a directory; nothing is made yet.
     package init(of store: String) { self.store = StoreFiles.trimmed(store) }

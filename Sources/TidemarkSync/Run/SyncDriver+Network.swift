@@ -81,7 +81,7 @@ extension ServerAnswer {
 
 extension HTTPRequest {
     /// A request to an origin like `https://host:port/base`, with path and query kept verbatim.
-    fileprivate init(method: Method, url origin: String, path: String, headers: HTTPFields) {
+    init(method: Method, url origin: String, path: String, headers: HTTPFields) {
         let afterScheme = origin.firstRange(of: "://")
         let scheme = afterScheme.map { String(origin[..<$0.lowerBound]) }
         let rest = afterScheme.map { origin[$0.upperBound...] } ?? origin[...]

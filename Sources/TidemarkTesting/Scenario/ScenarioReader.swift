@@ -22,7 +22,8 @@ struct ScenarioReader {
         ("delete", ["refused"]), ("retry", ["refused"]), ("discard", ["refused"]),
         ("answer", ["with", "refused"]),
         ("attach", ["field", "text", "refused"]), ("want", ["field", "by", "wanted", "refused"]),
-        ("sweep", []), ("server", []), ("advance", []), ("deviceClock", []),
+        ("transfer", ["refused"]), ("sweep", []), ("server", []), ("advance", []),
+        ("deviceClock", []),
         ("serverDate", []),
         ("fault", []), ("answers", []), ("sync", ["trigger", "full", "deadline", "refused"]),
         ("show", []),
@@ -68,7 +69,9 @@ struct ScenarioReader {
                 throw ScenarioError(members.path("with"), "is needed")
             }
             return .answer(try members.neededText(kind), answer)
-        case "server": return .server(try edit(members))
+        case "server":
+            if let file = try serverFile(members) { return file }
+            return .server(try edit(members))
         case "attach": return .attach(try attachment(members))
         case "want": return .want(try wish(members))
         case "advance", "deviceClock", "serverDate":
@@ -90,11 +93,12 @@ struct ScenarioReader {
                     "the model has no such gate; it has \(gates.joined(separator: ", "))")
             }
             return .sync(ScenarioSync(trigger: .named(name)))
-        case "restart", "background", "foreground", "midnight", "sweep":
+        case "restart", "background", "foreground", "midnight", "transfer", "sweep":
             try members.requireTrue(kind)
             return switch kind {
-            case "restart": .restart
+            case "transfer": .transfer
             case "sweep": .sweep
+            case "restart": .restart
             case "background": .background
             case "foreground": .foreground
             default: .midnight
@@ -136,6 +140,21 @@ struct ScenarioReader {
         return patch
     }
 
+    /// A file that the server has from now on; nil for another edit.
+    private func serverFile(
+        _ members: ScenarioMembers
+    ) throws(ScenarioError) -> ScenarioStep.Action? {
+        let path = members.path("server")
+        guard members["server"]?["file"] != nil else { return nil }
+        let edit = try ScenarioMembers(
+            try members.needed("server"), at: path, ["file", "text"])
+        let place = try edit.neededText("file")
+        guard place.hasPrefix("/") else {
+            throw ScenarioError(edit.path("file"), "a path from the server's root on is needed")
+        }
+        return .serverFile(place, try edit.text("text").map { Array($0.utf8) })
+    }
+
     private func edit(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioServerEdit {
         let path = members.path("server")
         let edit = try ScenarioMembers(
@@ -143,7 +162,7 @@ struct ScenarioReader {
             ["put", "document", "delete", "forget", "archive"])
         let names = ["put", "delete", "forget", "archive"].filter { edit[$0] != nil }
         guard let name = names.first, names.count == 1 else {
-            throw ScenarioError(path, "one of put, delete, forget and archive is needed")
+            throw ScenarioError(path, "one of put, delete, forget and archive is needed, or file")
         }
         let key = try key(edit, name)
         if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }

@@ -170,8 +170,10 @@ actor ScenarioRun {
         case .discard(let key): try await replica.write { tx in try tx.discard(key) }
         case .answer(let name, let answer): try self.answer(name, answer)
         case .server(let edit): server.apply(edit)
+        case .serverFile(let path, let bytes): wire.serve(path, bytes)
         case .attach(let attachment): try await replica.attach(attachment)
         case .want(let wish): try await replica.want(wish)
+        case .transfer: try await transfer()
         case .sweep: try replica.journal.sweepContents(at: device.dependencies.now())
         case .advance(let duration): clock.advance(by: duration)
         case .deviceClock(let duration): device.ahead = duration
@@ -216,6 +218,15 @@ actor ScenarioRun {
             existing: replica.directory, dependencies: device.dependencies)
         engine = try Self.engine(replica, scenario, wire)
         if inFlight { watch() }
+    }
+
+    /// Fetches files; what comes of it is not known if its process ends meanwhile.
+    private func transfer() async throws {
+        let begun = processesEnded
+        do { try await engine.transfer() } catch {
+            guard begun == processesEnded else { return }
+            throw error
+        }
     }
 
     // MARK: Runs

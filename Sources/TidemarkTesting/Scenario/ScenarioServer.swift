@@ -10,11 +10,13 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     case kinto
     case toggl
 
+    static let origin = "http://server.test"
+
     /// Its address and adapter.
     var remote: Remote {
         switch self {
-        case .kinto: .kinto(origin: "http://server.test", bucket: KintoScenarioServer.bucket)
-        case .toggl: .toggl(origin: "http://server.test")
+        case .kinto: .kinto(origin: Self.origin, bucket: KintoScenarioServer.bucket)
+        case .toggl: .toggl(origin: Self.origin)
         }
     }
 

@@ -14,9 +14,13 @@ struct ScenarioStep: Sendable {
         /// The open issues about an entity or a collection get an answer.
         case answer(String, IssueAnswer)
         case server(ScenarioServerEdit)
+        /// The server has a file under a path from now on, or none any more.
+        case serverFile(String, [UInt8]?)
         /// The user gives an entity a file.
         case attach(ScenarioAttachment)
         case want(ScenarioWish)
+        /// Files that are due are transferred.
+        case transfer
         /// Files go that need not be kept.
         case sweep
         /// Time passes on device and server.

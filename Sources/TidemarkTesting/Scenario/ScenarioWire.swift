@@ -26,16 +26,24 @@ final class ScenarioWire: Sendable {
     }
     private let state = Mutex(State())
     private let server: any ScenarioServer
+    /// The server's files, before all else that it answers.
+    private let files: InMemoryFiles
     private let clock: ManualClock
 
     init(_ server: any ScenarioServer, _ clock: ManualClock) {
         self.server = server
+        files = InMemoryFiles(beside: server.transport)
         self.clock = clock
     }
 
     /// Sets who performs the steps of hooks; nil for nobody any more.
     func connect(_ perform: (@Sendable ([ScenarioStep]) async -> Void)?) {
         state.withLock { $0.perform = perform }
+    }
+
+    /// Puts a file on the server; nil for none any more.
+    func serve(_ path: String, _ bytes: [UInt8]?) {
+        files[ScenarioServerKind.origin + path] = bytes.map { InMemoryFiles.File($0) }
     }
 
     func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0, 0)) } }
@@ -145,12 +153,12 @@ final class ScenarioWire: Sendable {
         _ fault: ScenarioFault?
     ) async throws(TransportError) -> TransportResponse {
         guard let fault else {
-            return try await server.transport.send(request, body: body, limits: limits)
+            return try await files.send(request, body: body, limits: limits)
         }
         switch fault.drop {
         case .before: throw TransportError(.connectionLost, detail: "before the server got it")
         case .after:
-            _ = try await server.transport.send(request, body: body, limits: limits)
+            _ = try await files.send(request, body: body, limits: limits)
             throw TransportError(.connectionLost, detail: "after the server got it")
         case nil:
             var answer = server.failure(status: fault.status)

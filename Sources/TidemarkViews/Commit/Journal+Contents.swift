@@ -121,7 +121,9 @@ extension Journal {
         let parts = try files.partNames()
         let there = try files.digests()
         var result = RemovedContents()
-        for part in parts where shared.contents.mayRemove(part: part) {
+        // What a download goes on with stays.
+        let inUse = parts.isEmpty ? [] : try read { try $0.partsInUse() }
+        for part in parts where !inUse.contains(part) && shared.contents.mayRemove(part: part) {
             if (try? files.remove(part: part)) != nil { result.orphans += 1 }
         }
         var named: Set<String> = []

@@ -29,7 +29,13 @@ extension Fold {
         case .syncFinished(let end):
             try finish(event, end, position)
             try noteEnd(event, end, position)
+        case .requestSent(let request) where request.file.source != nil:
+            try fetching(event, request.file, position)
         case .requestSent(let request): try sent(event, request, position)
+        case .requestAnswered(let answer) where try isFetch(event.call):
+            try fetched(event, answer)
+        case .requestFailed(let failure) where try isFetch(event.call):
+            try notFetched(event, failure)
         case .requestAnswered(let answer): try answered(event, answer, position)
         case .requestFailed(let failure): try failed(event, failure, position)
         case .serverUpserted: try serverSays(event, position, isDeletion: false)

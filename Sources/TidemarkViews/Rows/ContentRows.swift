@@ -7,6 +7,8 @@
 //   'A' 's'                      when files were swept last
 //   'A' 'u' digest               a stored file that nothing references
 //
+// What is to be fetched, and what is being fetched, stands in rows of its own (TransferRows.swift).
+//
 // Digests are in hexadecimal. A source means the same file in all entities of a collection.
 
 package import TidemarkEvents
@@ -129,12 +131,7 @@ package struct ContentRow: Sendable, Hashable {
             writer.bytes(5, stored.revision?.rawValue ?? [])
             writer.flag(6, stored.isImported)
         }
-        for source in sources {
-            var inner = ProtoWriter()
-            inner.message(1, source.collection.rawValue)
-            inner.message(2, source.text)
-            writer.message(7, inner.bytes)
-        }
+        for source in sources { writer.message(7, source.encoded) }
         for hold in own { writer.message(8, hold.encode()) }
         for hold in holds { writer.message(9, hold.encode()) }
         return writer.bytes
@@ -174,7 +171,14 @@ package struct ContentRow: Sendable, Hashable {
 }
 
 extension ContentSource {
-    fileprivate init(parsing bytes: [UInt8]) throws(ProtoError) {
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.message(1, collection.rawValue)
+        writer.message(2, text)
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
         self.init("", "")
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
@@ -197,8 +201,15 @@ package struct ContentNamesRow: Sendable, Hashable {
         package var digest = ""
         /// References by it, in the order of their fields.
         package var holds: [ContentHold] = []
+        /// The id of the entity that came to name it last; empty where it does not any more.
+        package var entity = ""
+        /// How its fetching stands.
+        package var fetch = FetchStanding()
 
         init(_ source: String) { self.source = source }
+
+        /// Whether any entity references it, or anything is known of its file.
+        var isEmpty: Bool { holds.isEmpty && digest.isEmpty && fetch.call == nil }
     }
 
     /// In the order of the sources.
@@ -232,6 +243,8 @@ package struct ContentNamesRow: Sendable, Hashable {
             inner.message(1, entry.source)
             inner.string(2, entry.digest)
             for hold in entry.holds { inner.message(3, hold.encode()) }
+            inner.string(4, entry.entity)
+            if !entry.fetch.isEmpty { inner.message(5, entry.fetch.encoded) }
             writer.message(1, inner.bytes)
         }
         return writer.bytes
@@ -248,6 +261,8 @@ package struct ContentNamesRow: Sendable, Hashable {
                 case 1: entry.source = try part.string()
                 case 2: entry.digest = try part.string()
                 case 3: entry.holds.append(try ContentHold(parsing: try part.bytes()))
+                case 4: entry.entity = try part.string()
+                case 5: entry.fetch = try FetchStanding(parsing: try part.bytes())
                 default: continue
                 }
             }
@@ -412,7 +427,9 @@ extension RowKey {
 
     /// The rows about files that an event about one may have written.
     package static func contents(by event: Event) -> [RowKey] {
-        guard event.kind.family == .asset || event.kind == .timerFired else { return [] }
+        guard event.kind.family == .asset || event.kind == .timerFired else {
+            return fetches(by: event)
+        }
         let stored = event.read(AssetStored.self)
         let digests = [
             stored?.digest, event.read(AssetRemoved.self)?.digest,
@@ -423,6 +440,15 @@ extension RowKey {
             keys.append(.contentNames(ContentSource(collection, source)))
         }
         return keys + [.contentSweep]
+    }
+
+    /// The rows about fetching that a request for a file may have written.
+    private static func fetches(by event: Event) -> [RowKey] {
+        let calls = [event.call].compactMap(\.self).map { RowKey.openFetch($0) }
+        guard let source = event.read(RequestSent.self)?.file.source,
+            let collection = event.collection
+        else { return calls }
+        return calls + [.contentNames(ContentSource(collection, source))]
     }
 
     /// The entity whose contents the row tells of; nil for any other row.

@@ -66,7 +66,8 @@ package enum View: UInt32, Sendable, CaseIterable {
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2
-        case .contents, .store, .idempotencyKeys: 1
+        case .contents: 2
+        case .store, .idempotencyKeys: 1
         }
     }
 }

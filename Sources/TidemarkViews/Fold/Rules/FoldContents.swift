@@ -32,6 +32,9 @@ struct FoldContents: FoldRule {
             let isReadOtherwise =
                 !fields.isEmpty && before[name]?.migrations != collection.migrations
             guard isReadOtherwise || fields != (before[name]?.contents ?? []).map(\.field) else {
+                if collection.contents.map(\.when) != before[name]?.contents.map(\.when) {
+                    try fold.noteFetches(of: name)
+                }
                 continue
             }
             // What was named before, and what is named now.
@@ -103,8 +106,8 @@ extension Fold {
         let old = Counted.all(before, key.collection)
         let new = Counted.all(after, key.collection)
         let (wasThere, isThere) = (Set(old), Set(new))
-        for counted in old where !isThere.contains(counted) { try count(counted, -1) }
-        for counted in new where !wasThere.contains(counted) { try count(counted, 1) }
+        for counted in old where !isThere.contains(counted) { try count(counted, -1, key) }
+        for counted in new where !wasThere.contains(counted) { try count(counted, 1, key) }
     }
 
     /// One name of an entity, as it is counted.
@@ -124,7 +127,7 @@ extension Fold {
         }
     }
 
-    private func count(_ counted: Counted, _ factor: Int) throws {
+    private func count(_ counted: Counted, _ factor: Int, _ key: EntityKey) throws {
         let hold = counted.hold
         guard !counted.named.isFile else {
             guard Self.isNoted(digest: counted.named.text) else { return }
@@ -134,6 +137,11 @@ extension Fold {
         var digest = ""
         try change(source) { entry in
             entry.holds.add(hold, times: factor)
+            if factor > 0 {
+                entry.entity = key.id
+            } else if entry.entity == key.id {
+                entry.entity = ""
+            }
             digest = entry.digest
         }
         guard !digest.isEmpty else { return }
@@ -159,6 +167,7 @@ extension Fold {
         try change(source) { entry in
             (before, holds) = (entry.digest, entry.holds)
             entry.digest = asset.digest
+            entry.fetch.first = nil
         }
         guard before != asset.digest else { return }
         if !before.isEmpty {
@@ -208,14 +217,15 @@ extension Fold {
         put(.unreferencedContent(digest), isFree(after) ? [1] : nil)
     }
 
-    private func change(
+    func change(
         _ source: ContentSource, _ change: (inout ContentNamesRow.Entry) -> Void
     ) throws {
         let place = RowKey.contentNames(source)
         var row = try get(place).map { try ContentNamesRow(parsing: $0) } ?? ContentNamesRow()
         var entry = row[source.text] ?? ContentNamesRow.Entry(source.text)
         change(&entry)
-        row[source.text] = entry.holds.isEmpty && entry.digest.isEmpty ? nil : entry
+        try noteDue(&entry, source)
+        row[source.text] = entry.isEmpty ? nil : entry
         put(place, row.entries.isEmpty ? nil : row.encoded)
     }
 }

@@ -1,0 +1,85 @@
+// RedecideTransfers.swift — requests for files, decided again by today's rules: in their logged
+// order, from the rows before each of them, and without the bytes of the files.
+//
+// The time of a request and whether its part file was gone are inputs, and so are status and header
+// fields of an answer, and how many bytes came.
+
+import TidemarkCapsule
+import TidemarkEvents
+import TidemarkRules
+import TidemarkSync
+import TidemarkViews
+
+/// Compares the recorded events about fetching files with what today's rules decide.
+struct TransferComparison {
+    let comparison: CommitComparison
+
+    init(_ comparison: CommitComparison) { self.comparison = comparison }
+
+    /// The first difference of a commit that is not in the store yet, and how many of its events
+    /// were compared.
+    func compare(
+        _ commit: Capsule.Commit, in journal: Journal
+    ) throws -> (acts: Int, divergence: Divergence?) {
+        var acts = 0
+        guard let entry = commit.entries.first else { return (0, nil) }
+        if let request = entry.event.read(RequestSent.self), request.file.source != nil {
+            acts += 1
+            if let found = try difference(entry, request, journal) { return (acts, found) }
+        }
+        if let answer = entry.event.read(RequestAnswered.self), answer.file.result != nil {
+            acts += commit.entries.count
+            if let found = try difference(commit, entry, answer, journal) { return (acts, found) }
+        }
+        return (acts, nil)
+    }
+
+    private func difference(
+        _ entry: Capsule.Entry, _ request: RequestSent, _ journal: Journal
+    ) throws -> Divergence? {
+        let next = try journal.read { views in
+            try views.nextTransferEvent(
+                at: request.sentAt ?? entry.event.recordedAt,
+                after: entry.event.asOf ?? .start,
+                isGone: { _, _ in request.file.isPartGone })?.event
+        }
+        guard let next else { return comparison.missing(entry) }
+        return different(entry, next)
+    }
+
+    private func difference(
+        _ commit: Capsule.Commit, _ entry: Capsule.Entry, _ answer: RequestAnswered,
+        _ journal: Journal
+    ) throws -> Divergence? {
+        guard let call = entry.event.call,
+            let request = comparison.events[call]?.read(RequestSent.self),
+            let plan = try journal.read({ try $0.transferPlan(of: call, request.file) })
+        else { return nil }
+        let judged = answer.judged(as: plan)
+        var event = entry.event
+        event.payload = judged.encoded
+        if let found = different(entry, event) { return found }
+        let stored = commit.entries.dropFirst().first
+        guard judged.file.result == .whole else {
+            return stored.map { comparison.extra($0.event, after: entry) }
+        }
+        guard let stored, let asset = stored.event.read(AssetStored.self) else {
+            return comparison.missing(entry)
+        }
+        var own = stored.event
+        own.collection = plan.source.collection
+        own.payload =
+            AssetStored(
+                digest: plan.digest ?? asset.digest, bytes: judged.file.total ?? asset.bytes,
+                .download, source: plan.source.text
+            ).encoded
+        return different(stored, own)
+    }
+
+    private func different(_ entry: Capsule.Entry, _ event: Event) -> Divergence? {
+        guard let field = entry.event.difference(from: event) else { return nil }
+        return Divergence(
+            .different, at: entry.position, recorded: entry.event.line, replayed: event.line,
+            field: field, entity: entry.event.key, causes: comparison.causes(of: entry.position))
+    }
+}

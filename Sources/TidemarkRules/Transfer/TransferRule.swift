@@ -1,0 +1,180 @@
+// TransferRule.swift — fetching a file part by part: what an answer means, and when the file is
+// asked for again.
+//
+// A part is asked for with the version that the first one was of, in If-Match where it is a strong
+// one. Weak versions are compared, and never sent: a server may not compare them (RFC 9110, 13.1.1).
+// Another version, or another length of the whole, is another file: what came is thrown away.
+
+package import TidemarkEvents
+
+/// How far the fetching of a file has come.
+package struct FetchProgress: Sendable, Hashable {
+    /// How many bytes are there.
+    package var received: UInt64 = 0
+    /// The length of the whole file, once it is known.
+    package var total: UInt64?
+    /// The version of what is there, as the server wrote it; empty for none.
+    package var tag = ""
+    /// Whether the server gives no parts, so that all is asked for at once.
+    package var isPartless = false
+    /// How often it failed in a row.
+    package var failures = 0
+    /// How often it began anew without having become whole.
+    package var restarts = 0
+
+    package init() {}
+
+    /// The version that a request for the next part demands; nil where none can be demanded.
+    package var demanded: String? {
+        received > 0 && tag.hasPrefix("\"") ? tag : nil
+    }
+}
+
+/// What an answer says of a file, as far as it matters.
+package struct FetchFacts: Sendable, Hashable {
+    package var status = 0
+    /// The header fields ETag, Content-Range, Content-Length and Content-Encoding.
+    package var tag: String?
+    package var range: String?
+    package var length: String?
+    package var encoding: String?
+    /// How many bytes of it were written.
+    package var written: UInt64 = 0
+
+    package init() {}
+}
+
+/// Decides what answers to requests for a file mean.
+package enum TransferRule {
+    /// How long a file is not asked for that could not be had as it is.
+    package static let refusedFor = TimeSpan.days(1)
+    /// From how many restarts on it is not begun anew at once.
+    package static let restartsMax = 3
+
+    /// What an answer means, and how long the whole file is as far as is known.
+    ///
+    /// - Parameters:
+    ///   - progress: before the request.
+    ///   - from: the first byte that was asked for.
+    ///   - count: how many were asked for; nil for all.
+    ///   - bytesMax: the longest file that is taken.
+    package static func result(
+        _ facts: FetchFacts, _ progress: FetchProgress, from: UInt64, count: UInt64?,
+        bytesMax: UInt64
+    ) -> (result: ReceivedFile.Result, total: UInt64?) {
+        switch facts.status {
+        case 200:
+            // What is encoded has another length than what was written.
+            let said = isEncoded(facts) ? nil : facts.length.flatMap { UInt64($0) }
+            if let said, said > bytesMax { return (.refused, said) }
+            if let said, said != facts.written { return (.failed, nil) }
+            return facts.written > bytesMax
+                ? (.refused, facts.written) : (.whole, facts.written)
+        case 206:
+            guard !isEncoded(facts), let count, let range = ContentRange(facts.range) else {
+                return (.partless, nil)
+            }
+            guard range.total <= bytesMax else { return (.refused, range.total) }
+            if from > 0 {
+                let isSame = progress.total == range.total && progress.tag == facts.tag ?? ""
+                guard isSame else { return (.anew, nil) }
+            }
+            guard range.first == from, range.count == facts.written, facts.written > 0,
+                facts.written <= count, range.last < range.total
+            else { return (.failed, nil) }
+            return (range.last + 1 == range.total ? .whole : .part, range.total)
+        case 412: return (.anew, nil)
+        case 416:
+            // There is no first byte of an empty file.
+            return from == 0 && count != nil ? (.partless, nil) : (.anew, nil)
+        case 401, 408, 425, 429: return (.failed, nil)
+        case 300..<500: return (.refused, nil)
+        default: return (.failed, nil)
+        }
+    }
+
+    private static func isEncoded(_ facts: FetchFacts) -> Bool {
+        guard let encoding = facts.encoding else { return false }
+        return !encoding.isEmpty && encoding.lowercased() != "identity"
+    }
+
+    /// How far the file is after an answer.
+    package static func after(
+        _ result: ReceivedFile.Result, _ progress: FetchProgress, from: UInt64, bytes: UInt64,
+        total: UInt64?, tag: String?
+    ) -> FetchProgress {
+        var next = progress
+        switch result {
+        case .part:
+            next.received = from + bytes
+            next.total = total
+            next.tag = tag ?? ""
+            next.failures = 0
+        case .whole: next = FetchProgress()
+        case .anew:
+            next.forget()
+            next.restarts += 1
+        case .partless:
+            next.forget()
+            next.failures = next.isPartless ? next.failures + 1 : next.failures
+            next.isPartless = true
+        case .refused:
+            next = FetchProgress()
+            next.failures = progress.failures + 1
+        case .failed: next.failures += 1
+        }
+        return next
+    }
+
+    /// How long the file is not asked for after an answer, or after none came.
+    ///
+    /// - Parameters:
+    ///   - progress: after it.
+    ///   - retryAfter: for how many seconds the server asked not to be called.
+    package static func pause(
+        _ result: ReceivedFile.Result, _ progress: FetchProgress, retryAfter: Int64?,
+        _ backoff: BackoffSpan
+    ) -> TimeSpan {
+        switch result {
+        case .part, .whole: return .zero
+        case .refused: return refusedFor
+        case .anew where progress.restarts <= restartsMax: return .zero
+        case .partless where progress.failures == 0: return .zero
+        case .anew, .partless, .failed:
+            let times = max(progress.failures, progress.restarts - restartsMax, 1)
+            var seconds = max(backoff.min.seconds, 1)
+            for _ in 1..<min(times, 40) where seconds < backoff.max.seconds { seconds *= 2 }
+            seconds = min(seconds, max(backoff.max.seconds, 1))
+            return .seconds(max(seconds, Int(clamping: retryAfter ?? 0)))
+        }
+    }
+}
+
+extension FetchProgress {
+    /// Forgets what came; also the version that it was of.
+    package mutating func forget() {
+        received = 0
+        total = nil
+        tag = ""
+    }
+}
+
+/// The header field Content-Range of a single range: `bytes 0-99/1234`.
+struct ContentRange: Sendable, Hashable {
+    var first: UInt64
+    var last: UInt64
+    var total: UInt64
+    var count: UInt64 { last - first + 1 }
+
+    /// Nil for one of another unit, without a length of the whole, or that makes no sense.
+    init?(_ field: String?) {
+        guard let field, field.lowercased().hasPrefix("bytes ") else { return nil }
+        let parts = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let total = UInt64(parts[1]) else { return nil }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = UInt64(ends[0]), let last = UInt64(ends[1]),
+            first <= last, last < .max
+        else { return nil }
+        (self.first, self.last, self.total) = (first, last, total)
+    }
+}

@@ -1,0 +1,35 @@
+// ContentFiles+Parts.swift — files in the making that come part by part.
+
+extension ContentFiles {
+    /// Makes an empty file in the making, in the place of what may have that name.
+    package func make(part: String) throws(StoreError) {
+        let path = try path(ofPart: part)
+        try prepare()
+        do throws(SystemNumber) {
+            try Platform.remove(path)
+            Platform.closeFile(try Platform.createFile(path))
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+
+    /// The length of a file in the making; nil where it isn't there.
+    package func bytes(ofPart part: String) throws(StoreError) -> UInt64? {
+        let path = try path(ofPart: part)
+        do throws(SystemNumber) {
+            let status = try Platform.status(of: path, followingLinks: false)
+            return status.kind == .regular ? UInt64(clamping: status.sizeBytes) : nil
+        } catch  where error.number == Platform.noEntry {
+            return nil
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+
+    /// Makes what is in a file in the making durable, and its name, too.
+    package func sync(part: String) throws(StoreError) {
+        let path = try path(ofPart: part)
+        do throws(SystemNumber) {
+            let descriptor = try Platform.openForReading(path)
+            defer { Platform.closeFile(descriptor) }
+            try Platform.sync(descriptor)
+            try Platform.syncDirectory(parts)
+        } catch { throw .system(error.number, during: "contents", path) }
+    }
+}

@@ -1,0 +1,85 @@
+// FetchAnswer.swift — what an answer to a request for a file means, as the log has it.
+
+import HTTPTypes
+package import TidemarkEvents
+import TidemarkRules
+package import TidemarkViews
+
+/// An answer to a request for a file.
+package enum FetchAnswer: Sendable {
+    case answered(RequestAnswered)
+    case failed(RequestFailed)
+
+    /// The header fields by which the meaning is decided, as the log has them.
+    private static let fields: [HTTPField.Name] = [
+        .contentEncoding, .contentLength, .contentRange,
+    ]
+
+    /// - Parameter written: how many bytes of it are in the part file.
+    init(_ response: HTTPResponse, written: Int, to plan: TransferPlan) {
+        var answered = RequestAnswered(status: response.status.code)
+        let head = response.headerFields
+        answered.date = head[.date]
+        answered.tag = head[.eTag]
+        answered.fields = Self.fields.compactMap { name in
+            head[name].map { Named(name.canonicalName, $0) }
+        }
+        answered.retryAfter = RetryAfter.seconds(head)
+        answered.file.bytes = UInt64(written)
+        self = .answered(answered.judged(as: plan))
+    }
+
+    init(_ error: TransportError) {
+        var failed = RequestFailed()
+        failed.error = error.code.rawValue
+        failed.mayHaveArrived = error.mayHaveArrived
+        failed.detail = error.detail
+        self = .failed(failed)
+    }
+
+    /// What it means.
+    package var result: ReceivedFile.Result? {
+        switch self {
+        case .answered(let answered): answered.file.result
+        case .failed(let failed): failed.fetchResult
+        }
+    }
+
+    func event(
+        of call: Position, _ key: EntityKey?, _ collection: CollectionName, _ now: Timestamp
+    ) -> Event {
+        switch self {
+        case .answered(let answered):
+            Event(
+                .requestAnswered, recordedAt: now, key: key, collection: collection, call: call,
+                json: answered.encoded)
+        case .failed(let failed):
+            Event(
+                .requestFailed, recordedAt: now, key: key, collection: collection, call: call,
+                json: failed.encoded)
+        }
+    }
+}
+
+extension RequestAnswered {
+    /// The answer with what it means for the file, by what it says of itself.
+    ///
+    /// That the file has another hash than it should have is known only once it is whole.
+    package func judged(as plan: TransferPlan) -> RequestAnswered {
+        func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+        var facts = FetchFacts()
+        facts.status = status
+        facts.tag = tag
+        facts.range = field("Content-Range")
+        facts.length = field("Content-Length")
+        facts.encoding = field("Content-Encoding")
+        facts.written = file.bytes
+        let (result, total) = TransferRule.result(
+            facts, plan.progress, from: plan.from, count: plan.count,
+            bytesMax: UInt64(clamping: plan.rule.bytesMax))
+        var answer = self
+        answer.file.result = file.otherDigest == nil ? result : .refused
+        answer.file.total = total
+        return answer
+    }
+}

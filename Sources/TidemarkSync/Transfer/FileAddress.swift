@@ -1,0 +1,73 @@
+// FileAddress.swift — where a file lies by the name that a record gives it.
+//
+//   https://host/photo.jpg   as it is; with credentials only where it begins with the remote's origin
+//   /files/1, files/1, 1     below the remote's origin
+//
+// Anything else is no address: other schemes, names of folders above, users, and what is no URL.
+
+package import TidemarkEvents
+
+/// The address of a file.
+package struct FileAddress: Sendable, Hashable {
+    /// Scheme and authority, and for the remote its base path: `https://host:8080`.
+    package var origin: String
+    /// Path and query, from the origin on.
+    package var path: String
+    /// Whether the server is the remote, so that it gets the credentials.
+    package var isOwn: Bool
+
+    /// Nil for what is no address.
+    ///
+    /// - Parameters:
+    ///   - name: as it stands in a record's field.
+    ///   - remote: the origin of the remote, without a slash at its end.
+    package init?(_ name: String, remote: String) {
+        let name = String(name.prefix { $0 != "#" })
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        let scheme = name.prefix { $0 != "/" && $0 != "?" && $0 != ":" }
+        guard name.dropFirst(scheme.count).first == ":" else {
+            // Two slashes would name another server.
+            guard !name.hasPrefix("//"), !Self.climbs(name) else { return nil }
+            (origin, path, isOwn) = (remote, name.hasPrefix("/") ? name : "/" + name, true)
+            return
+        }
+        guard ["http", "https"].contains(scheme.lowercased()) else { return nil }
+        let rest = name.dropFirst(scheme.count + 1)
+        guard rest.hasPrefix("//") else { return nil }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        guard !authority.isEmpty, !authority.contains("@") else { return nil }
+        let place = String(rest.dropFirst(2 + authority.count))
+        let path = place.hasPrefix("/") ? place : "/" + place
+        guard !Self.climbs(path) else { return nil }
+        let origin = "\(scheme.lowercased())://\(authority)"
+        // The whole remote, with its base path: what lies beside that is another's.
+        let whole = origin + path
+        let isOwn = whole.hasPrefix(remote + "/")
+        self.origin = isOwn ? remote : origin
+        self.path = isOwn ? String(whole.dropFirst(remote.count)) : path
+        self.isOwn = isOwn
+    }
+
+    /// As the log has it: from the remote's root on, or whole where it is another server's.
+    package var logged: String { isOwn ? path : origin + path }
+
+    /// Printable ASCII without what no URL holds as it is.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)
+    }
+
+    /// Whether a part of the path is the folder itself, or the one above.
+    private static func climbs(_ path: String) -> Bool {
+        let places = path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")
+            .replacing("%2f", with: "/").replacing("%5c", with: "/")
+        return places.split(separator: "/").contains { $0 == "." || $0 == ".." }
+    }
+}
+
+extension FileAddress {
+    /// The address of what a plan asks for; nil where its name is none.
+    package init?(of source: String, _ remote: Remote?) {
+        guard let remote else { return nil }
+        self.init(source, remote: remote.origin)
+    }
+}

@@ -1,0 +1,243 @@
+// TransferDriver.swift — fetches the files that are due, several at once: asks the rows, logs each
+// request before it is sent, and what came of it after the bytes are on disk.
+//
+//   1. one commit: what is asked for next (TransferReading.swift) as `request.sent`
+//   2. the transport writes what comes into the part file
+//   3. the part file is synced; a whole one is hashed and gets its name
+//   4. one commit: `request.answered`, and `asset.stored` where it is whole
+//
+// A process that dies before 4 leaves a request without an answer. The next pass says so, and goes
+// on with what the log knows to be in the part file.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkRules
+import TidemarkStore
+package import TidemarkViews
+
+/// Fetches the files of one replica.
+package struct TransferDriver: Sendable {
+    private let journal: Journal
+    private let transport: any Transport
+    private let limits: TransportLimits
+    private let dependencies: Dependencies
+    private let ask: @Sendable () async throws -> Credentials
+
+    package init(
+        journal: Journal, transport: any Transport, limits: TransportLimits,
+        dependencies: Dependencies, credentials: @escaping @Sendable () async throws -> Credentials
+    ) {
+        self.journal = journal
+        self.transport = transport
+        self.limits = limits
+        self.dependencies = dependencies
+        ask = credentials
+    }
+
+    /// What one request brought.
+    private struct Step: Sendable {
+        var result: ReceivedFile.Result?
+        var bytes = 0
+    }
+
+    /// Fetches until nothing is due any more, or the task is cancelled.
+    ///
+    /// - Throws: errors of the storage.
+    package func run() async throws -> TransferOutcome {
+        var outcome = TransferOutcome()
+        guard let files = journal.contentFiles else { return outcome }
+        try await endOpen()
+        if try isAnyDue() {
+            // Without credentials the server says what it thinks of that.
+            let proof = (try? await ask()) ?? .none
+            try await withThrowingTaskGroup(of: Step.self) { group in
+                while true {
+                    while !Task.isCancelled, let request = try await next(files) {
+                        group.addTask { try await carryOut(request, files, proof) }
+                    }
+                    guard let step = try await group.next() else { return }
+                    outcome.add(step.result, bytes: step.bytes)
+                }
+            }
+        }
+        outcome.nextAt = try journal.read { try $0.nextTransferTime() }
+        return outcome
+    }
+
+    private func isAnyDue() throws -> Bool {
+        let now = dependencies.now()
+        return try journal.read { views in
+            try views.nextTransfer(at: now) { _, _ in false } != nil
+        }
+    }
+
+    /// Says of requests without an answer that none will come: their process is gone.
+    private func endOpen() async throws {
+        let open = try journal.read { try $0.openTransfers() }
+        guard !open.isEmpty else { return }
+        let now = dependencies.now()
+        try await journal.write(at: now) { draft in
+            for (call, source) in open {
+                try draft.append(
+                    FetchAnswer(TransportError(.cancelled)).event(
+                        of: call, nil, source.collection, now))
+            }
+        }
+    }
+
+    /// Logs the next request.
+    private func next(_ files: ContentFiles) async throws -> TransferRequest? {
+        let now = dependencies.now()
+        // A file with a name that is none is refused, and the next one is looked for.
+        while true {
+            let use = journal.shared.contents
+            let request = try await journal.write(at: now) { draft -> TransferRequest? in
+                let last = Position(draft.nextPosition.rawValue - 1)
+                let found = try draft.fold.nextTransferEvent(at: now, after: last) { part, bytes in
+                    try files.bytes(ofPart: part) ?? 0 < bytes
+                }
+                guard let found else { return nil }
+                let call = try draft.append(found.event)
+                let request = TransferRequest(
+                    plan: found.plan, address: found.address, call: call,
+                    part: found.plan.part ?? FetchStanding.part(of: call))
+                guard found.address != nil else {
+                    let error = TransportError(
+                        .invalidRequest, detail: "the name is no address of a file")
+                    try draft.append(
+                        FetchAnswer(error).event(
+                            of: call, found.plan.key, found.plan.source.collection, now))
+                    return request
+                }
+                use.begin(part: request.part)
+                use.begin(found.plan.source)
+                return request
+            }
+            guard let request else { return nil }
+            if request.address != nil { return request }
+        }
+    }
+
+    // MARK: One request
+
+    private func carryOut(
+        _ request: TransferRequest, _ files: ContentFiles, _ proof: Credentials
+    ) async throws -> Step {
+        let use = journal.shared.contents
+        defer {
+            use.end(request.plan.source)
+            use.end(part: request.part)
+        }
+        dependencies.reach(.beforeSend)
+        var answer = await answer(to: request, files, proof)
+        dependencies.reach(.afterSend)
+        var stored: ContentFiles.Content?
+        switch answer.result {
+        case .part:
+            do { try files.sync(part: request.part) } catch { answer = Self.failed(error) }
+        case .whole:
+            do { stored = try admit(request, &answer, files) } catch {
+                answer = Self.failed(error)
+            }
+        case .anew, .partless, .refused, .failed, nil: break
+        }
+        dependencies.reach(.beforeAnswer)
+        try await log(answer, stored, request)
+        dependencies.reach(.afterAnswer)
+        if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }
+        return Step(result: answer.result, bytes: answer.bytes)
+    }
+
+    private static func failed(_ error: any Error) -> FetchAnswer {
+        FetchAnswer(TransportError(.file, detail: "\(error)"))
+    }
+
+    private func answer(
+        to request: TransferRequest, _ files: ContentFiles, _ proof: Credentials
+    ) async -> FetchAnswer {
+        let path: String
+        do {
+            if request.plan.part == nil { try files.make(part: request.part) }
+            path = try files.path(ofPart: request.part)
+        } catch { return Self.failed(error) }
+        guard let head = request.head(proof) else {
+            return FetchAnswer(TransportError(.invalidRequest))
+        }
+        var limits = limits
+        limits.responseBytesMax = request.plan.rule.bytesMax
+        do throws(TransportError) {
+            let answer = try await transport.transfer(
+                head, body: nil,
+                into: TransportFile(path, offset: Int(clamping: request.plan.from)),
+                limits: limits)
+            return FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan)
+        } catch {
+            return FetchAnswer(
+                TransportError(error.code, detail: proof.mask.masked(error.detail)))
+        }
+    }
+
+    /// Gives a whole file its name, unless it has another hash than it should have.
+    private func admit(
+        _ request: TransferRequest, _ answer: inout FetchAnswer, _ files: ContentFiles
+    ) throws -> ContentFiles.Content? {
+        let content = try files.content(ofPart: request.part)
+        guard case .answered(var answered) = answer else { return nil }
+        if let digest = request.plan.digest, digest != content.digest {
+            answered.file.otherDigest = content.digest
+            answer = .answered(answered.judged(as: request.plan))
+            return nil
+        }
+        journal.shared.contents.imports(content.digest, at: try journal.read { $0.last })
+        try files.admit(part: request.part, as: content)
+        return content
+    }
+
+    private func log(
+        _ answer: FetchAnswer, _ stored: ContentFiles.Content?, _ request: TransferRequest
+    ) async throws {
+        let (plan, now) = (request.plan, dependencies.now())
+        try await journal.write(at: now) { draft in
+            try draft.append(
+                answer.event(of: request.call, plan.key, plan.source.collection, now))
+            guard let stored else { return }
+            let asset = AssetStored(
+                digest: stored.digest, bytes: stored.bytes, .download, source: plan.source.text)
+            try draft.append(
+                Event(
+                    .assetStored, recordedAt: now, key: plan.key,
+                    collection: plan.source.collection, call: request.call, json: asset.encoded))
+        }
+    }
+}
+
+extension FetchAnswer {
+    /// How many bytes of the file came with it.
+    fileprivate var bytes: Int {
+        if case .answered(let answered) = self { Int(clamping: answered.file.bytes) } else { 0 }
+    }
+
+    /// Whether nothing of the part file is used any more.
+    fileprivate func keepsNothing(of plan: TransferPlan) -> Bool {
+        switch result {
+        case .part, .whole: false
+        case .failed: plan.from == 0
+        case .anew, .partless, .refused, nil: true
+        }
+    }
+}
+
+extension TransferOutcome {
+    /// Adds what one request brought.
+    fileprivate mutating func add(_ result: ReceivedFile.Result?, bytes: Int) {
+        switch result {
+        case .whole:
+            stored += 1
+            self.bytes += bytes
+        case .part: self.bytes += bytes
+        case .refused: refused += 1
+        case .failed, nil: failed += 1
+        case .anew, .partless: break
+        }
+    }
+}

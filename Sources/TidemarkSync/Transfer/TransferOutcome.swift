@@ -1,0 +1,19 @@
+// TransferOutcome.swift — what came of fetching files.
+
+public import TidemarkEvents
+
+/// The result of fetching the files that were due.
+public struct TransferOutcome: Sendable, Hashable {
+    /// How many files are here that were not.
+    public package(set) var stored = 0
+    /// How many bytes of files came, also of those that are not whole.
+    public package(set) var bytes = 0
+    /// How many requests brought nothing, and are made again later.
+    public package(set) var failed = 0
+    /// How many files can't be had as they are; they are asked for again after a day.
+    public package(set) var refused = 0
+    /// When the next request is due, by the device's clock; nil for never.
+    public package(set) var nextAt: Timestamp?
+
+    package init() {}
+}

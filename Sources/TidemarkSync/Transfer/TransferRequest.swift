@@ -1,0 +1,68 @@
+// TransferRequest.swift — a request for a file: how the log has it, and what is sent.
+
+import HTTPTypes
+package import TidemarkEvents
+import TidemarkRules
+package import TidemarkViews
+
+/// A request for a file that is logged.
+package struct TransferRequest: Sendable {
+    package var plan: TransferPlan
+    /// Nil where the name of the file is no address, so that nothing is sent.
+    package var address: FileAddress?
+    /// Its `request.sent`.
+    package var call: Position
+    /// The name of the part file.
+    package var part: String
+}
+
+extension RowReading {
+    /// The event of the request that is to be made next; nil where none is.
+    ///
+    /// - Parameters:
+    ///   - now: by the device's clock.
+    ///   - last: the log's last position before it.
+    ///   - isGone: whether a part file does not hold so many bytes any more.
+    package func nextTransferEvent(
+        at now: Timestamp, after last: Position,
+        isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
+    ) throws -> (event: Event, plan: TransferPlan, address: FileAddress?)? {
+        var isPartGone = false
+        let next = try nextTransfer(at: now) { part, bytes in
+            isPartGone = try isGone(part, bytes)
+            return isPartGone
+        }
+        guard let plan = next else { return nil }
+        let address = FileAddress(of: plan.source.text, try registration()?.remote)
+        var request = RequestSent()
+        request.method = "GET"
+        request.path = address?.logged
+        request.ifMatch = plan.tag
+        request.sentAt = now
+        request.file.source = plan.source.text
+        request.file.from = plan.from
+        request.file.count = plan.count
+        request.file.isPartGone = isPartGone
+        let event = Event(
+            .requestSent, recordedAt: now, key: plan.key, collection: plan.source.collection,
+            asOf: last, json: request.encoded)
+        return (event, plan, address)
+    }
+}
+
+extension TransferRequest {
+    /// What is sent; `proof` goes only to the remote.
+    func head(_ proof: Credentials) -> HTTPRequest? {
+        guard let address else { return nil }
+        var fields = HTTPFields()
+        fields[.acceptEncoding] = "identity"
+        if let count = plan.count {
+            let (end, overflow) = plan.from.addingReportingOverflow(max(count, 1) - 1)
+            fields[.range] = "bytes=\(plan.from)-\(overflow ? .max : end)"
+        }
+        if let tag = plan.tag { fields[.ifMatch] = tag }
+        if address.isOwn { for field in proof.headers { fields[field.name] = field.value } }
+        return HTTPRequest(
+            method: .get, url: address.origin, path: address.path, headers: fields)
+    }
+}

@@ -1,0 +1,140 @@
+// FoldTransfers.swift — which files are to be fetched, and how far that is (TransferRows.swift).
+//
+// What an answer means was decided when it was logged (TransferRule.swift), so that a later version
+// folds the same rows. The names of files are taken as they are: whether they are addresses is no
+// matter of the rows.
+
+package import TidemarkEvents
+import TidemarkRules
+
+extension Fold {
+    /// Whether a call asks for a file, and has no answer yet.
+    func isFetch(_ call: Position?) throws -> Bool {
+        guard let call else { return false }
+        return try get(.openFetch(call)) != nil
+    }
+
+    /// `request.sent` for a file.
+    func fetching(_ event: Event, _ file: RequestedFile, _ position: Position) throws {
+        guard let collection = event.collection, let text = file.source else { return }
+        let source = ContentSource(collection, text)
+        try change(source) { entry in
+            if file.isPartGone || file.from == 0 { entry.fetch.progress.forget() }
+            if file.from == 0 { entry.fetch.first = position }
+            entry.fetch.call = position
+        }
+        put(.openFetch(position), SourcesRow([source]).encoded)
+    }
+
+    /// `request.answered` about a file.
+    func fetched(_ event: Event, _ answer: RequestAnswered) throws {
+        try end(event) { entry, backoff in
+            let before = entry.fetch.progress
+            let file = answer.file
+            let result = file.result ?? .failed
+            let progress = TransferRule.after(
+                result, before, from: before.received, bytes: file.bytes, total: file.total,
+                tag: answer.tag)
+            entry.fetch.progress = progress
+            if result != .part && result != .failed { entry.fetch.first = nil }
+            return TransferRule.pause(
+                result, progress, retryAfter: answer.retryAfter, backoff)
+        }
+    }
+
+    /// `request.failed` about a file.
+    func notFetched(_ event: Event, _ failure: RequestFailed) throws {
+        try end(event) { entry, backoff in
+            let result = failure.fetchResult
+            // Who stopped it did not find anything wrong.
+            guard failure.error != RequestFailed.stopped else { return .zero }
+            entry.fetch.progress = TransferRule.after(
+                result, entry.fetch.progress, from: 0, bytes: 0, total: nil, tag: nil)
+            if result == .refused { entry.fetch.first = nil }
+            return TransferRule.pause(result, entry.fetch.progress, retryAfter: nil, backoff)
+        }
+    }
+
+    /// Ends a request for a file; `body` says how long it is not asked for again.
+    private func end(
+        _ event: Event,
+        _ body: (inout ContentNamesRow.Entry, BackoffSpan) -> TimeSpan
+    ) throws {
+        guard let call = event.call, let bytes = try get(.openFetch(call)),
+            let source = try SourcesRow(parsing: bytes).sources.first
+        else { return }
+        put(.openFetch(call), nil)
+        let backoff = try model().settings.backoff
+        try change(source) { entry in
+            // A later request has begun anew.
+            guard entry.fetch.call == call else { return }
+            entry.fetch.call = nil
+            let pause = body(&entry, backoff)
+            entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
+        }
+    }
+
+    // MARK: What is due
+
+    /// Notes anew what is to be fetched of a collection, after the model changed when that is.
+    func noteFetches(of collection: CollectionName) throws {
+        var sources: [ContentSource] = []
+        for (_, value) in try ledgerRows(Ledger.contentNames + EntityKey.prefix(of: collection)) {
+            sources += try ContentNamesRow(parsing: value).entries.map {
+                ContentSource(collection, $0.source)
+            }
+        }
+        for source in sources { try change(source) { _ in } }
+    }
+
+    /// Notes from when on a source is to be asked for.
+    func noteDue(_ entry: inout ContentNamesRow.Entry, _ source: ContentSource) throws {
+        var due: Timestamp?
+        if entry.digest.isEmpty, entry.fetch.call == nil,
+            try entry.wantedField(in: model()[source.collection]) != nil
+        {
+            due = entry.fetch.pausedUntil ?? Timestamp(rawValue: 0)
+        }
+        guard due != entry.fetch.dueAt else { return }
+        if let old = entry.fetch.dueAt {
+            try change(due: old, source) { $0.removeAll { $0 == source } }
+        }
+        if let due { try change(due: due, source) { $0.append(source) } }
+        entry.fetch.dueAt = due
+    }
+
+    private func change(
+        due time: Timestamp, _ source: ContentSource, _ change: (inout [ContentSource]) -> Void
+    ) throws {
+        let place = RowKey.dueFetch(time, source)
+        var row = try get(place).map { try SourcesRow(parsing: $0) } ?? SourcesRow()
+        change(&row.sources)
+        put(place, row.sources.isEmpty ? nil : row.encoded)
+    }
+}
+
+extension ContentNamesRow.Entry {
+    /// The first field by which its file is to be fetched; nil where it isn't.
+    func wantedField(in collection: CollectionModel?) -> ContentRule? {
+        for hold in holds {
+            guard let rule = collection?.contents.first(where: { $0.field == hold.field.field })
+            else { continue }
+            if rule.when == .all || hold.wanted > 0 { return rule }
+        }
+        return nil
+    }
+}
+
+extension RequestFailed {
+    /// The error of a request that was given up without anything being wrong: the engine was
+    /// stopped, or the process died.
+    package static let stopped = "cancelled"
+
+    /// What it means for a file that no answer came.
+    package var fetchResult: ReceivedFile.Result {
+        switch error {
+        case "redirectRefused", "tooLarge", "invalidRequest": .refused
+        default: .failed
+        }
+    }
+}

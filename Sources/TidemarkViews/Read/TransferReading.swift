@@ -1,0 +1,132 @@
+// TransferReading.swift — which file is asked for next, from the rows alone.
+
+package import TidemarkEvents
+package import TidemarkRules
+
+/// A request for a file, before it is made.
+package struct TransferPlan: Sendable, Hashable {
+    package var source: ContentSource
+    /// The entity that names it; nil where it does not any more.
+    package var key: EntityKey?
+    /// The rule of the field by which it is fetched.
+    package var rule: ContentRule
+    /// The first byte that is asked for.
+    package var from: UInt64 = 0
+    /// How many bytes; nil for all of them.
+    package var count: UInt64?
+    /// The version that is demanded; nil for any.
+    package var tag: String?
+    /// The part file in which the bytes before are; nil where a new one begins.
+    package var part: String?
+    /// The SHA-256 that the file must have, in small digits; nil where the entity tells none.
+    package var digest: String?
+    /// How far it is.
+    package var progress = FetchProgress()
+}
+
+extension RowReading {
+    /// The request for a file that is to be made next; nil where none is due, or enough are open.
+    ///
+    /// - Parameters:
+    ///   - now: by the device's clock.
+    ///   - isGone: whether a part file does not hold so many bytes any more.
+    package func nextTransfer(
+        at now: Timestamp, isGone: (_ part: String, _ bytes: UInt64) throws -> Bool
+    ) throws -> TransferPlan? {
+        let model = try model()
+        let budgets = model.settings.budgets
+        guard try openTransfers().count < budgets.downloads else { return nil }
+        guard let (due, source) = try firstDueTransfer(), due <= now else { return nil }
+        guard let entry = try contentName(source),
+            let rule = entry.wantedField(in: model[source.collection])
+        else { return nil }
+        var plan = try plan(source, entry, rule)
+        if !plan.progress.isPartless { plan.count = UInt64(budgets.partBytes) }
+        guard plan.progress.received > 0, let part = entry.fetch.part,
+            try !isGone(part, plan.progress.received)
+        else {
+            plan.progress.forget()
+            return plan
+        }
+        plan.part = part
+        plan.from = plan.progress.received
+        plan.tag = plan.progress.demanded
+        if let total = plan.progress.total, total > plan.from, let count = plan.count {
+            plan.count = min(count, total - plan.from)
+        }
+        return plan
+    }
+
+    /// What a request that has no answer yet asks for; nil where no such request is open.
+    ///
+    /// - Parameter file: as it was logged.
+    package func transferPlan(
+        of call: Position, _ file: RequestedFile
+    ) throws -> TransferPlan? {
+        guard let source = try openTransfers().first(where: { $0.call == call })?.source,
+            let entry = try contentName(source), entry.fetch.call == call,
+            let rule = try entry.wantedField(in: model()[source.collection])
+        else { return nil }
+        var plan = try plan(source, entry, rule)
+        plan.from = file.from
+        plan.count = file.count
+        return plan
+    }
+
+    private func plan(
+        _ source: ContentSource, _ entry: ContentNamesRow.Entry, _ rule: ContentRule
+    ) throws -> TransferPlan {
+        var plan = TransferPlan(source: source, rule: rule)
+        plan.progress = entry.fetch.progress
+        if !entry.entity.isEmpty { plan.key = EntityKey(source.collection, entry.entity) }
+        plan.digest = try plan.key.flatMap { key in
+            guard rule.sha256 != nil, let collection = try model()[key.collection],
+                let document = try document(key)
+            else { return nil }
+            return collection.contentDigest(of: source.text, rule, in: document)
+        }
+        return plan
+    }
+
+    /// When the next request for a file is due, by the device's clock; nil for never.
+    package func nextTransferTime() throws -> Timestamp? {
+        guard try model().settings.budgets.downloads > 0 else { return nil }
+        return try firstDueTransfer()?.time
+    }
+
+    private func firstDueTransfer() throws -> (time: Timestamp, source: ContentSource)? {
+        var found: (time: Timestamp, source: ContentSource)?
+        try walk(.ledger, Ledger.dueFetches) { key, value in
+            if let time = RowKey(.ledger, key).fetchTime,
+                let source = try SourcesRow(parsing: value).sources.first
+            {
+                found = (time, source)
+            }
+            return found == nil
+        }
+        return found
+    }
+
+    /// The requests for files that have no answer yet, each with what it asks for, in order.
+    package func openTransfers() throws -> [(call: Position, source: ContentSource)] {
+        try ledgerRows(Ledger.openFetches).compactMap { key, value in
+            guard let source = try SourcesRow(parsing: value).sources.first else { return nil }
+            let digits = key.bytes.dropFirst(Ledger.openFetches.count)
+            return (Position(digits.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }), source)
+        }
+    }
+
+    /// What is known of a source; nil where nothing is.
+    package func contentName(_ source: ContentSource) throws -> ContentNamesRow.Entry? {
+        try get(.contentNames(source)).map { try ContentNamesRow(parsing: $0) }?[source.text]
+    }
+
+    /// The part files in which something is that a request will go on with.
+    package func partsInUse() throws -> Set<String> {
+        var parts: Set<String> = []
+        try forEachContentName { _, entry in
+            if entry.fetch.progress.received > 0, let part = entry.fetch.part { parts.insert(part) }
+        }
+        return parts
+    }
+}

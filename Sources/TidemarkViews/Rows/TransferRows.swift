@@ -1,0 +1,129 @@
+// TransferRows.swift — files that are to be fetched, or that are being fetched, as rows of the
+// ledger.
+//
+//   'A' 'o' position                   a request for a file that has no answer yet: the source
+//   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock on:
+//                                      the sources, of which at most 200 bytes are in the key
+//
+// How far a file is stands with its source: 'A' 'n' (ContentRows.swift).
+
+package import TidemarkEvents
+package import TidemarkRules
+
+/// How the fetching of a source stands.
+package struct FetchStanding: Sendable, Hashable {
+    package var progress = FetchProgress()
+    /// The request without an answer; nil for none.
+    package var call: Position?
+    /// The request by whose position the part file is called; nil for no part file.
+    package var first: Position?
+    /// When it may be asked for again; nil for at once.
+    package var pausedUntil: Timestamp?
+    /// From when on it is to be asked for, as the row 'A' 't' says; nil where it isn't.
+    package var dueAt: Timestamp?
+
+    package init() {}
+
+    /// The name of its part file; nil for none.
+    package var part: String? { first.map(Self.part) }
+
+    /// The name of the part file that a request begins.
+    package static func part(of first: Position) -> String { "fetch-\(first.rawValue)" }
+
+    var isEmpty: Bool { self == FetchStanding() }
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.varint(1, progress.received)
+        writer.varint(2, progress.total.map { $0 &+ 1 } ?? 0)
+        writer.string(3, progress.tag)
+        writer.flag(4, progress.isPartless)
+        writer.varint(5, UInt64(progress.failures))
+        writer.varint(6, UInt64(progress.restarts))
+        writer.position(7, call)
+        writer.position(8, first)
+        writer.signed(9, pausedUntil?.rawValue ?? 0)
+        if let dueAt { writer.message(10, dueAt.orderBytes) }
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: progress.received = try field.unsigned()
+            case 2: progress.total = try field.unsigned() &- 1
+            case 3: progress.tag = try field.string()
+            case 4: progress.isPartless = try field.flag()
+            case 5: progress.failures = Int(clamping: try field.unsigned())
+            case 6: progress.restarts = Int(clamping: try field.unsigned())
+            case 7: call = try field.position()
+            case 8: first = try field.position()
+            case 9: pausedUntil = Timestamp(rawValue: try field.signed())
+            case 10: dueAt = Timestamp(orderBytes: try field.slice())
+            default: continue
+            }
+        }
+    }
+}
+
+/// Sources that are to be asked for from the same time on: 'A' 't'; or the one of a request: 'A' 'o'.
+struct SourcesRow: Sendable, Hashable {
+    var sources: [ContentSource] = []
+
+    init(_ sources: [ContentSource] = []) { self.sources = sources }
+
+    var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        for source in sources { writer.message(1, source.encoded) }
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            guard field.number == 1 else { continue }
+            sources.append(try ContentSource(parsing: try field.bytes()))
+        }
+    }
+}
+
+extension Timestamp {
+    /// Eight bytes that sort as the times do.
+    fileprivate var orderBytes: [UInt8] {
+        let bits = UInt64(bitPattern: rawValue) ^ (1 << 63)
+        return (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+    }
+
+    fileprivate init?(orderBytes bytes: ArraySlice<UInt8>) {
+        guard bytes.count == 8 else { return nil }
+        let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        self.init(rawValue: Int64(bitPattern: bits ^ (1 << 63)))
+    }
+}
+
+extension RowKey {
+    /// A request for a file without an answer.
+    package static func openFetch(_ call: Position) -> RowKey {
+        RowKey(.ledger, Ledger.openFetches + call.bigEndianBytes)
+    }
+
+    /// What is to be asked for from a time on.
+    package static func dueFetch(_ time: Timestamp, _ source: ContentSource) -> RowKey {
+        RowKey(
+            .ledger,
+            Ledger.dueFetches + time.orderBytes + EntityKey.prefix(of: source.collection)
+                + source.text.utf8.prefix(ContentSource.keyBytes))
+    }
+
+    /// The time from which on something is to be asked for; nil for a row of another kind.
+    var fetchTime: Timestamp? {
+        guard bytes.starts(with: Ledger.dueFetches) else { return nil }
+        return Timestamp(orderBytes: bytes.dropFirst(Ledger.dueFetches.count).prefix(8))
+    }
+}
+
+extension Ledger {
+    package static let openFetches = Array("Ao".utf8)
+    package static let dueFetches = Array("At".utf8)
+}

@@ -1,0 +1,141 @@
+// TransferRuleTests.swift — what answers to requests for a file mean, and when it is asked for again.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+
+private func facts(
+    _ status: Int, range: String? = nil, length: String? = nil, tag: String? = nil,
+    encoding: String? = nil, written: UInt64 = 0
+) -> FetchFacts {
+    var facts = FetchFacts()
+    facts.status = status
+    facts.range = range
+    facts.length = length
+    facts.tag = tag
+    facts.encoding = encoding
+    facts.written = written
+    return facts
+}
+
+private func progress(_ received: UInt64, of total: UInt64?, tag: String = "") -> FetchProgress {
+    var progress = FetchProgress()
+    progress.received = received
+    progress.total = total
+    progress.tag = tag
+    return progress
+}
+
+private func result(
+    _ facts: FetchFacts, _ before: FetchProgress = FetchProgress(), count: UInt64? = 4,
+    bytesMax: UInt64 = 100
+) -> ReceivedFile.Result {
+    TransferRule.result(
+        facts, before, from: before.received, count: count, bytesMax: bytesMax
+    ).result
+}
+
+@Suite struct `an answer to a request for a file` {
+    @Test("is a part, or the last one, by what Content-Range says")
+    func parts() {
+        #expect(result(facts(206, range: "bytes 0-3/10", written: 4)) == .part)
+        let before = progress(8, of: 10)
+        #expect(result(facts(206, range: "bytes 8-9/10", written: 2), before) == .whole)
+    }
+
+    @Test("is another file with another version, or another length of the whole")
+    func anotherFile() {
+        let before = progress(4, of: 10, tag: "\"a\"")
+        let range = "bytes 4-7/10"
+        #expect(result(facts(206, range: range, tag: "\"a\"", written: 4), before) == .part)
+        #expect(result(facts(206, range: range, tag: "\"b\"", written: 4), before) == .anew)
+        #expect(result(facts(206, range: range, written: 4), before) == .anew)
+        let longer = facts(206, range: "bytes 4-7/11", tag: "\"a\"", written: 4)
+        #expect(result(longer, before) == .anew)
+        #expect(result(facts(412), before) == .anew)
+        #expect(result(facts(416), before) == .anew)
+    }
+
+    @Test("is all of it with 200, also where a part was asked for")
+    func whole() {
+        #expect(result(facts(200, length: "7", written: 7), progress(4, of: 10)) == .whole)
+        #expect(result(facts(200, length: "0")) == .whole)
+        #expect(result(facts(200, length: "7", encoding: "gzip", written: 9)) == .whole)
+    }
+
+    @Test("brings nothing where it is longer or shorter than it says")
+    func otherLength() {
+        #expect(result(facts(200, length: "5", written: 9)) == .failed)
+        #expect(result(facts(206, range: "bytes 0-3/10", written: 5)) == .failed)
+        #expect(result(facts(206, range: "bytes 1-4/10", written: 4)) == .failed)
+        #expect(result(facts(206, range: "bytes 0-8/10", written: 9)) == .failed)
+        #expect(result(facts(206, range: "bytes 0-3/3", written: 4)) == .failed)
+    }
+
+    @Test("is asked for without parts where its parts make no sense, or where it is empty")
+    func partless() {
+        #expect(result(facts(206, range: "bytes 0-3/*", written: 4)) == .partless)
+        #expect(result(facts(206, written: 4)) == .partless)
+        #expect(
+            result(facts(206, range: "bytes 0-3/9", encoding: "br", written: 4)) == .partless)
+        #expect(result(facts(416)) == .partless)
+    }
+
+    @Test("is refused where the file is too large, gone or elsewhere")
+    func refused() {
+        #expect(result(facts(206, range: "bytes 0-3/101", written: 4)) == .refused)
+        #expect(result(facts(200, length: "101", written: 101)) == .refused)
+        #expect(result(facts(200, written: 101)) == .refused)
+        #expect(
+            [302, 403, 404, 410].map { result(facts($0)) } == [
+                .refused, .refused, .refused, .refused,
+            ])
+        #expect(
+            [401, 429, 500, 204].map { result(facts($0)) } == [.failed, .failed, .failed, .failed])
+    }
+}
+
+@Suite struct `a file that did not come` {
+    private let backoff = BackoffSpan(min: .seconds(5), max: .seconds(60))
+
+    private func pauses(_ results: [ReceivedFile.Result]) -> [Int] {
+        var now = FetchProgress()
+        return results.map { result in
+            now = TransferRule.after(
+                result, now, from: now.received, bytes: 4, total: 100, tag: nil)
+            return TransferRule.pause(result, now, retryAfter: nil, backoff).seconds
+        }
+    }
+
+    @Test("is asked for again after a doubled time, until a part comes")
+    func doubled() {
+        #expect(pauses([.failed, .failed, .failed, .part, .failed]) == [5, 10, 20, 0, 5])
+        #expect(pauses(Array(repeating: .failed, count: 8)).last == 60)
+    }
+
+    @Test("is begun anew three times at once, and then with pauses")
+    func restarts() {
+        #expect(pauses([.anew, .part, .anew, .anew, .anew, .anew]) == [0, 0, 0, 0, 5, 10])
+    }
+
+    @Test("is asked for after a day where it can't be had as it is")
+    func refused() { #expect(pauses([.refused, .refused]) == [86_400, 86_400]) }
+
+    @Test("is asked for as a whole at once, and with pauses where that gives a part, too")
+    func partless() { #expect(pauses([.partless, .partless, .partless]) == [0, 5, 10]) }
+
+    @Test("waits as long as the server asks for")
+    func retryAfter() {
+        let failed = TransferRule.after(
+            .failed, FetchProgress(), from: 0, bytes: 0, total: nil, tag: nil)
+        let pause = TransferRule.pause(.failed, failed, retryAfter: 300, backoff)
+        #expect(pause == .seconds(300))
+    }
+
+    @Test("demands a strong version, and no weak one")
+    func demanded() {
+        #expect(progress(4, of: 10, tag: "\"a\"").demanded == "\"a\"")
+        #expect(progress(4, of: 10, tag: "W/\"a\"").demanded == nil)
+        #expect(progress(0, of: nil, tag: "\"a\"").demanded == nil)
+    }
+}
