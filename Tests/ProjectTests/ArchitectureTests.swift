@@ -15,7 +15,10 @@ import Testing
         let paths = try paths()
 
         #expect(paths.count > 40)
-        let inModules = ["Fold/Rules", "Payloads/Assets", "Payloads/Members", "Server/Toggl"]
+        let inModules = [
+            "Fold/Rules", "Payloads/Assets", "Payloads/Members", "Server/Toggl", "Server/Dhis2",
+            "Server/Dhis2/Imports",
+        ]
         for path in paths where !inModules.contains(path) {
             let isThere = ["Sources/", ""].contains { folder in
                 FileManager.default.fileExists(

@@ -3,7 +3,7 @@
 /// The words of servers in the text of a file of the core.
 func serverWords(in text: String, of path: String) -> [String] {
     let names = text.matches(
-        of: /(?i)\btoggl(?!e)\w*|\bkinto\w*|\b(cal|card)dav\w*|\bradicale|\bnextcloud/)
+        of: /(?i)\btoggl(?!e)\w*|\bkinto\w*|\b(cal|card)dav\w*|\bradicale|\bnextcloud|\bdhis2?\w*/)
     let words = text.matches(
         of: /(?i)time_?entries|\bworkspaces?\b|\bbuckets\b|\blast_modified|\bnext-page\b/)
     let items = text.matches(of: /\bV(CALENDAR|EVENT|CARD)\b|\bDTSTART\b/)

@@ -155,6 +155,7 @@ private func messages(_ code: String, in path: String = sync) -> [String] {
         "/// As Kinto does.", "let toggl = 1", "KintoAdapter()", "\"last_modified\"",
         "HTTPField.Name(\"Next-Page\")", "/buckets/b", "[\"workspaces\"]", "/// CalDAV's.",
         "static let a = \"Backoff\"", "/// The header field Alert.", "\"VEVENT\"", "timeEntries",
+        "Dhis2Adapter()", "/// As DHIS2 does.",
     ])
     func `are found in the core`(code: String) {
         #expect(serverWords(in: code, of: sync).count == 1)

@@ -74,7 +74,8 @@ public struct FaultRule: Sendable {
         if case .object(let place, let id) = KintoTarget(path: address) {
             return place.resourceName == "record" && recordID(id)
         }
-        return TogglPath(address).recordID.map(recordID) ?? false
+        let id = TogglPath(address).recordID ?? Dhis2Path(address).recordID
+        return id.map(recordID) ?? false
     }
 }
 

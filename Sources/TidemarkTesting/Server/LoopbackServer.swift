@@ -3,7 +3,7 @@
 import HTTPTypes
 import TidemarkSync
 
-/// An ``InMemoryServer`` or a ``TogglServer`` over real sockets, for clients that speak HTTP.
+/// One of the servers in this process over real sockets, for clients that speak HTTP.
 ///
 /// It listens on 127.0.0.1, on a port that the system picks unless one is given. A dropped answer
 /// is a header that promises a body, followed by the end of the connection: URLSession on Linux
@@ -39,6 +39,18 @@ public final class LoopbackServer: Sendable {
     /// - Throws: an error of the socket layer when it can't listen.
     public static func start(
         _ server: TogglServer, port: UInt16 = 0
+    ) async throws -> LoopbackServer {
+        try await start(port) { server.core.exchange($0, body: $1) }
+    }
+
+    /// Starts to listen and returns when connections are accepted.
+    ///
+    /// - Parameters:
+    ///   - server: what answers.
+    ///   - port: where to listen; 0 for a free port.
+    /// - Throws: an error of the socket layer when it can't listen.
+    public static func start(
+        _ server: Dhis2Server, port: UInt16 = 0
     ) async throws -> LoopbackServer {
         try await start(port) { server.core.exchange($0, body: $1) }
     }
