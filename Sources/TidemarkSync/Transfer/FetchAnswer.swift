@@ -22,7 +22,7 @@ package enum FetchAnswer: Sendable {
         answered.date = head[.date]
         answered.tag = head[.eTag]
         answered.fields = Self.fields.compactMap { name in
-            head[name].map { Named(name.canonicalName, $0) }
+            head[name].map { Named(name.rawName, $0) }
         }
         answered.retryAfter = RetryAfter.seconds(head)
         answered.file.bytes = UInt64(written)
