@@ -37,14 +37,14 @@ package enum Contents {
         }
     }
 
-    static func fetch(_ engine: SyncEngine) async throws -> Int {
-        let outcome = try await engine.transfer()
-        return outcome.stored
-    }
-
     static func want(_ key: EntityKey, _ replica: Replica) throws {
         try replica.write { tx in
             try tx.wantFiles(of: key, "photo", by: "gallery")
         }
+    }
+
+    static func fetch(_ engine: SyncEngine) async throws -> Int {
+        let outcome = try await engine.transfer()
+        return outcome.stored
     }
 }

@@ -13,6 +13,7 @@ enum RedactionWords {
         .union(WriteEffect.allCases.map(\.rawValue))
         .union(ServerRefusal.ownMessages)
         .union(AssetRemoved.Reason.allCases.map(\.rawValue))
+        .union(ReceivedFile.Result.allCases.map(\.rawValue))
         .union([
             "=", "absent", "back", "cleanUp", "combined", "cursorExpired", "discard", "dismiss",
             "download", "entity", "equals", "fetch", "forward", "import", "incomplete", "keepMine",

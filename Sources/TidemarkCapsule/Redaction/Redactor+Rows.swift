@@ -84,8 +84,15 @@ private enum RowParts {
         1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
         7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold),
     ]
+    static let fetch: [UInt32: RowPart] = [
+        1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
+        9: .time, 10: .time, 11: .plain,
+    ]
+    static let sources: [UInt32: RowPart] = [1: .message([1: .text, 2: .text])]
     static let contentNames: [UInt32: RowPart] = [
-        1: .message([1: .text, 2: .text, 3: .message(hold)])
+        1: .message([
+            1: .text, 2: .text, 3: .message(hold), 4: .text, 5: .message(fetch),
+        ])
     ]
     static let contentsOfEntity: [UInt32: RowPart] = [
         1: .message([1: .text, 2: .text, 3: .plain]), 2: .message([1: .text, 2: .word, 3: .plain]),
@@ -120,6 +127,11 @@ extension Redactor {
         case UInt8(ascii: "A"):
             let kind = Array(rest.prefix(1))
             let name = rest.dropFirst()
+            if [first] + kind == Ledger.dueFetches {
+                return RowKey(
+                    .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
+            }
+            if [first] + kind == Ledger.openFetches { return old }
             let isOfCollection = ["Ae", "An"].contains { Array($0.utf8) == [first] + kind }
             new = kind + (isOfCollection ? key(name) : text(Array(name)))
         case UInt8(ascii: "g"):
@@ -144,6 +156,14 @@ extension Redactor {
         let rest = Array(bytes[(zero + 1)...])
         let scope = isScope ? String(decoding: rest, as: UTF8.self) : ""
         return text(Array(bytes[..<zero])) + [0] + (isScope ? Array(word(scope).utf8) : text(rest))
+    }
+
+    /// The time from which on a file is asked for; that of at once, 0, is no time.
+    private func dueTime(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        guard let time = Timestamp(orderBytes: bytes), time.rawValue != 0 else {
+            return Array(bytes)
+        }
+        return self.time(time).orderBytes
     }
 
     private func unknown(_ key: RowKey) -> RedactionError {
@@ -173,6 +193,7 @@ extension Redactor {
             switch [first] + rest.prefix(1) {
             case Ledger.contents: parts = RowParts.content
             case Ledger.contentNames: parts = RowParts.contentNames
+            case Ledger.openFetches, Ledger.dueFetches: parts = RowParts.sources
             case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
             case Ledger.contentSweep: parts = RowParts.contentSweep
             case Ledger.unreferencedContents: return value

@@ -2,7 +2,7 @@
 // asked for again.
 //
 // A part is asked for with the version that the first one was of, in If-Match where it is a strong
-// one. Weak versions are compared, and never sent: a server may not compare them (RFC 9110, 13.1.1).
+// one. Weak versions are compared, and never sent: no server may do so (RFC 9110, 13.1.1).
 // Another version, or another length of the whole, is another file: what came is thrown away.
 
 package import TidemarkEvents

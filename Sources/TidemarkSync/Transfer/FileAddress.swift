@@ -1,6 +1,6 @@
 // FileAddress.swift — where a file lies by the name that a record gives it.
 //
-//   https://host/photo.jpg   as it is; with credentials only where it begins with the remote's origin
+//   https://host/photo.jpg   as it is; with credentials only where the remote's origin begins it
 //   /files/1, files/1, 1     below the remote's origin
 //
 // Anything else is no address: other schemes, names of folders above, users, and what is no URL.

@@ -24,7 +24,7 @@ public final class InMemoryFiles: Transport, Sendable {
         }
     }
 
-    /// What happens to an exchange instead of what usually does: it may change the answer, or throw.
+    /// What happens to an exchange besides: it may change the answer, or throw.
     public typealias Fault =
         @Sendable (
             HTTPRequest, TransportResponse

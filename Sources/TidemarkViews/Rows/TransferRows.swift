@@ -2,8 +2,8 @@
 // ledger.
 //
 //   'A' 'o' position                   a request for a file that has no answer yet: the source
-//   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock on:
-//                                      the sources, of which at most 200 bytes are in the key
+//   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
+//                                      on: the sources, of which at most 200 bytes are in the key
 //
 // How far a file is stands with its source: 'A' 'n' (ContentRows.swift).
 
@@ -43,7 +43,9 @@ package struct FetchStanding: Sendable, Hashable {
         writer.position(7, call)
         writer.position(8, first)
         writer.signed(9, pausedUntil?.rawValue ?? 0)
-        if let dueAt { writer.message(10, dueAt.orderBytes) }
+        // At once is the time 0, which is not written.
+        writer.signed(10, dueAt?.rawValue ?? 0)
+        writer.flag(11, dueAt != nil)
         return writer.bytes
     }
 
@@ -60,14 +62,15 @@ package struct FetchStanding: Sendable, Hashable {
             case 7: call = try field.position()
             case 8: first = try field.position()
             case 9: pausedUntil = Timestamp(rawValue: try field.signed())
-            case 10: dueAt = Timestamp(orderBytes: try field.slice())
+            case 10: dueAt = Timestamp(rawValue: try field.signed())
+            case 11: dueAt = dueAt ?? Timestamp(rawValue: 0)
             default: continue
             }
         }
     }
 }
 
-/// Sources that are to be asked for from the same time on: 'A' 't'; or the one of a request: 'A' 'o'.
+/// Sources that are to be asked for from the same time on: 'A' 't'; or that of a request: 'A' 'o'.
 struct SourcesRow: Sendable, Hashable {
     var sources: [ContentSource] = []
 
@@ -90,12 +93,12 @@ struct SourcesRow: Sendable, Hashable {
 
 extension Timestamp {
     /// Eight bytes that sort as the times do.
-    fileprivate var orderBytes: [UInt8] {
+    package var orderBytes: [UInt8] {
         let bits = UInt64(bitPattern: rawValue) ^ (1 << 63)
         return (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
     }
 
-    fileprivate init?(orderBytes bytes: ArraySlice<UInt8>) {
+    package init?(orderBytes bytes: ArraySlice<UInt8>) {
         guard bytes.count == 8 else { return nil }
         let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         self.init(rawValue: Int64(bitPattern: bits ^ (1 << 63)))

@@ -60,8 +60,8 @@ final class TransferWorld {
             replica, files, adapter: try SyncWorld.remote.makeAdapter())
     }
 
-    /// Puts a store that was copied in the place of this one, as a process finds it that comes after
-    /// one that died then.
+    /// Puts a store that was copied in the place of this one, as a process finds it after one that
+    /// died then.
     func reopen(_ copy: String) throws {
         try replica.close()
         try FileManager.default.removeItem(atPath: path)

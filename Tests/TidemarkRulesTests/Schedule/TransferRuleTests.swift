@@ -1,4 +1,5 @@
-// TransferRuleTests.swift — what answers to requests for a file mean, and when it is asked for again.
+// TransferRuleTests.swift — what answers to requests for a file mean, and when it is asked for
+// again.
 
 import Testing
 import TidemarkEvents
