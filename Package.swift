@@ -218,7 +218,9 @@ let package = Package(
                 "TidemarkInspect", "TidemarkViews", "TidemarkLog", "TidemarkRules", "TidemarkStore",
                 "TidemarkEvents", "ViewsSupport", "RulesSupport",
             ]),
-        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
+        tests(
+            "TidemarkHTTPTests",
+            ["Tidemark", "TidemarkHTTP", "TidemarkSync", "TidemarkEvents", httpTypes]),
         tests(
             "TidemarkSyncTests",
             [

@@ -97,7 +97,7 @@ extension CollectionModel {
         return names
     }
 
-    /// The SHA-256 that stands beside a file's name, in small digits; nil where none does.
+    /// The SHA-256 that stands beside a file's name, in small letters; nil where no text does.
     package func contentDigest(
         of source: String, _ rule: ContentRule, in document: [UInt8]
     ) -> String? {
@@ -110,8 +110,8 @@ extension CollectionModel {
                 let last = rule.steps.last, let name = object[last].flatMap(ContentName.init),
                 ExactString(name.text) == ExactString(source)
             else { return }
-            let digest = object[member]?.stringValue?.lowercased()
-            if let digest, digest.utf8.count == 64 { found = digest }
+            // One that is none is that of no file.
+            found = object[member]?.stringValue?.lowercased()
         }
         return found
     }

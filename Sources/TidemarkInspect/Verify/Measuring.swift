@@ -58,6 +58,11 @@ import TidemarkViews
         replica.journal.keepTidy(at: replica.dependencies.now())
     }
 
+    /// Looks for files that need not be kept, as often as the caller asks; returns how many went.
+    public static func sweep(_ replica: Replica) throws -> Int {
+        try replica.journal.sweepContents(at: replica.dependencies.now()).removed
+    }
+
     /// How many bytes of a store's file are in use, and how many commits the oldest reader is
     /// behind.
     public static func space(of replica: Replica) throws -> (used: Int, lag: UInt64) {

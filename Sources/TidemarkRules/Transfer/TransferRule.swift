@@ -1,9 +1,10 @@
 // TransferRule.swift — fetching a file part by part: what an answer means, and when the file is
 // asked for again.
 //
-// A part is asked for with the version that the first one was of, in If-Match where it is a strong
-// one. Weak versions are compared, and never sent: no server may do so (RFC 9110, 13.1.1).
-// Another version, or another length of the whole, is another file: what came is thrown away.
+// A part is asked for with the version that the first one was of, in If-Match. Only a strong version
+// tells that two parts are of one file (RFC 9110, 15.3.7.3): where there is none, all is asked for
+// at once. Another version, or another length of the whole, is another file: what came is thrown
+// away.
 
 package import TidemarkEvents
 
@@ -76,13 +77,17 @@ package enum TransferRule {
             }
             guard range.total <= bytesMax else { return (.refused, range.total) }
             if from > 0 {
-                let isSame = progress.total == range.total && progress.tag == facts.tag ?? ""
+                let isSame =
+                    progress.demanded != nil && progress.total == range.total
+                    && progress.tag == facts.tag
                 guard isSame else { return (.anew, nil) }
             }
             guard range.first == from, range.count == facts.written, facts.written > 0,
                 facts.written <= count, range.last < range.total
             else { return (.failed, nil) }
-            return (range.last + 1 == range.total ? .whole : .part, range.total)
+            if range.last + 1 == range.total { return (.whole, range.total) }
+            // Without a strong version nothing tells whether two parts are of one file.
+            return (facts.tag?.hasPrefix("\"") == true ? .part : .partless, range.total)
         case 412: return (.anew, nil)
         case 416:
             // There is no first byte of an empty file.
@@ -114,6 +119,8 @@ package enum TransferRule {
         case .anew:
             next.forget()
             next.restarts += 1
+            // A version that is another one each time is that of no part.
+            if next.restarts > restartsMax { next.isPartless = true }
         case .partless:
             next.forget()
             next.failures = next.isPartless ? next.failures + 1 : next.failures

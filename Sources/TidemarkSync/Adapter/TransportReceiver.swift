@@ -8,6 +8,9 @@ package struct TransportReceiver: Sendable {
     /// How many bytes of the body have come.
     package private(set) var count = 0
 
+    /// How much is kept of an answer that was to go to a file and is none, in bytes.
+    private static let keptMax = 64 << 10
+
     private let file: TransportFile?
     private let target: PartFile?
     /// Where in the file the body begins; nil while it stays in memory.
@@ -45,7 +48,7 @@ package struct TransportReceiver: Sendable {
             do throws(StoreError) { try target.write(bytes, at: place + count) } catch {
                 throw TransportError(error)
             }
-        } else {
+        } else if target == nil || body.count < Self.keptMax {
             body += bytes
         }
         count += bytes.count

@@ -43,7 +43,11 @@ final class ScenarioWire: Sendable {
 
     /// Puts a file on the server; nil for none any more.
     func serve(_ path: String, _ bytes: [UInt8]?) {
-        files[ScenarioServerKind.origin + path] = bytes.map { InMemoryFiles.File($0) }
+        files[ScenarioServerKind.origin + path] = bytes.map { bytes in
+            // Other bytes are another version.
+            let sum = bytes.reduce(UInt64(bytes.count)) { $0 &* 31 &+ UInt64($1) }
+            return InMemoryFiles.File(bytes, tag: "\"\(sum)\"")
+        }
     }
 
     func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0, 0)) } }

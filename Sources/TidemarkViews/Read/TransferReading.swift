@@ -36,8 +36,11 @@ extension RowReading {
         let model = try model()
         let budgets = model.settings.budgets
         guard try openTransfers().count < budgets.downloads else { return nil }
-        guard let (due, source) = try firstDueTransfer(), due <= now else { return nil }
-        guard let entry = try contentName(source),
+        // No pause is longer: what waits for more was put off by a clock that was wrong.
+        let longest = max(TransferRule.refusedFor.seconds, model.settings.backoff.max.seconds)
+        let farthest = now.adding(.seconds(longest))
+        let due = try firstDueTransfer { $0 <= now || $0 > farthest }
+        guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
         else { return nil }
         var plan = try plan(source, entry, rule)
@@ -78,7 +81,9 @@ extension RowReading {
     ) throws -> TransferPlan {
         var plan = TransferPlan(source: source, rule: rule)
         plan.progress = entry.fetch.progress
-        if !entry.entity.isEmpty { plan.key = EntityKey(source.collection, entry.entity) }
+        plan.key =
+            entry.entity.isEmpty
+            ? try anyEntity(naming: source) : EntityKey(source.collection, entry.entity)
         plan.digest = try plan.key.flatMap { key in
             guard rule.sha256 != nil, let collection = try model()[key.collection],
                 let document = try document(key)
@@ -88,20 +93,40 @@ extension RowReading {
         return plan
     }
 
+    /// An entity that names a source, after the one is gone that came to name it last.
+    private func anyEntity(naming source: ContentSource) throws -> EntityKey? {
+        var found: EntityKey?
+        let prefix = Ledger.contentsOfEntities + EntityKey.prefix(of: source.collection)
+        try walk(.ledger, prefix) { key, value in
+            let isNamed = try EntityContentsRow(parsing: value).names.contains { named in
+                !named.isFile && ExactString(named.text) == ExactString(source.text)
+            }
+            if isNamed {
+                found = EntityKey(bytes: key.dropFirst(Ledger.contentsOfEntities.count))
+            }
+            return found == nil
+        }
+        return found
+    }
+
     /// When the next request for a file is due, by the device's clock; nil for never.
     package func nextTransferTime() throws -> Timestamp? {
         guard try model().settings.budgets.downloads > 0 else { return nil }
-        return try firstDueTransfer()?.time
+        return try firstDueTransfer { _ in true }?.time
     }
 
-    private func firstDueTransfer() throws -> (time: Timestamp, source: ContentSource)? {
+    /// The first source that is wanted and due at a time that `isSought`.
+    private func firstDueTransfer(
+        _ isSought: (Timestamp) -> Bool
+    ) throws -> (time: Timestamp, source: ContentSource)? {
+        let model = try model()
         var found: (time: Timestamp, source: ContentSource)?
         try walk(.ledger, Ledger.dueFetches) { key, value in
-            if let time = RowKey(.ledger, key).fetchTime,
-                let source = try SourcesRow(parsing: value).sources.first
-            {
-                found = (time, source)
+            guard let time = RowKey(.ledger, key).fetchTime, isSought(time) else { return true }
+            let source = try SourcesRow(parsing: value).sources.first { source in
+                try contentName(source)?.wantedField(in: model[source.collection]) != nil
             }
+            if let source { found = (time, source) }
             return found == nil
         }
         return found

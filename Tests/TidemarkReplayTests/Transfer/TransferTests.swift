@@ -99,14 +99,59 @@ extension TransferWorld {
         try await world.expectSound(acts: 11)
     }
 
-    @Test("is compared by a weak version, which is never sent")
+    @Test("is asked for as a whole where its version is a weak one")
     func weak() async throws {
         let world = try TransferWorld()
         world.serve("/files/1", "01234567", tag: "W/\"a\"")
         try world.name("/files/1")
 
         #expect(try await world.engine.transfer().stored == 1)
-        #expect(world.asked == ["bytes=0-3", "bytes=4-7"])
+        #expect(world.asked == ["bytes=0-3", "whole"])
+        try await world.expectSound()
+    }
+
+    @Test("is fetched after a change of the model, whatever else is named no more")
+    func modelChange() async throws {
+        let world = try TransferWorld(ContentRule("photo"))
+        world.serve("/files/1", "tea")
+        world.serve("/files/2", "milk")
+        try world.name("/files/1")
+        try world.name("/files/2", by: "2")
+        try await world.replica.write { tx in try tx.wantFiles(of: EntityKey("tasks", "2")) }
+
+        try world.reopen([ContentRule("photo", when: .all), ContentRule("sketch")])
+        #expect(try await world.engine.transfer().stored == 2)
+
+        try await world.expectSound()
+    }
+
+    @Test("is fetched though a clock that was wrong put it off for years")
+    func wrongClock() async throws {
+        let world = try TransferWorld()
+        world.serve("/files/1", "tea")
+        try world.name("/files/1")
+        world.world.clock.advance(by: .seconds(2000 * 86_400))
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .serviceUnavailable), body: [])
+        }
+        #expect(try await world.engine.transfer().failed == 1)
+
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(-2000 * 86_400))
+        #expect(try await world.engine.transfer().stored == 1)
+        try await world.expectSound()
+    }
+
+    @Test("has the hash that any entity tells, after the one is gone that named it last")
+    func hashOfAnother() async throws {
+        let world = try TransferWorld(ContentRule("photo", when: .all, sha256: "hash"))
+        world.serve("/files/1", "tea")
+        try world.name("/files/1", ["hash": "0"])
+        try world.name("/files/1", by: "2")
+        try await world.replica.write { tx in _ = try tx.delete(EntityKey("tasks", "2")) }
+
+        let outcome = try await world.engine.transfer()
+        #expect(outcome.stored == 0 && outcome.refused == 1)
         try await world.expectSound()
     }
 

@@ -60,6 +60,18 @@ final class TransferWorld {
             replica, files, adapter: try SyncWorld.remote.makeAdapter())
     }
 
+    /// The store as a process with another model finds it.
+    func reopen(_ rules: [ContentRule]) throws {
+        try replica.close()
+        var model = model
+        model.collections[0].contents = rules
+        replica = try Replica.open(
+            at: path, model: model,
+            dependencies: .seeded(2, clock: world.clock, movesClock: false))
+        engine = SyncDevice.engine(
+            replica, files, adapter: try SyncWorld.remote.makeAdapter())
+    }
+
     /// Puts a store that was copied in the place of this one, as a process finds it after one that
     /// died then.
     func reopen(_ copy: String) throws {

@@ -39,9 +39,34 @@ private func result(
 @Suite struct `an answer to a request for a file` {
     @Test("is a part, or the last one, by what Content-Range says")
     func parts() {
-        #expect(result(facts(206, range: "bytes 0-3/10", written: 4)) == .part)
-        let before = progress(8, of: 10)
-        #expect(result(facts(206, range: "bytes 8-9/10", written: 2), before) == .whole)
+        let tag = "\"a\""
+        #expect(result(facts(206, range: "bytes 0-3/10", tag: tag, written: 4)) == .part)
+        let before = progress(8, of: 10, tag: tag)
+        let last = facts(206, range: "bytes 8-9/10", tag: tag, written: 2)
+        #expect(result(last, before) == .whole)
+    }
+
+    @Test("is no part without a strong version, which alone tells that parts are of one file")
+    func unversioned() {
+        for tag in [nil, "W/\"a\""] {
+            let first = facts(206, range: "bytes 0-3/10", tag: tag, written: 4)
+            #expect(result(first) == .partless)
+            #expect(result(facts(206, range: "bytes 0-3/4", tag: tag, written: 4)) == .whole)
+            let before = progress(4, of: 10, tag: tag ?? "")
+            let next = facts(206, range: "bytes 4-7/10", tag: tag, written: 4)
+            #expect(result(next, before) == .anew)
+        }
+    }
+
+    @Test("is asked for as a whole once its version was another one each time")
+    func restless() {
+        var file = progress(4, of: 10, tag: "\"a\"")
+        for _ in 0..<TransferRule.restartsMax {
+            file = TransferRule.after(.anew, file, from: 4, bytes: 0, total: nil, tag: nil)
+            #expect(!file.isPartless)
+        }
+        file = TransferRule.after(.anew, file, from: 4, bytes: 0, total: nil, tag: nil)
+        #expect(file.isPartless && file.restarts == TransferRule.restartsMax + 1)
     }
 
     @Test("is another file with another version, or another length of the whole")

@@ -45,13 +45,16 @@ struct FoldContents: FoldRule {
                 guard let key = EntityKey(bytes: bytes) else { continue }
                 try fold.noteContents(of: key, try fold.entity(key), collection)
             }
-            guard !fields.isEmpty else { continue }
             var keys: [EntityKey] = []
-            try fold.forEachEntity(in: name) { key, _ in
-                keys.append(key)
-                return true
+            if !fields.isEmpty {
+                try fold.forEachEntity(in: name) { key, _ in
+                    keys.append(key)
+                    return true
+                }
             }
             for key in keys { try fold.noteContents(of: key, try fold.entity(key), collection) }
+            // Also of what is named as before.
+            try fold.noteFetches(of: name)
         }
     }
 }
@@ -106,14 +109,21 @@ extension Fold {
         let old = Counted.all(before, key.collection)
         let new = Counted.all(after, key.collection)
         let (wasThere, isThere) = (Set(old), Set(new))
-        for counted in old where !isThere.contains(counted) { try count(counted, -1, key) }
+        // What is added comes first: what is known of a file goes with the last who names it.
         for counted in new where !wasThere.contains(counted) { try count(counted, 1, key) }
+        let names = Set(new.map(\.source))
+        for counted in old where !isThere.contains(counted) {
+            try count(counted, -1, key, isNamed: names.contains(counted.source))
+        }
     }
 
     /// One name of an entity, as it is counted.
     private struct Counted: Hashable {
         var named: EntityContentsRow.Named
         var hold: ContentHold
+
+        /// The text by which it names a file of the server's; nil for one of the user's.
+        var source: ExactString? { named.isFile ? nil : ExactString(named.text) }
 
         static func all(_ row: EntityContentsRow?, _ collection: CollectionName) -> [Counted] {
             guard let row else { return [] }
@@ -127,7 +137,10 @@ extension Fold {
         }
     }
 
-    private func count(_ counted: Counted, _ factor: Int, _ key: EntityKey) throws {
+    /// - Parameter isNamed: whether the entity names the source still, or by another field.
+    private func count(
+        _ counted: Counted, _ factor: Int, _ key: EntityKey, isNamed: Bool = true
+    ) throws {
         let hold = counted.hold
         guard !counted.named.isFile else {
             guard Self.isNoted(digest: counted.named.text) else { return }
@@ -139,7 +152,7 @@ extension Fold {
             entry.holds.add(hold, times: factor)
             if factor > 0 {
                 entry.entity = key.id
-            } else if entry.entity == key.id {
+            } else if entry.entity == key.id, !isNamed {
                 entry.entity = ""
             }
             digest = entry.digest

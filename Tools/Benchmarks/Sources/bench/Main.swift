@@ -77,6 +77,7 @@ struct Bench {
         if options.wants("P15") { try await run.idleCycle() }
         if options.wants("soak") { try run.soak() }
         if options.wants("P20") { try await run.feed() }
+        if options.wants("P21") { try run.sweep() }
         if options.wants("P22") { try await run.transfers() }
         if options.wants("P27") { try await run.kept() }
         if let path = options.json { try run.report.writeJSON(path) }
