@@ -1,7 +1,7 @@
 // TransferRule.swift — fetching a file part by part: what an answer means, and when the file is
 // asked for again.
 //
-// A part is asked for with the version that the first one was of, in If-Match. Only a strong version
+// A part is asked for with the version that the first one was of, in If-Match. Only a strong one
 // tells that two parts are of one file (RFC 9110, 15.3.7.3): where there is none, all is asked for
 // at once. Another version, or another length of the whole, is another file: what came is thrown
 // away.
