@@ -115,6 +115,10 @@ extension SyncEngine {
                 return outcome
             }
             ended(outcome)
+            // The server can be had.
+            if outcome.failure == nil, outcome.counts.requests > 0 {
+                transferPause = TransferPause()
+            }
             replica.journal.keepTidyLater(at: replica.dependencies.now())
             activityBroadcast.end(begun.triggers, .success(outcome))
             return outcome

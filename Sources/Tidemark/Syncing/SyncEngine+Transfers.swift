@@ -15,15 +15,25 @@ extension SyncEngine {
     /// What breaks off goes on later where it stopped. Failures of network and server are in the
     /// outcome. After ``start(_:)`` files are fetched without this call.
     ///
-    /// If the task is cancelled, the log stays consistent.
+    /// Where the server can't be had, no other file is asked for, and none by the engine itself
+    /// until the pause is over, which a run that succeeds, or this call, ends at once.
+    ///
+    /// If the task is cancelled, or the engine is stopped, the log stays consistent.
     ///
     /// - Returns: what came of it.
     /// - Throws: ``TidemarkError``: `otherRemote` when the replica belongs to another origin,
     ///   `engineRunning` when another engine syncs the same store, and errors of the storage.
     @discardableResult
     public func transfer() async throws -> TransferOutcome {
-        while let transfers { _ = await transfers.result }
-        let task = beginTransfers()
+        let stops = stops
+        while let transfers {
+            _ = await transfers.result
+            guard stops == self.stops, !Task.isCancelled else {
+                return TransferOutcome(.cancelled)
+            }
+        }
+        transferPause = TransferPause()
+        let task = beginTransfers(isAutomatic: false)
         return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
@@ -31,31 +41,45 @@ extension SyncEngine {
         }
     }
 
-    @discardableResult
-    private func beginTransfers() -> Task<TransferOutcome, any Error> {
+    private func beginTransfers(isAutomatic: Bool) -> Task<TransferOutcome, any Error> {
         let task = Task {
             defer {
                 transfers = nil
                 bell.ring()
             }
             do {
-                let outcome = try await syncing {
+                var outcome = try await syncing {
                     _ = try bind()
                     return try await TransferDriver(
                         journal: replica.journal, transport: transport, limits: limits,
                         dependencies: replica.dependencies, credentials: credentials
                     ).run()
                 }
-                areTransfersBroken = false
+                let now = replica.dependencies.now()
+                transferPause.ended(outcome, at: now, backoff)
+                if let end = transferPause.end(at: now) {
+                    outcome.nextAt = outcome.nextAt.map { max($0, end) }
+                }
+                publish(.success(outcome))
                 return outcome
             } catch {
-                // By itself it is not tried again at once.
-                areTransfersBroken = true
-                throw TidemarkError.wrapping(error)
+                let error = TidemarkError.wrapping(error)
+                transferPause.broke(at: replica.dependencies.now(), backoff)
+                publish(.failure(TidemarkError(ending: error)))
+                throw error
             }
         }
         transfers = task
+        areTransfersAutomatic = isAutomatic
         return task
+    }
+
+    private var backoff: SyncSettings.BackoffSpan {
+        (try? replica.registration)?.model.settings.backoff ?? SyncSettings.BackoffSpan()
+    }
+
+    private func publish(_ transfer: Result<TransferOutcome, TidemarkError>) {
+        broadcast.send { $0.lastTransfer = transfer }
     }
 
     /// Begins to fetch what is due.
@@ -63,18 +87,20 @@ extension SyncEngine {
     /// - Returns: when something will be due; nil for never, or while files are being fetched, the
     ///   end of which rings the bell.
     func transferAutomatically(at now: Timestamp) throws -> Timestamp? {
-        guard isStarted, !schedule.isPaused, !areTransfersBroken, transfers == nil else {
-            return nil
-        }
+        guard isStarted, !schedule.isPaused, transfers == nil else { return nil }
         let (due, isOpen): (Timestamp?, Bool)
         do {
             (due, isOpen) = try replica.journal.read { views in
                 (try views.nextTransferTime(), try !views.openTransfers().isEmpty)
             }
         } catch { throw TidemarkError.wrapping(error) }
-        // Without an answer are only requests of a process that is gone.
-        guard isOpen || due.map({ $0 <= now }) ?? false else { return due }
-        beginTransfers()
+        let end = transferPause.end(at: now)
+        // Without an answer are only requests of a process that is gone, or of a pass that broke.
+        guard isOpen || due.map({ $0 <= now }) ?? false else {
+            return due.map { max($0, end ?? $0) }
+        }
+        if let end { return end }
+        _ = beginTransfers(isAutomatic: true)
         return nil
     }
 }

@@ -36,8 +36,12 @@ public actor SyncEngine {
     var isStarted = false
     /// The files that are being fetched; one pass at a time.
     var transfers: Task<TransferOutcome, any Error>?
-    /// Whether the last pass met an error of the storage: then none begins by itself.
-    var areTransfersBroken = false
+    /// Whether they are fetched without anybody having asked for it.
+    var areTransfersAutomatic = false
+    /// How long no pass begins automatically.
+    var transferPause = TransferPause()
+    /// How often the engine was stopped.
+    var stops = 0
     /// When the app went to the background, and the log's last position then.
     var away: (moment: Moment, position: Position)?
     /// The activity while no run is in progress and none begins automatically.
@@ -135,7 +139,7 @@ public actor SyncEngine {
             return
         }
         isStarted = true
-        areTransfersBroken = false
+        transferPause = TransferPause()
         loop = Task { await self.follow() }
     }
 
@@ -165,10 +169,12 @@ public actor SyncEngine {
     /// Lets no run begin automatically, and ends an automatic run at its next step, until
     /// ``resume()``.
     ///
-    /// Triggers are kept. A run that a caller waits for goes on.
+    /// Files are not fetched automatically either. Triggers are kept. What a caller waits for goes
+    /// on.
     public func pause() {
         schedule.isPaused = true
         if let automaticRun { leave(automaticRun) }
+        if areTransfersAutomatic { transfers?.cancel() }
         bell.ring()
     }
 
@@ -184,6 +190,7 @@ public actor SyncEngine {
     /// called twice, or without a start.
     public func stop() async {
         isStarted = false
+        stops += 1
         rest = .stopped(nil)
         bell.ring()
         for run in runs { cancel(run.number, as: .cancelled) }

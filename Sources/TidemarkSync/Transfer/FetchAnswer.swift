@@ -45,6 +45,39 @@ package enum FetchAnswer: Sendable {
         }
     }
 
+    /// The end of a request that is made again with other credentials.
+    static var madeAgain: FetchAnswer {
+        FetchAnswer(
+            TransportError(.cancelled, detail: "401; it is made again with other credentials"))
+    }
+
+    /// Whether the server did not accept the credentials.
+    var isUnauthorized: Bool {
+        if case .answered(let answered) = self { answered.status == 401 } else { false }
+    }
+
+    /// Why no other file is asked for: the server can't be had; nil where only this file failed.
+    var unavailable: SyncFailure? {
+        guard result == .failed else { return nil }
+        switch self {
+        case .answered(let answered):
+            let (status, seconds) = (answered.status, answered.retryAfter)
+            guard status >= 400, seconds != nil || status == 429 || status == 503 else {
+                return nil
+            }
+            return status >= 500
+                ? .server(status: status, retryAfterSeconds: seconds)
+                : .tooManyRequests(retryAfterSeconds: seconds)
+        case .failed(let failed):
+            switch TransportError.Code(rawValue: failed.error) {
+            case .offline: return .offline(failed.detail ?? "")
+            case .timeout, .connectionLost: return .timeout(failed.detail ?? "")
+            case .redirectRefused, .tooLarge, .cancelled, .invalidRequest, .file, nil:
+                return nil
+            }
+        }
+    }
+
     func event(
         of call: Position, _ key: EntityKey?, _ collection: CollectionName, _ now: Timestamp
     ) -> Event {

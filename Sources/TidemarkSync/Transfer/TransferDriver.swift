@@ -38,9 +38,17 @@ package struct TransferDriver: Sendable {
     private struct Step: Sendable {
         var result: ReceivedFile.Result?
         var bytes = 0
+        /// Why the pass does not get to its end.
+        var failure: SyncFailure?
+        /// Whether no other file is asked for after it: its server can't be had.
+        var isOver = false
+        var isOwn = false
+        /// Whether the request is made again at once, with other credentials.
+        var isRepeated = false
+        var pausedUntil: Timestamp?
     }
 
-    /// Fetches until nothing is due any more, or the task is cancelled.
+    /// Fetches until nothing is due any more, a server can't be had, or the task is cancelled.
     ///
     /// - Throws: errors of the storage.
     package func run() async throws -> TransferOutcome {
@@ -48,20 +56,52 @@ package struct TransferDriver: Sendable {
         guard let files = journal.contentFiles else { return outcome }
         try await endOpen()
         if try isAnyDue() {
-            // Without credentials the server says what it thinks of that.
-            let proof = (try? await ask()) ?? .none
-            try await withThrowingTaskGroup(of: Step.self) { group in
-                while true {
-                    while !Task.isCancelled, let request = try await next(files) {
-                        group.addTask { try await carryOut(request, files, proof) }
-                    }
-                    guard let step = try await group.next() else { return }
-                    outcome.add(step.result, bytes: step.bytes)
-                }
+            let proof = TransferProof(ask: ask)
+            await proof.begin()
+            outcome = try await fetch(files, proof)
+            if outcome.failure == nil, try isAnyDue() {
+                let failure = await proof.failure
+                outcome.failure = Task.isCancelled ? .cancelled : failure
+                outcome.isRemoteAway = true
             }
         }
         outcome.nextAt = try journal.read { try $0.nextTransferTime() }
         return outcome
+    }
+
+    private func fetch(
+        _ files: ContentFiles, _ proof: TransferProof
+    ) async throws -> TransferOutcome {
+        try await withThrowingTaskGroup(of: Step.self) { group in
+            var outcome = TransferOutcome()
+            var (open, isReached, isOver) = (0, false, false)
+            while true {
+                // Alone until something came: without a network the first one is the only one.
+                while !isOver, isReached || open == 0, !Task.isCancelled {
+                    let mayAskRemote = await proof.failure == nil
+                    guard let request = try await next(files, mayAskRemote) else { break }
+                    open += 1
+                    // A whole file may take long; the others don't wait for it.
+                    if request.plan.count == nil { isReached = true }
+                    group.addTask { try await carryOut(request, files, proof) }
+                }
+                guard let step = try await group.next() else { return outcome }
+                open -= 1
+                isReached = isReached || step.result != .failed
+                isOver = isOver || step.isOver
+                Self.add(step, to: &outcome)
+            }
+        }
+    }
+
+    private static func add(_ step: Step, to outcome: inout TransferOutcome) {
+        if !step.isRepeated { outcome.add(step.result, bytes: step.bytes) }
+        guard let failure = step.failure else { return }
+        outcome.failure = outcome.failure ?? failure
+        outcome.isRemoteAway = outcome.isRemoteAway || step.isOwn
+        if let until = step.pausedUntil {
+            outcome.heldUntil = max(until, outcome.heldUntil ?? until)
+        }
     }
 
     private func isAnyDue() throws -> Bool {
@@ -85,8 +125,10 @@ package struct TransferDriver: Sendable {
         }
     }
 
-    /// Logs the next request.
-    private func next(_ files: ContentFiles) async throws -> TransferRequest? {
+    /// Logs the next request; nil where none is due, or it is the remote's and may not be made.
+    private func next(
+        _ files: ContentFiles, _ mayAskRemote: Bool
+    ) async throws -> TransferRequest? {
         let now = dependencies.now()
         // A file with a name that is none is refused, and the next one is looked for.
         while true {
@@ -96,7 +138,7 @@ package struct TransferDriver: Sendable {
                 let found = try draft.fold.nextTransferEvent(at: now, after: last) { part, bytes in
                     try files.bytes(ofPart: part) ?? 0 < bytes
                 }
-                guard let found else { return nil }
+                guard let found, mayAskRemote || found.address?.isOwn != true else { return nil }
                 let call = try draft.append(found.event)
                 let request = TransferRequest(
                     plan: found.plan, address: found.address, call: call,
@@ -121,7 +163,7 @@ package struct TransferDriver: Sendable {
     // MARK: One request
 
     private func carryOut(
-        _ request: TransferRequest, _ files: ContentFiles, _ proof: Credentials
+        _ request: TransferRequest, _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> Step {
         let use = journal.shared.contents
         defer {
@@ -129,8 +171,16 @@ package struct TransferDriver: Sendable {
             use.end(part: request.part)
         }
         dependencies.reach(.beforeSend)
-        var answer = await answer(to: request, files, proof)
+        let given = await proof.given
+        var answer = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
+        let isOwn = request.address?.isOwn ?? false
+        var step = Step(isOwn: isOwn)
+        if isOwn, answer.isUnauthorized {
+            step.isRepeated = await proof.renew(given.number)
+            if step.isRepeated { answer = .madeAgain }
+            step.failure = await proof.failure
+        }
         var stored: ContentFiles.Content?
         switch answer.result {
         case .part:
@@ -145,7 +195,17 @@ package struct TransferDriver: Sendable {
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)
         if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }
-        return Step(result: answer.result, bytes: answer.bytes)
+        if let failure = answer.unavailable {
+            step.failure = failure
+            step.isOver = true
+        }
+        if step.failure != nil { step.pausedUntil = try pausedUntil(request) }
+        (step.result, step.bytes) = (answer.result, answer.bytes)
+        return step
+    }
+
+    private func pausedUntil(_ request: TransferRequest) throws -> Timestamp? {
+        try journal.read { try $0.contentName(request.plan.source)?.fetch.pausedUntil }
     }
 
     private static func failed(_ error: any Error) -> FetchAnswer {
@@ -163,17 +223,18 @@ package struct TransferDriver: Sendable {
         guard let head = request.head(proof) else {
             return FetchAnswer(TransportError(.invalidRequest))
         }
-        var limits = limits
-        limits.responseBytesMax = request.plan.rule.bytesMax
         do throws(TransportError) {
             let answer = try await transport.transfer(
                 head, body: nil,
                 into: TransportFile(path, offset: Int(clamping: request.plan.from)),
-                limits: limits)
+                limits: request.limits(limits))
             return FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan)
         } catch {
+            // A transport may have been cancelled by others; then the file has failed.
+            let isStray = error.code == .cancelled && !Task.isCancelled
+            let code = isStray ? TransportError.Code.connectionLost : error.code
             return FetchAnswer(
-                TransportError(error.code, detail: proof.mask.masked(error.detail)))
+                TransportError(code, detail: proof.mask.masked(error.detail)))
         }
     }
 

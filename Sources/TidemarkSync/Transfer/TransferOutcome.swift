@@ -12,8 +12,17 @@ public struct TransferOutcome: Sendable, Hashable {
     public package(set) var failed = 0
     /// How many files can't be had as they are; they are asked for again after a day.
     public package(set) var refused = 0
+    /// Why it ended before everything was asked for that was due; nil when it went to its end.
+    ///
+    /// After `unauthorized` the files of other servers that come before the remote's were asked
+    /// for.
+    public package(set) var failure: SyncFailure?
     /// When the next request is due, by the device's clock; nil for never.
     public package(set) var nextAt: Timestamp?
+    /// Until when the file is not asked for whose server could not be had; nil for none.
+    package var heldUntil: Timestamp?
+    /// Whether it was the remote that could not be had, and no other server.
+    package var isRemoteAway = false
 
-    package init() {}
+    package init(_ failure: SyncFailure? = nil) { self.failure = failure }
 }

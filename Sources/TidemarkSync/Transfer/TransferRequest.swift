@@ -66,3 +66,28 @@ extension TransferRequest {
             method: .get, url: address.origin, path: address.path, headers: fields)
     }
 }
+
+extension TransferRequest {
+    /// The slowest rate, in bytes per second, at which an answer is still waited for.
+    package static let bytesPerSecondMin: UInt64 = 16 << 10
+    /// The longest answer that a deadline is reckoned for: 1 TiB.
+    private static let bytesMax: UInt64 = 1 << 40
+
+    /// The limits of the exchange: time by the bytes that may come, beside the usual time.
+    func limits(_ usual: TransportLimits) -> TransportLimits {
+        var limits = usual
+        limits.responseBytesMax = plan.rule.bytesMax
+        limits.deadline += .seconds(Int64(bytesExpected / Self.bytesPerSecondMin))
+        return limits
+    }
+
+    private var bytesExpected: UInt64 {
+        let most = min(UInt64(clamping: plan.rule.bytesMax), Self.bytesMax)
+        guard var bytes = plan.count else { return most }
+        // The whole may come instead of a part as long as no part has come: more with each failure.
+        if plan.progress.total == nil {
+            for _ in 0..<min(plan.progress.failures, 40) where bytes < most { bytes *= 2 }
+        }
+        return min(bytes, most)
+    }
+}

@@ -126,8 +126,8 @@ extension ContentNamesRow.Entry {
 }
 
 extension RequestFailed {
-    /// The error of a request that was given up without anything being wrong: the engine was
-    /// stopped, or the process died.
+    /// The error of a request that was given up without anything being wrong with the file: the
+    /// engine was stopped, the process died, or other credentials were needed.
     package static let stopped = "cancelled"
 
     /// What it means for a file that no answer came.

@@ -1,0 +1,58 @@
+// TransferProof.swift — the credentials of one pass over the files, which several requests share.
+
+/// The credentials of one pass: asked for once, and once more when they are not accepted.
+actor TransferProof {
+    /// Credentials, and how many there were before them.
+    struct Given: Sendable {
+        var credentials: Credentials
+        var number: Int
+    }
+
+    private var proof: SyncProof
+    private var number = 0
+    private var renewal: Task<Void, Never>?
+    /// Why the remote is asked for nothing more; nil while it may be.
+    private(set) var failure: SyncFailure?
+
+    init(ask: @escaping @Sendable () async throws -> Credentials) {
+        proof = SyncProof(ask: ask)
+    }
+
+    var given: Given { Given(credentials: proof.credentials, number: number) }
+
+    /// Asks for the first time.
+    func begin() async {
+        var next = proof
+        let failure = await next.begin()
+        take(next, failure)
+    }
+
+    /// Asks once more, unless that was done since the refused ones were given.
+    ///
+    /// - Returns: whether there are other credentials.
+    func renew(_ refused: Int) async -> Bool {
+        if failure == nil, refused == number {
+            let task = renewal ?? Task { await askAgain() }
+            renewal = task
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+        return failure == nil
+    }
+
+    private func askAgain() async {
+        var next = proof
+        let failure = await next.renew()
+        take(next, failure)
+        number += 1
+        renewal = nil
+    }
+
+    private func take(_ next: SyncProof, _ failure: SyncFailure?) {
+        proof = next
+        self.failure = failure == .cancelled && !Task.isCancelled ? .unauthorized : failure
+    }
+}
