@@ -91,7 +91,7 @@ extension SyncEngine {
         let (due, isOpen): (Timestamp?, Bool)
         do {
             (due, isOpen) = try replica.journal.read { views in
-                (try views.nextTransferTime(), try !views.openTransfers().isEmpty)
+                (try views.nextTransferTime(at: now), try !views.openTransfers().isEmpty)
             }
         } catch { throw TidemarkError.wrapping(error) }
         let end = transferPause.end(at: now)

@@ -65,7 +65,8 @@ package struct TransferDriver: Sendable {
                 outcome.isRemoteAway = true
             }
         }
-        outcome.nextAt = try journal.read { try $0.nextTransferTime() }
+        let now = dependencies.now()
+        outcome.nextAt = try journal.read { try $0.nextTransferTime(at: now) }
         return outcome
     }
 

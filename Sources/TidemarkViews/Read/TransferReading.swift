@@ -36,9 +36,7 @@ extension RowReading {
         let model = try model()
         let budgets = model.settings.budgets
         guard try openTransfers().count < budgets.downloads else { return nil }
-        // No pause is longer: what waits for more was put off by a clock that was wrong.
-        let longest = max(TransferRule.refusedFor.seconds, model.settings.backoff.max.seconds)
-        let farthest = now.adding(.seconds(longest))
+        let farthest = farthestPause(from: now, model)
         let due = try firstDueTransfer { $0 <= now || $0 > farthest }
         guard let source = due?.source, let entry = try contentName(source),
             let rule = entry.wantedField(in: model[source.collection])
@@ -110,9 +108,19 @@ extension RowReading {
     }
 
     /// When the next request for a file is due, by the device's clock; nil for never.
-    package func nextTransferTime() throws -> Timestamp? {
-        guard try model().settings.budgets.downloads > 0 else { return nil }
-        return try firstDueTransfer { _ in true }?.time
+    package func nextTransferTime(at now: Timestamp) throws -> Timestamp? {
+        let model = try model()
+        guard model.settings.budgets.downloads > 0,
+            let first = try firstDueTransfer({ _ in true })?.time
+        else { return nil }
+        let farthest = farthestPause(from: now, model)
+        return try first > now && firstDueTransfer { $0 > farthest } != nil ? now : first
+    }
+
+    /// No pause ends later: what waits for longer was put off by a clock that was wrong.
+    private func farthestPause(from now: Timestamp, _ model: SyncModel) -> Timestamp {
+        let seconds = max(TransferRule.refusedFor.seconds, model.settings.backoff.max.seconds)
+        return now.adding(.seconds(seconds))
     }
 
     /// The first source that is wanted and due at a time that `isSought`.
