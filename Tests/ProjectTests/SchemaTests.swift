@@ -186,7 +186,8 @@ private enum SchemaScripts {
                     optional.add("collection")
                 if event["kind"] == "request.answered":
                     optional.add("cause")
-                if event["kind"] == "sync.finished":
+                # That no answer came may also be about a file, in no run.
+                if event["kind"] in ("sync.finished", "request.failed"):
                     optional.add("sync")
                 for name in set(event) - optional:
                     refuse({key: event[key] for key in event if key != name}, "without", name)
