@@ -6,8 +6,8 @@ package enum Contents {
     package static func collection() -> CollectionModel {
         var tasks = CollectionModel("tasks")
         tasks.contents = [
-            .init("photo"),
-            .init("/attachments/*/url", when: .all, unwanted: .days(7), quotaBytes: 500_000_000),
+            .init("photo", when: .all),
+            .init("/attachments/*/url", unwanted: .days(7), quotaBytes: 500_000_000),
         ]
         return tasks
     }

@@ -13,13 +13,7 @@ extension ContentFiles {
 
     /// The length of a file in the making; nil where it isn't there.
     package func bytes(ofPart part: String) throws(StoreError) -> UInt64? {
-        let path = try path(ofPart: part)
-        do throws(SystemNumber) {
-            let status = try Platform.status(of: path, followingLinks: false)
-            return status.kind == .regular ? UInt64(clamping: status.sizeBytes) : nil
-        } catch  where error.number == Platform.noEntry {
-            return nil
-        } catch { throw .system(error.number, during: "contents", path) }
+        try Self.length(at: try path(ofPart: part))
     }
 
     /// Makes what is in a file in the making durable, and its name, too.

@@ -267,7 +267,11 @@ package struct ContentFiles: Sendable {
 extension ContentFiles {
     /// The length of a file; nil where it isn't there.
     package func bytes(of digest: String) throws(StoreError) -> UInt64? {
-        let path = try path(of: digest)
+        try Self.length(at: try path(of: digest))
+    }
+
+    /// The length of a regular file; nil where none is there.
+    static func length(at path: String) throws(StoreError) -> UInt64? {
         do throws(SystemNumber) {
             let status = try Platform.status(of: path, followingLinks: false)
             return status.kind == .regular ? UInt64(clamping: status.sizeBytes) : nil
