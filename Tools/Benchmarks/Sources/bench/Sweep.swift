@@ -10,7 +10,8 @@ extension Run {
         let count = options.count(10_000)
         let path = directory + "/sweep"
         var collection = CollectionModel(TidemarkPeer.collection)
-        collection.contents = [.init("photo")]
+        // Each of them is looked at.
+        collection.contents = [.init("photo", unwanted: .days(7), quotaBytes: 1 << 40)]
         let replica = try Replica.open(
             at: path, model: SyncModel(name: "bench", collections: [collection]))
         let source = directory + "/photo"
@@ -22,7 +23,7 @@ extension Run {
             try replica.write { tx in
                 for (index, name) in names.enumerated() {
                     guard case .file(let digest, let bytes) = name else { continue }
-                    let document = #"{"photo":{"sha256":"\(digest)","bytes":\(bytes)}}"#
+                    let document = #"{"photo":{"sha256":"\#(digest)","bytes":\#(bytes)}}"#
                     try tx.create(
                         EntityKey(TidemarkPeer.collection, "\(start + index)"),
                         Array(document.utf8))

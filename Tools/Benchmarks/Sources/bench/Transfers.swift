@@ -54,7 +54,7 @@ final class FileServer {
 
     /// Makes a file of bytes that no two blocks have alike.
     func make(_ name: String, mebibytes: Int) throws {
-        FileManager.default.createFile(atPath: path(name), contents: nil)
+        _ = FileManager.default.createFile(atPath: path(name), contents: nil)
         let file = try FileHandle(forWritingTo: URL(filePath: path(name)))
         var block = (0..<1 << 20).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 16) }
         for number in 0..<mebibytes {
@@ -142,7 +142,7 @@ extension Run {
             var memory = 0
             for _ in 0..<options.rounds {
                 if work != .up {
-                    FileManager.default.createFile(atPath: file, contents: nil)
+                    _ = FileManager.default.createFile(atPath: file, contents: nil)
                 }
                 let (idle, watch) = (Memory.anonymous(), MemoryWatch())
                 watch.begin()
