@@ -1,4 +1,4 @@
-// SyncEngine+Transfers.swift — fetches files beside entities: when asked to, and by itself in an
+// SyncEngine+Transfers.swift — fetches and sends files beside entities: when asked to, and by itself in an
 // engine that was started.
 
 import TidemarkEvents
@@ -8,12 +8,14 @@ public import TidemarkSync
 import TidemarkViews
 
 extension SyncEngine {
-    /// Fetches the files that the model's `contents` want here, and waits until none is due.
+    /// Fetches the files that the model's `contents` want here, sends those of the user's that
+    /// pending changes name, and waits until none is due.
     ///
-    /// Several are fetched at once, within the model's `budgets`, also while a run is in progress.
+    /// A change that names a file of the user's is pushed by the first run after the file was sent.
+    /// Several go at once, within the model's `budgets`, also while a run is in progress.
     /// A file is seen once it is whole and on disk, its hash compared where its record has one.
     /// What breaks off goes on later where it stopped. Failures of network and server are in the
-    /// outcome. After ``start(_:)`` files are fetched without this call.
+    /// outcome. After ``start(_:)`` files are fetched and sent without this call.
     ///
     /// Where the server can't be had, no other file is asked for, and none by the engine itself
     /// until the pause is over, which a run that succeeds, or this call, ends at once.
@@ -48,11 +50,13 @@ extension SyncEngine {
                 bell.ring()
             }
             do {
+                let bell = bell
                 var outcome = try await syncing {
                     _ = try bind()
                     return try await TransferDriver(
                         journal: replica.journal, transport: transport, limits: limits,
-                        dependencies: replica.dependencies, credentials: credentials
+                        dependencies: replica.dependencies, credentials: credentials,
+                        hasSent: { bell.ringForEdit() }
                     ).run()
                 }
                 let now = replica.dependencies.now()
@@ -82,7 +86,7 @@ extension SyncEngine {
         broadcast.send { $0.lastTransfer = transfer }
     }
 
-    /// Begins to fetch what is due.
+    /// Begins to fetch and send what is due.
     ///
     /// - Returns: when something will be due; nil for never, or while files are being fetched, the
     ///   end of which rings the bell.

@@ -88,7 +88,10 @@ private enum RowParts {
         1: .plain, 2: .plain, 3: .token, 4: .plain, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
         9: .time, 10: .time, 11: .plain,
     ]
-    static let sources: [UInt32: RowPart] = [1: .message([1: .text, 2: .text])]
+    static let sources: [UInt32: RowPart] = [1: .message([1: .text, 2: .text]), 2: .plain]
+    static let send: [UInt32: RowPart] = [
+        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .plain,
+    ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([
             1: .text, 2: .text, 3: .message(hold), 4: .text, 5: .message(fetch),
@@ -132,7 +135,7 @@ extension Redactor {
                     .ledger, [first] + kind + dueTime(name.prefix(8)) + key(name.dropFirst(8)))
             }
             if [first] + kind == Ledger.openFetches { return old }
-            let isOfCollection = ["Ae", "An"].contains { Array($0.utf8) == [first] + kind }
+            let isOfCollection = ["Ae", "An", "Ap"].contains { Array($0.utf8) == [first] + kind }
             new = kind + (isOfCollection ? key(name) : text(Array(name)))
         case UInt8(ascii: "g"):
             // The name of a gate, and what it is of.
@@ -194,6 +197,7 @@ extension Redactor {
             case Ledger.contents: parts = RowParts.content
             case Ledger.contentNames: parts = RowParts.contentNames
             case Ledger.openFetches, Ledger.dueFetches: parts = RowParts.sources
+            case Ledger.sends: parts = RowParts.send
             case Ledger.contentsOfEntities: parts = RowParts.contentsOfEntity
             case Ledger.contentSweep: parts = RowParts.contentSweep
             case Ledger.unreferencedContents: return value

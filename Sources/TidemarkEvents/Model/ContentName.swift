@@ -116,6 +116,36 @@ extension CollectionModel {
         return found
     }
 
+    /// A field's value with other names for the files of the user's that it names.
+    ///
+    /// - Parameters:
+    ///   - steps: what leads to the names, from the value on.
+    ///   - name: the name of the file with a SHA-256; nil for it stays.
+    package static func renaming(
+        _ value: JSONValue, _ steps: ArraySlice<String>,
+        _ name: (String) throws -> String?
+    ) rethrows -> JSONValue {
+        guard let step = steps.first else {
+            guard case .file(let digest, _)? = ContentName(value), let name = try name(digest)
+            else { return value }
+            return .string(name)
+        }
+        let rest = steps.dropFirst()
+        switch value {
+        case .array(var list):
+            for index in list.indices where step == "*" || Int(step) == index {
+                list[index] = try renaming(list[index], rest, name)
+            }
+            return .array(list)
+        case .object(var object):
+            for key in object.map(\.key) where step == "*" || key == step {
+                object[key] = try object[key].map { try renaming($0, rest, name) }
+            }
+            return .object(object)
+        case .null, .bool, .number, .string: return value
+        }
+    }
+
     private static func names(
         in value: JSONValue, _ steps: ArraySlice<String>, _ found: (ContentName) -> Void
     ) {

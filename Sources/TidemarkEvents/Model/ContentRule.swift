@@ -30,12 +30,16 @@ extension CollectionModel {
         /// The member beside the file's name that holds the file's SHA-256 in hexadecimal digits;
         /// nil for none.
         public var sha256: String?
+        /// Where files of the user's are sent before what names them: a path of the server's, that
+        /// is PUT where `{sha256}` stands in it for the file's hash, and that is POSTed to
+        /// otherwise; nil where they aren't sent.
+        public var upload: String?
 
         /// A rule; every option has a default.
         public init(
             _ field: String, when: When = .demand, grace: TimeSpan = .hours(24),
             unwanted: TimeSpan? = nil, quotaBytes: Int? = nil, bytesMax: Int = 1 << 30,
-            sha256: String? = nil
+            sha256: String? = nil, upload: String? = nil
         ) {
             self.field = field
             self.when = when
@@ -44,6 +48,7 @@ extension CollectionModel {
             self.quotaBytes = quotaBytes
             self.bytesMax = bytesMax
             self.sha256 = sha256
+            self.upload = upload
         }
     }
 }
@@ -83,6 +88,13 @@ extension ContentRule: ModelObject {
             The member beside the file's name that holds its SHA-256 in hexadecimal digits: a \
             file that has another one is not taken.
             """),
+        ModelMember(
+            "upload", \.upload, .text,
+            """
+            Where files of the user's are sent before what names them: a path from the remote's \
+            root on. It is PUT where {sha256} stands in it for the hash, and is the file's name \
+            then; else it is POSTed to, and Location in the answer is the name.
+            """),
     ]
 }
 
@@ -94,6 +106,27 @@ extension ContentRule {
         return field.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).replacing("~1", with: "/").replacing("~0", with: "~")
         }
+    }
+
+    /// How and where a file of the user's is sent; nil where it isn't.
+    package func sending(_ digest: String) -> (method: String, path: String)? {
+        guard let upload else { return nil }
+        guard upload.contains(Self.digestMark) else { return ("POST", upload) }
+        return ("PUT", upload.replacing(Self.digestMark, with: digest))
+    }
+
+    /// What stands for the hash in ``upload``.
+    private static let digestMark = "{sha256}"
+
+    /// Whether files can be sent there.
+    fileprivate var isUploadFit: Bool {
+        guard let upload else { return true }
+        let path = upload.replacing(Self.digestMark, with: "0")
+        return path.utf8.count <= 200 && path.hasPrefix("/") && !path.hasPrefix("//")
+            && path.utf8.allSatisfy { byte in
+                byte > 0x20 && byte < 0x7F && !"\"#<>\\^`{|}".utf8.contains(byte)
+            }
+            && !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
 
     /// The field of the document that it begins with.
@@ -111,6 +144,11 @@ extension CollectionModel {
             }
             if rule.field.utf8.contains(0) || rule.field.utf8.count > 200 {
                 return ModelProblem(place, "at most 200 bytes without a zero byte are needed")
+            }
+            if !rule.isUploadFit {
+                return ModelProblem(
+                    place + ".upload",
+                    "a path from the remote's root on is needed, such as /files/{sha256}")
             }
         }
         return nil

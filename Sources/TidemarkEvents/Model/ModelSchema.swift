@@ -115,7 +115,7 @@ package enum ModelSchema {
         ("backoff", BackoffSpan.self, "The waits after runs that failed."),
         ("limit", RequestLimit.self, "How many requests may be sent in which time."),
         ("answers", SyncSettings.KeptAnswers.self, "How many answers are kept."),
-        ("budgets", TransferBudgets.self, "How much is fetched at the same time."),
+        ("budgets", TransferBudgets.self, "How many files are fetched and sent at the same time."),
         ("gate", TriggerGate.self, "How often a trigger of the app may begin a run."),
         ("remote", Remote.self, "The server."),
         ("defaults", AdapterDefaults.self, "What an adapter gives to collections."),

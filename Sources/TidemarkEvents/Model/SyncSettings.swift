@@ -29,7 +29,7 @@ public struct SyncSettings: Sendable, Hashable {
     /// How long after the last one a sweep of the contents removes files that need not be kept;
     /// zero for never.
     public var sweepEvery: TimeSpan
-    /// How much is fetched at the same time of files beside entities.
+    /// How many files beside entities are fetched and sent at the same time.
     public var budgets: TransferBudgets
 
     /// When entities are pruned.
@@ -140,12 +140,15 @@ extension SyncSettings {
     public struct TransferBudgets: Sendable, Hashable {
         /// The most files that are fetched at the same time; 0 for none.
         public var downloads: Int
+        /// The most files that are sent at the same time; 0 for none.
+        public var uploads: Int
         /// How many bytes one request asks for, where the server gives parts.
         public var partBytes: Int
 
-        /// By default 3 files in parts of 4 MiB.
-        public init(downloads: Int = 3, partBytes: Int = 4 << 20) {
+        /// By default 3 files that come, in parts of 4 MiB, and 2 that go.
+        public init(downloads: Int = 3, uploads: Int = 2, partBytes: Int = 4 << 20) {
             self.downloads = downloads
+            self.uploads = uploads
             self.partBytes = partBytes
         }
     }
@@ -248,6 +251,9 @@ extension TransferBudgets: ModelObject {
         ModelMember(
             "downloads", \.downloads, .number(0...64),
             "How many files may be fetched at the same time; 0 for none."),
+        ModelMember(
+            "uploads", \.uploads, .number(0...64),
+            "How many files may be sent at the same time; 0 for none."),
         ModelMember(
             "partBytes", \.partBytes, .number(1...(1 << 30)),
             "How many bytes of a file one request asks for, where the server gives parts."),

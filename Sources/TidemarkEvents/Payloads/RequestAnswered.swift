@@ -103,8 +103,9 @@ extension ReceivedFile.Result {
         case .whole: "the rest of the file"
         case .anew: "with another file, which is fetched anew"
         case .partless: "without parts; the whole file is asked for"
-        case .refused: "without a file that can be taken"
+        case .refused: "and the file is not taken"
         case .failed: "without the file"
+        case .sent: "with the file"
         }
     }
 }

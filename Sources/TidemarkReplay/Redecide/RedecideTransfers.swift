@@ -1,4 +1,4 @@
-// RedecideTransfers.swift — requests for files, decided again by today's rules: in their logged
+// RedecideTransfers.swift — requests about files, decided again by today's rules: in their logged
 // order, from the rows before each of them, and without the bytes of the files.
 //
 // The time of a request and whether its part file was gone are inputs, and so are status and header
@@ -10,7 +10,7 @@ import TidemarkRules
 import TidemarkSync
 import TidemarkViews
 
-/// Compares the recorded events about fetching files with what today's rules decide.
+/// Compares the recorded events about fetching and sending files with what today's rules decide.
 struct TransferComparison {
     let comparison: CommitComparison
 
@@ -23,7 +23,7 @@ struct TransferComparison {
     ) throws -> (acts: Int, divergence: Divergence?) {
         var acts = 0
         guard let entry = commit.entries.first else { return (0, nil) }
-        if let request = entry.event.read(RequestSent.self), request.file.source != nil {
+        if let request = entry.event.read(RequestSent.self), request.file.isAny {
             acts += 1
             if let found = try difference(entry, request, journal) { return (acts, found) }
         }
@@ -38,10 +38,14 @@ struct TransferComparison {
         _ entry: Capsule.Entry, _ request: RequestSent, _ journal: Journal
     ) throws -> Divergence? {
         let next = try journal.read { views in
-            try views.nextTransferEvent(
-                at: request.sentAt ?? entry.event.recordedAt,
-                after: entry.event.asOf ?? .start,
-                isGone: { _, _ in request.file.isPartGone })?.event
+            let (now, last) = (
+                request.sentAt ?? entry.event.recordedAt, entry.event.asOf ?? .start
+            )
+            guard request.file.sentDigest == nil else {
+                return try views.nextSendEvent(at: now, after: last)?.event
+            }
+            return try views.nextTransferEvent(
+                at: now, after: last, isGone: { _, _ in request.file.isPartGone })?.event
         }
         guard let next else { return comparison.missing(entry) }
         return different(entry, next)
@@ -52,8 +56,15 @@ struct TransferComparison {
         _ journal: Journal
     ) throws -> Divergence? {
         guard let call = entry.event.call,
-            let request = comparison.events[call]?.read(RequestSent.self),
-            let plan = try journal.read({ try $0.transferPlan(of: call, request.file) })
+            let request = comparison.events[call]?.read(RequestSent.self)
+        else { return nil }
+        guard request.file.sentDigest == nil else {
+            guard let plan = try journal.read({ try $0.sendPlan(of: call) }) else { return nil }
+            var event = entry.event
+            event.payload = answer.judged(as: plan).encoded
+            return different(entry, event)
+        }
+        guard let plan = try journal.read({ try $0.transferPlan(of: call, request.file) })
         else { return nil }
         let judged = answer.judged(as: plan)
         var event = entry.event

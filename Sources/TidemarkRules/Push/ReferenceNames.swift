@@ -1,5 +1,7 @@
 // ReferenceNames.swift — how references are written: as a server reads them, by its own ids, which
 // are numbers where it numbers entities; and as they are read here, by the keys that entities keep.
+//
+// In what is sent, a file of the user's that the server has goes by the name that it has there.
 
 package import TidemarkEvents
 
@@ -9,13 +11,25 @@ package struct ReferenceNames {
     private let references: [(field: ExactString, collection: CollectionName, isNumber: Bool)]
     /// The id that an entity is to be named by.
     private let id: (EntityKey) throws -> String
+    /// What leads to files that are sent, by the field of the document that it begins with.
+    private let files: [(field: ExactString, steps: ArraySlice<String>)]
+    /// By what the server names a file of the user's; nil for not at all.
+    private let fileName: (String) throws -> String?
 
-    /// - Parameter serverID: the id that the server uses for an entity; of one that is not known,
-    ///   the id that it is asked for by.
+    /// - Parameters:
+    ///   - serverID: the id that the server uses for an entity; of one that is not known, the id
+    ///     that it is asked for by.
+    ///   - fileName: by what the server names the file of the user's with a SHA-256; nil for not at
+    ///     all.
     package init(
         _ collection: CollectionModel, _ model: SyncModel,
-        serverID: @escaping (EntityKey) throws -> String
+        serverID: @escaping (EntityKey) throws -> String,
+        fileName: @escaping (String) throws -> String?
     ) {
+        files = collection.contents.filter { $0.upload != nil }.map {
+            (ExactString($0.topField), $0.steps.dropFirst())
+        }
+        self.fileName = fileName
         references = collection.references.map {
             (ExactString($0.field), $0.collection, model[$0.collection]?.ids == .serverNumber)
         }
@@ -31,11 +45,22 @@ package struct ReferenceNames {
     ) {
         references = collection.references.map { (ExactString($0.field), $0.collection, false) }
         id = { try key($0).id }
+        (files, fileName) = ([], { _ in nil })
+    }
+
+    /// Whether everything stays as it is.
+    package var isEmpty: Bool { references.isEmpty && files.isEmpty }
+
+    /// The fields that may be written otherwise, each once.
+    private var fields: [String] {
+        var fields = references.map(\.field)
+        for file in files where !fields.contains(file.field) { fields.append(file.field) }
+        return fields.map(\.text)
     }
 
     /// The same of an object that was checked before; most have nothing to be written otherwise.
     package func named(checked document: [UInt8]) throws -> [UInt8] {
-        let fields = references.map(\.field.text)
+        let fields = fields
         let values = JSON.members(fields.map { Array($0.utf8) }, of: document[...])
         let hasChanges = try zip(fields, values).contains { field, raw in
             try raw.map { try named($0, field) != nil } ?? false
@@ -73,7 +98,7 @@ package struct ReferenceNames {
 
     /// An object's bytes with its references written so; the others stand as they came.
     package func named(_ document: [UInt8]) throws -> [UInt8] {
-        guard !references.isEmpty else { return document }
+        guard !isEmpty else { return document }
         let document = try JSONDocument(parsing: document)
         return document.applying(set: try changes(in: document))
     }
@@ -99,8 +124,7 @@ package struct ReferenceNames {
 
     private func changes(in document: JSONDocument) throws -> [(key: String, value: [UInt8])] {
         var changes: [(key: String, value: [UInt8])] = []
-        for reference in references {
-            let field = reference.field.text
+        for field in fields {
             guard let raw = document.rawValue(field), let value = try named(raw, field) else {
                 continue
             }
@@ -112,22 +136,30 @@ package struct ReferenceNames {
     /// The new text of a field's value; nil where it stays as it is.
     private func named(_ raw: ArraySlice<UInt8>, _ field: String) throws -> [UInt8]? {
         let exact = ExactString(field)
-        guard let reference = references.first(where: { $0.field == exact }),
+        let reference = references.first { $0.field == exact }
+        guard reference != nil || files.contains(where: { $0.field == exact }),
             let value = try? JSONValue(parsing: raw)
         else { return nil }
+        var result = value
+        if let reference { result = try named(value, by: reference) }
+        for file in files where file.field == exact {
+            result = try CollectionModel.renaming(result, file.steps, fileName)
+        }
+        return result == value ? nil : result.encoded()
+    }
+
+    private func named(
+        _ value: JSONValue,
+        by reference: (field: ExactString, collection: CollectionName, isNumber: Bool)
+    ) throws -> JSONValue {
         func named(_ value: JSONValue) throws -> JSONValue {
             guard let id = value.idText else { return value }
             let name = try self.id(EntityKey(reference.collection, id))
             if reference.isNumber, let number = JSONValue(wholeNumber: name) { return number }
             return ExactString(name) == ExactString(id) ? value : .string(name)
         }
-        let result: JSONValue =
-            if case .array(let list) = value {
-                .array(try list.map(named))
-            } else {
-                try named(value)
-            }
-        return result == value ? nil : result.encoded()
+        guard case .array(let list) = value else { return try named(value) }
+        return .array(try list.map(named))
     }
 }
 

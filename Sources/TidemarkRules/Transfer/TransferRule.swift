@@ -103,6 +103,18 @@ package enum TransferRule {
         return !encoding.isEmpty && encoding.lowercased() != "identity"
     }
 
+    /// What an answer to a file that was sent means.
+    ///
+    /// - Parameter hasName: whether it is known by what records name the file then.
+    package static func sent(status: Int, hasName: Bool) -> ReceivedFile.Result {
+        switch status {
+        case 200..<300: hasName ? .sent : .refused
+        case 401, 408, 425, 429: .failed
+        case 300..<500: .refused
+        default: .failed
+        }
+    }
+
     /// How far the file is after an answer.
     package static func after(
         _ result: ReceivedFile.Result, _ progress: FetchProgress, from: UInt64, bytes: UInt64,
@@ -129,6 +141,7 @@ package enum TransferRule {
             next = FetchProgress()
             next.failures = progress.failures + 1
         case .failed: next.failures += 1
+        case .sent: break
         }
         return next
     }
@@ -143,7 +156,7 @@ package enum TransferRule {
         _ backoff: BackoffSpan
     ) -> TimeSpan {
         switch result {
-        case .part, .whole: return .zero
+        case .part, .whole, .sent: return .zero
         case .refused: return refusedFor
         case .anew where progress.restarts <= restartsMax: return .zero
         case .partless where progress.failures == 0: return .zero

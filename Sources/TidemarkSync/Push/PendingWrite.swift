@@ -23,6 +23,8 @@ package struct PendingWrite: Sendable, Hashable {
     package var needs: [EntityKey] = []
     /// A reference to an entity that was created here and deleted before it was sent.
     package var stranded: Stranded?
+    /// The files that it names and that the server does not have.
+    package var files: [UnsentFile] = []
 
     /// A reference to an entity that the server never had and never gets.
     package struct Stranded: Sendable, Hashable {
@@ -82,6 +84,8 @@ extension ViewReader {
             pending.stranded = try strandedReference(of: row, in: collection, model).map {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)
             }
+            pending.files = try unsentFiles(
+                in: pending.write?.body ?? [], of: row, collection)
         }
         pending.needs = try missingReferences(of: key, row, model)
         return pending

@@ -181,8 +181,9 @@ package struct PushPlanner: Sendable {
         if refusal == nil, let stranded = pending.stranded {
             refusal = "\(stranded.field) names \(stranded.id), which is not here any more"
         }
+        if refusal == nil { refusal = pending.files.lazy.compactMap(\.refusal).first }
         // A refused write waits for nothing.
-        guard refusal != nil || pending.needs.isEmpty else { return nil }
+        guard refusal != nil || (pending.needs.isEmpty && pending.files.isEmpty) else { return nil }
         let call: ServerCall =
             switch write {
             case .create(let body): .create(collection, id: pending.id, body: body)
@@ -196,6 +197,19 @@ package struct PushPlanner: Sendable {
         item.refusal = refusal.map { ServerRefusal(status: 0, message: $0) }
         if standing.met == call, standing.metCount >= Self.samesMax { item.refusal = .unexplained }
         return item
+    }
+}
+
+extension UnsentFile {
+    /// Why a write that names it is refused; nil where it waits.
+    fileprivate var refusal: String? {
+        switch standing {
+        case .waits: nil
+        case .missing: "\(field) names a file that is not here: \(digest)"
+        case .refused(0): "the file that \(field) names can't be sent: \(digest)"
+        case .refused(let status):
+            "the server did not take the file that \(field) names (\(status)): \(digest)"
+        }
     }
 }
 

@@ -1,11 +1,11 @@
-// FetchAnswer.swift — what an answer to a request for a file means, as the log has it.
+// FetchAnswer.swift — what an answer to a request about a file means, as the log has it.
 
 import HTTPTypes
 package import TidemarkEvents
 import TidemarkRules
 package import TidemarkViews
 
-/// An answer to a request for a file.
+/// An answer to a request about a file.
 package enum FetchAnswer: Sendable {
     case answered(RequestAnswered)
     case failed(RequestFailed)
@@ -26,6 +26,18 @@ package enum FetchAnswer: Sendable {
         }
         answered.retryAfter = RetryAfter.seconds(head)
         answered.file.bytes = UInt64(written)
+        self = .answered(answered.judged(as: plan))
+    }
+
+    /// An answer to a file that was sent.
+    init(_ response: HTTPResponse, to plan: SendPlan) {
+        var answered = RequestAnswered(status: response.status.code)
+        let head = response.headerFields
+        answered.date = head[.date]
+        if plan.method == "POST", let place = head[.location] {
+            answered.fields = [Named(HTTPField.Name.location.rawName, place)]
+        }
+        answered.retryAfter = RetryAfter.seconds(head)
         self = .answered(answered.judged(as: plan))
     }
 
@@ -113,6 +125,21 @@ extension RequestAnswered {
         var answer = self
         answer.file.result = file.otherDigest == nil ? result : .refused
         answer.file.total = total
+        return answer
+    }
+}
+
+extension RequestAnswered {
+    /// The answer with what it means for the file that was sent, by what it says of itself.
+    package func judged(as plan: SendPlan) -> RequestAnswered {
+        let place = fields.first { $0.name == "Location" }?.value
+        // What was PUT has the name that it was PUT under.
+        let name = plan.method == "PUT" ? plan.path : place
+        let isName = (1...ContentName.bytesMax).contains(name?.utf8.count ?? 0)
+        var answer = self
+        let result = TransferRule.sent(status: status, hasName: isName)
+        answer.file.result = result
+        answer.file.name = result == .sent ? name : nil
         return answer
     }
 }

@@ -1,5 +1,5 @@
-// TransferDriver.swift — fetches the files that are due, several at once: asks the rows, logs each
-// request before it is sent, and what came of it after the bytes are on disk.
+// TransferDriver.swift — fetches and sends the files that are due, several at once: asks the rows,
+// logs each request before it is sent, and what came of it after the bytes are on disk.
 //
 //   1. one commit: what is asked for next (TransferReading.swift) as `request.sent`
 //   2. the transport writes what comes into the part file
@@ -15,27 +15,38 @@ import TidemarkRules
 import TidemarkStore
 package import TidemarkViews
 
-/// Fetches the files of one replica.
+/// Fetches and sends the files of one replica.
 package struct TransferDriver: Sendable {
-    private let journal: Journal
-    private let transport: any Transport
-    private let limits: TransportLimits
-    private let dependencies: Dependencies
+    let journal: Journal
+    let transport: any Transport
+    let limits: TransportLimits
+    let dependencies: Dependencies
     private let ask: @Sendable () async throws -> Credentials
+    /// Is told that the server has a file, which writes may have waited for.
+    let hasSent: @Sendable () -> Void
 
     package init(
         journal: Journal, transport: any Transport, limits: TransportLimits,
-        dependencies: Dependencies, credentials: @escaping @Sendable () async throws -> Credentials
+        dependencies: Dependencies,
+        credentials: @escaping @Sendable () async throws -> Credentials,
+        hasSent: @escaping @Sendable () -> Void = {}
     ) {
         self.journal = journal
         self.transport = transport
         self.limits = limits
         self.dependencies = dependencies
         ask = credentials
+        self.hasSent = hasSent
+    }
+
+    /// What is done by one request.
+    private enum Work: Sendable {
+        case fetch(TransferRequest)
+        case send(SendRequest)
     }
 
     /// What one request brought.
-    private struct Step: Sendable {
+    struct Step: Sendable {
         var result: ReceivedFile.Result?
         var bytes = 0
         /// Why the pass does not get to its end.
@@ -48,7 +59,7 @@ package struct TransferDriver: Sendable {
         var pausedUntil: Timestamp?
     }
 
-    /// Fetches until nothing is due any more, a server can't be had, or the task is cancelled.
+    /// Fetches and sends until nothing is due any more, a server can't be had, or the task is cancelled.
     ///
     /// - Throws: errors of the storage.
     package func run() async throws -> TransferOutcome {
@@ -58,7 +69,7 @@ package struct TransferDriver: Sendable {
         if try isAnyDue() {
             let proof = TransferProof(ask: ask)
             await proof.begin()
-            outcome = try await fetch(files, proof)
+            outcome = try await carryOut(files, proof)
             if outcome.failure == nil, try isAnyDue() {
                 let failure = await proof.failure
                 outcome.failure = Task.isCancelled ? .cancelled : failure
@@ -70,7 +81,7 @@ package struct TransferDriver: Sendable {
         return outcome
     }
 
-    private func fetch(
+    private func carryOut(
         _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> TransferOutcome {
         try await withThrowingTaskGroup(of: Step.self) { group in
@@ -80,11 +91,17 @@ package struct TransferDriver: Sendable {
                 // Alone until something came: without a network the first one is the only one.
                 while !isOver, isReached || open == 0, !Task.isCancelled {
                     let mayAskRemote = await proof.failure == nil
-                    guard let request = try await next(files, mayAskRemote) else { break }
+                    guard let work = try await nextWork(files, mayAskRemote) else { break }
                     open += 1
-                    // A whole file may take long; the others don't wait for it.
-                    if request.plan.count == nil { isReached = true }
-                    group.addTask { try await carryOut(request, files, proof) }
+                    switch work {
+                    case .fetch(let request):
+                        // A whole file may take long; the others don't wait for it.
+                        if request.plan.count == nil { isReached = true }
+                        group.addTask { try await carryOut(request, files, proof) }
+                    case .send(let request):
+                        isReached = true
+                        group.addTask { try await carryOut(request, files, proof) }
+                    }
                 }
                 guard let step = try await group.next() else { return outcome }
                 open -= 1
@@ -108,7 +125,8 @@ package struct TransferDriver: Sendable {
     private func isAnyDue() throws -> Bool {
         let now = dependencies.now()
         return try journal.read { views in
-            try views.nextTransfer(at: now) { _, _ in false } != nil
+            try views.nextSend(at: now) != nil
+                || views.nextTransfer(at: now) { _, _ in false } != nil
         }
     }
 
@@ -118,12 +136,18 @@ package struct TransferDriver: Sendable {
         guard !open.isEmpty else { return }
         let now = dependencies.now()
         try await journal.write(at: now) { draft in
-            for (call, source) in open {
+            for (call, source, _) in open {
                 try draft.append(
                     FetchAnswer(TransportError(.cancelled)).event(
                         of: call, nil, source.collection, now))
             }
         }
+    }
+
+    /// Logs the next request; what others wait for comes first.
+    private func nextWork(_ files: ContentFiles, _ mayAskRemote: Bool) async throws -> Work? {
+        if mayAskRemote, let request = try await nextSend() { return .send(request) }
+        return try await next(files, mayAskRemote).map { .fetch($0) }
     }
 
     /// Logs the next request; nil where none is due, or it is the remote's and may not be made.
@@ -190,7 +214,7 @@ package struct TransferDriver: Sendable {
             do { stored = try admit(request, &answer, files) } catch {
                 answer = Self.failed(error)
             }
-        case .anew, .partless, .refused, .failed, nil: break
+        case .anew, .partless, .refused, .failed, .sent, nil: break
         }
         dependencies.reach(.beforeAnswer)
         try await log(answer, stored, request)
@@ -209,7 +233,7 @@ package struct TransferDriver: Sendable {
         try journal.read { try $0.contentName(request.plan.source)?.fetch.pausedUntil }
     }
 
-    private static func failed(_ error: any Error) -> FetchAnswer {
+    static func failed(_ error: any Error) -> FetchAnswer {
         FetchAnswer(TransportError(.file, detail: "\(error)"))
     }
 
@@ -231,12 +255,15 @@ package struct TransferDriver: Sendable {
                 limits: request.limits(limits))
             return FetchAnswer(answer.response, written: answer.written ?? 0, to: request.plan)
         } catch {
-            // A transport may have been cancelled by others; then the file has failed.
-            let isStray = error.code == .cancelled && !Task.isCancelled
-            let code = isStray ? TransportError.Code.connectionLost : error.code
-            return FetchAnswer(
-                TransportError(code, detail: proof.mask.masked(error.detail)))
+            return Self.failed(error, proof)
         }
+    }
+
+    static func failed(_ error: TransportError, _ proof: Credentials) -> FetchAnswer {
+        // A transport may have been cancelled by others; then the file has failed.
+        let isStray = error.code == .cancelled && !Task.isCancelled
+        let code = isStray ? TransportError.Code.connectionLost : error.code
+        return FetchAnswer(TransportError(code, detail: proof.mask.masked(error.detail)))
     }
 
     /// Gives a whole file its name, unless it has another hash than it should have.
@@ -282,7 +309,7 @@ extension FetchAnswer {
     /// Whether nothing of the part file is used any more.
     fileprivate func keepsNothing(of plan: TransferPlan) -> Bool {
         switch result {
-        case .part, .whole: false
+        case .part, .whole, .sent: false
         case .failed: plan.from == 0
         case .anew, .partless, .refused, nil: true
         }
@@ -297,6 +324,7 @@ extension TransferOutcome {
             stored += 1
             self.bytes += bytes
         case .part: self.bytes += bytes
+        case .sent: sent += 1
         case .refused: refused += 1
         case .failed, nil: failed += 1
         case .anew, .partless: break

@@ -1,16 +1,19 @@
-// TransferOutcome.swift — what came of fetching files.
+// TransferOutcome.swift — what came of fetching and sending files.
 
 public import TidemarkEvents
 
-/// The result of fetching the files that were due.
+/// The result of fetching and sending the files that were due.
 public struct TransferOutcome: Sendable, Hashable {
     /// How many files are here that were not.
     public package(set) var stored = 0
+    /// How many files of the user's the server has that it had not: what names them can be pushed.
+    public package(set) var sent = 0
     /// How many bytes of files came, also of those that are not whole.
     public package(set) var bytes = 0
     /// How many requests brought nothing, and are made again later.
     public package(set) var failed = 0
-    /// How many files can't be had as they are; they are asked for again after a day.
+    /// How many files can't be had, or are not taken, as they are; they are tried again after a
+    /// day.
     public package(set) var refused = 0
     /// Why it ended before everything was asked for that was due; nil when it went to its end.
     ///

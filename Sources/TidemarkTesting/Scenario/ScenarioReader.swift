@@ -140,19 +140,31 @@ struct ScenarioReader {
         return patch
     }
 
-    /// A file that the server has from now on; nil for another edit.
+    /// A file that the server has from now on, or a place where it takes them; nil for another edit.
     private func serverFile(
         _ members: ScenarioMembers
     ) throws(ScenarioError) -> ScenarioStep.Action? {
         let path = members.path("server")
+        if members["server"]?["takeFiles"] != nil {
+            let edit = try ScenarioMembers(
+                try members.needed("server"), at: path, ["takeFiles"])
+            return .serverTakesFiles(try Self.place("takeFiles", edit))
+        }
         guard members["server"]?["file"] != nil else { return nil }
         let edit = try ScenarioMembers(
             try members.needed("server"), at: path, ["file", "text"])
-        let place = try edit.neededText("file")
-        guard place.hasPrefix("/") else {
-            throw ScenarioError(edit.path("file"), "a path from the server's root on is needed")
-        }
+        let place = try Self.place("file", edit)
         return .serverFile(place, try edit.text("text").map { Array($0.utf8) })
+    }
+
+    private static func place(
+        _ name: String, _ edit: ScenarioMembers
+    ) throws(ScenarioError) -> String {
+        let place = try edit.neededText(name)
+        guard place.hasPrefix("/") else {
+            throw ScenarioError(edit.path(name), "a path from the server's root on is needed")
+        }
+        return place
     }
 
     private func edit(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioServerEdit {
@@ -162,7 +174,7 @@ struct ScenarioReader {
             ["put", "document", "delete", "forget", "archive"])
         let names = ["put", "delete", "forget", "archive"].filter { edit[$0] != nil }
         guard let name = names.first, names.count == 1 else {
-            throw ScenarioError(path, "one of put, delete, forget and archive is needed, or file")
+            throw ScenarioError(path, "one of put, delete, forget and archive is needed, or file or takeFiles")
         }
         let key = try key(edit, name)
         if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }

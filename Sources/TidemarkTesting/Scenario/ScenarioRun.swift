@@ -171,6 +171,7 @@ actor ScenarioRun {
         case .answer(let name, let answer): try self.answer(name, answer)
         case .server(let edit): server.apply(edit)
         case .serverFile(let path, let bytes): wire.serve(path, bytes)
+        case .serverTakesFiles(let path): wire.takeFiles(below: path)
         case .attach(let attachment): try await replica.attach(attachment)
         case .want(let wish): try await replica.want(wish)
         case .transfer: try await transfer()

@@ -16,6 +16,7 @@ struct ScenarioStep: Sendable {
         case server(ScenarioServerEdit)
         /// The server has a file under a path from now on, or none any more.
         case serverFile(String, [UInt8]?)
+        case serverTakesFiles(String)
         /// The user gives an entity a file.
         case attach(ScenarioAttachment)
         case want(ScenarioWish)

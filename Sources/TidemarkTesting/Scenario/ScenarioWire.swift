@@ -50,6 +50,11 @@ final class ScenarioWire: Sendable {
         }
     }
 
+    /// Lets the server take files below a path from now on.
+    func takeFiles(below path: String) {
+        files.takeFiles(below: ScenarioServerKind.origin + path)
+    }
+
     func add(_ fault: ScenarioFault) { state.withLock { $0.faults.append((fault, 0, 0)) } }
 
     func add(_ hook: ScenarioHook) { state.withLock { $0.hooks.append((hook, 0)) } }

@@ -1,4 +1,5 @@
-// InMemoryFiles.swift — files of a server in this process, beside what another transport answers.
+// InMemoryFiles.swift — files of a server in this process, beside what another transport answers:
+// they are fetched, and where it takes them, sent.
 
 public import HTTPTypes
 import Synchronization
@@ -6,7 +7,8 @@ public import TidemarkSync
 
 /// A transport that answers requests for files, by their whole addresses, and hands all others on.
 ///
-/// It gives parts for `Range`, with `If-Match`, as RFC 9110 says.
+/// It gives parts for `Range`, with `If-Match`, as RFC 9110 says. What is PUT below an address that
+/// takes files is one; of what is POSTed to it, `Location` tells the path.
 public final class InMemoryFiles: Transport, Sendable {
     /// A file.
     public struct File: Sendable {
@@ -30,10 +32,12 @@ public final class InMemoryFiles: Transport, Sendable {
             HTTPRequest, TransportResponse
         ) throws(TransportError) -> TransportResponse
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var files: [String: File] = [:]
         var requests: [HTTPRequest] = []
         var fault: Fault?
+        /// The addresses below which files are taken.
+        var places: [String] = []
     }
     private let state = Mutex(State())
     private let others: any Transport
@@ -50,6 +54,11 @@ public final class InMemoryFiles: Transport, Sendable {
     /// The requests for files so far, those for missing ones among them, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
+    /// From now on takes files below an address, as `http://host/files`.
+    public func takeFiles(below address: String) {
+        state.withLock { $0.places.append(address) }
+    }
+
     /// What happens to exchanges about files; nil for nothing.
     public var fault: Fault? {
         get { state.withLock { $0.fault } }
@@ -59,21 +68,56 @@ public final class InMemoryFiles: Transport, Sendable {
     public func send(
         _ request: HTTPRequest, body: [UInt8]?, limits: TransportLimits
     ) async throws(TransportError) -> TransportResponse {
-        // Only a file is asked for as it is.
-        guard request.method == .get, request.headerFields[.acceptEncoding] == "identity" else {
+        if isAboutFile(request) {
+            guard !Task.isCancelled else { throw TransportError(.cancelled) }
+        } else {
             return try await others.send(request, body: body, limits: limits)
         }
-        guard !Task.isCancelled else { throw TransportError(.cancelled) }
-        let (file, fault) = state.withLock { state in
+        var (answer, fault) = state.withLock { state in
             state.requests.append(request)
-            return (state.files[request.address], state.fault)
+            let answer =
+                request.method == .get
+                ? state.files[request.address].map { $0.answer(to: request) } ?? File.answer(404)
+                : state.take(body ?? [], request)
+            return (answer, state.fault)
         }
-        var answer = file.map { $0.answer(to: request) } ?? File.answer(404)
         if let fault { answer = try fault(request, answer) }
         guard answer.body.count <= limits.responseBytesMax else {
             throw TransportError(.tooLarge, detail: "\(answer.body.count) bytes")
         }
         return answer
+    }
+}
+
+extension InMemoryFiles {
+    /// Only a file is asked for as it is.
+    private func isAboutFile(_ request: HTTPRequest) -> Bool {
+        switch request.method {
+        case .get: request.headerFields[.acceptEncoding] == "identity"
+        case .put, .post: state.withLock { $0.place(of: request) != nil }
+        default: false
+        }
+    }
+}
+
+extension InMemoryFiles.State {
+    fileprivate func place(of request: HTTPRequest) -> String? {
+        let address = request.address
+        return places.first { place in
+            request.method == .post ? address == place : address.hasPrefix(place + "/")
+        }
+    }
+
+    /// Keeps a file that was sent.
+    fileprivate mutating func take(_ bytes: [UInt8], _ request: HTTPRequest) -> TransportResponse {
+        guard request.method == .post else {
+            let isNew = files[request.address] == nil
+            files[request.address] = InMemoryFiles.File(bytes)
+            return InMemoryFiles.File.answer(isNew ? 201 : 204)
+        }
+        let number = files.count + 1
+        files[request.address + "/\(number)"] = InMemoryFiles.File(bytes)
+        return InMemoryFiles.File.answer(201, [.location: "\(request.path ?? "")/\(number)"])
     }
 }
 

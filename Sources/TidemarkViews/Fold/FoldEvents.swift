@@ -29,7 +29,7 @@ extension Fold {
         case .syncFinished(let end):
             try finish(event, end, position)
             try noteEnd(event, end, position)
-        case .requestSent(let request) where request.file.source != nil:
+        case .requestSent(let request) where request.file.isAny:
             try fetching(event, request.file, position)
         case .requestSent(let request): try sent(event, request, position)
         case .requestAnswered(let answer) where try isFetch(event.call):

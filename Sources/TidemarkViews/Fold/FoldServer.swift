@@ -140,21 +140,22 @@ extension Fold {
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
     }
 
-    /// What the user left pending, its references by the ids that the server uses.
+    /// What the user left pending, its references by the ids that the server uses, and its files by
+    /// the names that they have there.
     ///
     /// So they are compared.
     private func namedChanges(
         _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [PendingChange] {
         let changes = try row.ownChanges(in: collection)
-        guard !collection.references.isEmpty else { return changes }
         let names = try referenceNames(collection)
+        guard !names.isEmpty else { return changes }
         return try changes.map { try names.named($0) }
     }
 
-    /// How references are written in what is sent.
+    /// How references and files are written in what is sent.
     func referenceNames(_ collection: CollectionModel) throws -> ReferenceNames {
-        ReferenceNames(collection, try model()) { try self.serverID(of: $0) }
+        try referenceNames(collection, model())
     }
 
     // MARK: What rules of the app answered

@@ -35,7 +35,9 @@ extension RowReading {
     ) throws -> TransferPlan? {
         let model = try model()
         let budgets = model.settings.budgets
-        guard try openTransfers().count < budgets.downloads else { return nil }
+        guard try openTransfers().count(where: { !$0.isSend }) < budgets.downloads else {
+            return nil
+        }
         let farthest = farthestPause(from: now, model)
         let due = try firstDueTransfer { $0 <= now || $0 > farthest }
         guard let source = due?.source, let entry = try contentName(source),
@@ -64,7 +66,7 @@ extension RowReading {
     package func transferPlan(
         of call: Position, _ file: RequestedFile
     ) throws -> TransferPlan? {
-        guard let source = try openTransfers().first(where: { $0.call == call })?.source,
+        guard let source = try openTransfers().first(where: { $0.call == call && !$0.isSend })?.source,
             let entry = try contentName(source), entry.fetch.call == call,
             let rule = try entry.wantedField(in: model()[source.collection])
         else { return nil }
@@ -107,8 +109,12 @@ extension RowReading {
         return found
     }
 
-    /// When the next request for a file is due, by the device's clock; nil for never.
+    /// When the next request about a file is due, by the device's clock; nil for never.
     package func nextTransferTime(at now: Timestamp) throws -> Timestamp? {
+        try [nextFetchTime(at: now), nextSendTime(at: now)].compactMap(\.self).min()
+    }
+
+    private func nextFetchTime(at now: Timestamp) throws -> Timestamp? {
         let model = try model()
         guard model.settings.budgets.downloads > 0,
             let first = try firstDueTransfer({ _ in true })?.time
@@ -118,7 +124,7 @@ extension RowReading {
     }
 
     /// No pause ends later: what waits for longer was put off by a clock that was wrong.
-    private func farthestPause(from now: Timestamp, _ model: SyncModel) -> Timestamp {
+    func farthestPause(from now: Timestamp, _ model: SyncModel) -> Timestamp {
         let seconds = max(TransferRule.refusedFor.seconds, model.settings.backoff.max.seconds)
         return now.adding(.seconds(seconds))
     }
@@ -140,12 +146,17 @@ extension RowReading {
         return found
     }
 
-    /// The requests for files that have no answer yet, each with what it asks for, in order.
-    package func openTransfers() throws -> [(call: Position, source: ContentSource)] {
+    /// The requests about files that have no answer yet, each with what it asks for, or with the
+    /// digest of what it sends, in order.
+    package func openTransfers() throws -> [(
+        call: Position, source: ContentSource, isSend: Bool
+    )] {
         try ledgerRows(Ledger.openFetches).compactMap { key, value in
-            guard let source = try SourcesRow(parsing: value).sources.first else { return nil }
+            let row = try SourcesRow(parsing: value)
+            guard let source = row.sources.first else { return nil }
             let digits = key.bytes.dropFirst(Ledger.openFetches.count)
-            return (Position(digits.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }), source)
+            let call = Position(digits.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+            return (call, source, row.isSend)
         }
     }
 

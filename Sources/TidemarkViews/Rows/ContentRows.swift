@@ -445,9 +445,13 @@ extension RowKey {
     /// The rows about fetching that a request for a file may have written.
     private static func fetches(by event: Event) -> [RowKey] {
         let calls = [event.call].compactMap(\.self).map { RowKey.openFetch($0) }
-        guard let source = event.read(RequestSent.self)?.file.source,
-            let collection = event.collection
-        else { return calls }
+        guard let collection = event.collection else { return calls }
+        if let name = event.read(RequestAnswered.self)?.file.name {
+            return calls + [.contentNames(ContentSource(collection, name))]
+        }
+        guard let file = event.read(RequestSent.self)?.file else { return calls }
+        if let digest = file.sentDigest { return calls + [.send(ContentSource(collection, digest))] }
+        guard let source = file.source else { return calls }
         return calls + [.contentNames(ContentSource(collection, source))]
     }
 

@@ -42,7 +42,9 @@ extension RowReading {
     package func referenceNames(
         _ collection: CollectionModel, _ model: SyncModel
     ) -> ReferenceNames {
-        ReferenceNames(collection, model) { try self.serverID(of: $0) }
+        ReferenceNames(
+            collection, model, serverID: { try self.serverID(of: $0) },
+            fileName: { try self.send(ContentSource(collection.name, $0))?.name })
     }
 
     /// How references are compared: by the keys that entities keep.

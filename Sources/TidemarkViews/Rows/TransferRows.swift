@@ -1,7 +1,10 @@
-// TransferRows.swift — files that are to be fetched, or that are being fetched, as rows of the
-// ledger.
+// TransferRows.swift — files that are to be fetched or sent, or that are on their way, as rows of
+// the ledger.
 //
-//   'A' 'o' position                   a request for a file that has no answer yet: the source
+//   'A' 'o' position                   a request about a file that has no answer yet: the source,
+//                                      or the digest of one that is sent
+//   'A' 'p' collection 0 digest        a file of the user's that is to be sent before what names
+//                                      it, for as long as that is pending
 //   'A' 't' time, collection 0 source  what is to be asked for from a time of the device's clock
 //                                      on: the sources, of which at most 200 bytes are in the key
 //
@@ -70,23 +73,78 @@ package struct FetchStanding: Sendable, Hashable {
     }
 }
 
+/// A file of the user's that is to be sent: 'A' 'p' collection 0 digest.
+package struct SendRow: Sendable, Hashable {
+    /// By what records name it, once the server has it; nil before.
+    package var name: String?
+    /// The id of the entity that came to name it last.
+    package var entity = ""
+    /// The request without an answer; nil for none.
+    package var call: Position?
+    /// How often it failed in a row.
+    package var failures = 0
+    /// The status with which the server refused it, 0 for none; nil where it did not.
+    package var refusal: Int?
+    /// When it may be sent again; nil for at once.
+    package var pausedUntil: Timestamp?
+
+    package init() {}
+
+    package var encoded: [UInt8] {
+        var writer = ProtoWriter()
+        writer.string(1, name ?? "")
+        writer.string(2, entity)
+        writer.position(3, call)
+        writer.varint(4, UInt64(failures))
+        writer.varint(5, refusal.map { UInt64(clamping: $0) + 1 } ?? 0)
+        writer.signed(6, pausedUntil?.rawValue ?? 0)
+        // No row is empty.
+        writer.flag(7, true)
+        return writer.bytes
+    }
+
+    package init(parsing bytes: [UInt8]) throws(ProtoError) {
+        var reader = ProtoReader(bytes)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: name = try field.string()
+            case 2: entity = try field.string()
+            case 3: call = try field.position()
+            case 4: failures = Int(clamping: try field.unsigned())
+            case 5: refusal = Int(clamping: try field.unsigned()) - 1
+            case 6: pausedUntil = Timestamp(rawValue: try field.signed())
+            default: continue
+            }
+        }
+    }
+}
+
 /// Sources that are to be asked for from the same time on: 'A' 't'; or that of a request: 'A' 'o'.
 struct SourcesRow: Sendable, Hashable {
     var sources: [ContentSource] = []
+    /// Whether the request sends a file, the digest of which stands as the source.
+    var isSend = false
 
-    init(_ sources: [ContentSource] = []) { self.sources = sources }
+    init(_ sources: [ContentSource] = [], isSend: Bool = false) {
+        self.sources = sources
+        self.isSend = isSend
+    }
 
     var encoded: [UInt8] {
         var writer = ProtoWriter()
         for source in sources { writer.message(1, source.encoded) }
+        writer.flag(2, isSend)
         return writer.bytes
     }
 
     init(parsing bytes: [UInt8]) throws(ProtoError) {
         var reader = ProtoReader(bytes)
         while let field = try reader.next() {
-            guard field.number == 1 else { continue }
-            sources.append(try ContentSource(parsing: try field.bytes()))
+            switch field.number {
+            case 1: sources.append(try ContentSource(parsing: try field.bytes()))
+            case 2: isSend = try field.flag()
+            default: continue
+            }
         }
     }
 }
@@ -111,6 +169,13 @@ extension RowKey {
         RowKey(.ledger, Ledger.openFetches + call.bigEndianBytes)
     }
 
+    /// A file of the user's that is to be sent: the source is its digest.
+    package static func send(_ source: ContentSource) -> RowKey {
+        RowKey(
+            .ledger,
+            Ledger.sends + EntityKey.prefix(of: source.collection) + source.text.utf8)
+    }
+
     /// What is to be asked for from a time on.
     package static func dueFetch(_ time: Timestamp, _ source: ContentSource) -> RowKey {
         RowKey(
@@ -129,4 +194,5 @@ extension RowKey {
 extension Ledger {
     package static let openFetches = Array("Ao".utf8)
     package static let dueFetches = Array("At".utf8)
+    package static let sends = Array("Ap".utf8)
 }

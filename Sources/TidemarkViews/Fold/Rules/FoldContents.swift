@@ -32,8 +32,12 @@ struct FoldContents: FoldRule {
             let isReadOtherwise =
                 !fields.isEmpty && before[name]?.migrations != collection.migrations
             guard isReadOtherwise || fields != (before[name]?.contents ?? []).map(\.field) else {
-                if collection.contents.map(\.when) != before[name]?.contents.map(\.when) {
+                let rules = before[name]?.contents ?? []
+                if collection.contents.map(\.when) != rules.map(\.when) {
                     try fold.noteFetches(of: name)
+                }
+                if collection.contents.map(\.upload) != rules.map(\.upload) {
+                    try fold.noteSends(of: name)
                 }
                 continue
             }
@@ -55,6 +59,7 @@ struct FoldContents: FoldRule {
             for key in keys { try fold.noteContents(of: key, try fold.entity(key), collection) }
             // Also of what is named as before.
             try fold.noteFetches(of: name)
+            try fold.noteSends(of: name)
         }
     }
 }
@@ -144,7 +149,9 @@ extension Fold {
         let hold = counted.hold
         guard !counted.named.isFile else {
             guard Self.isNoted(digest: counted.named.text) else { return }
-            return try change(content: counted.named.text) { $0.own.add(hold, times: factor) }
+            try change(content: counted.named.text) { $0.own.add(hold, times: factor) }
+            return try noteSend(
+                ContentSource(hold.field.collection, counted.named.text), factor > 0 ? key : nil)
         }
         let source = ContentSource(hold.field.collection, counted.named.text)
         var digest = ""
@@ -175,21 +182,25 @@ extension Fold {
             row.stored?.isImported = asset.origin == .imported
         }
         guard !asset.source.isEmpty else { return }
-        let source = ContentSource(collection, asset.source)
+        try link(ContentSource(collection, asset.source), to: asset.digest)
+    }
+
+    /// Notes that a source is a file that is here, perhaps in the place of another one.
+    func link(_ source: ContentSource, to digest: String) throws {
         var (before, holds): (String, [ContentHold]) = ("", [])
         try change(source) { entry in
             (before, holds) = (entry.digest, entry.holds)
-            entry.digest = asset.digest
+            entry.digest = digest
             entry.fetch.first = nil
         }
-        guard before != asset.digest else { return }
+        guard before != digest else { return }
         if !before.isEmpty {
             try change(content: before) { row in
                 row.sources.removeAll { $0 == source }
                 for hold in holds { row.holds.add(hold, times: -1) }
             }
         }
-        try change(content: asset.digest) { row in
+        try change(content: digest) { row in
             row.sources.append(source)
             for hold in holds { row.holds.add(hold) }
         }

@@ -16,6 +16,7 @@ extension Fold {
 
     /// `request.sent` for a file.
     func fetching(_ event: Event, _ file: RequestedFile, _ position: Position) throws {
+        if let digest = file.sentDigest { return try sending(event, digest, position) }
         guard let collection = event.collection, let text = file.source else { return }
         let source = ContentSource(collection, text)
         try change(source) { entry in
@@ -24,6 +25,17 @@ extension Fold {
             entry.fetch.call = position
         }
         put(.openFetch(position), SourcesRow([source]).encoded)
+    }
+
+    /// `request.sent` with a file.
+    private func sending(_ event: Event, _ digest: String, _ position: Position) throws {
+        guard let collection = event.collection else { return }
+        let source = ContentSource(collection, digest)
+        if var row = try send(source) {
+            row.call = position
+            put(.send(source), row.encoded)
+        }
+        put(.openFetch(position), SourcesRow([source], isSend: true).encoded)
     }
 
     /// `request.answered` about a file.
@@ -60,10 +72,11 @@ extension Fold {
         _ event: Event,
         _ body: (inout ContentNamesRow.Entry, BackoffSpan) -> TimeSpan
     ) throws {
-        guard let call = event.call, let bytes = try get(.openFetch(call)),
-            let source = try SourcesRow(parsing: bytes).sources.first
-        else { return }
+        guard let call = event.call, let bytes = try get(.openFetch(call)) else { return }
+        let open = try SourcesRow(parsing: bytes)
         put(.openFetch(call), nil)
+        guard let source = open.sources.first else { return }
+        guard !open.isSend else { return try end(send: source, event, call) }
         let backoff = try model().settings.backoff
         try change(source) { entry in
             // A later request has begun anew.
@@ -72,6 +85,66 @@ extension Fold {
             let pause = body(&entry, backoff)
             entry.fetch.pausedUntil = pause == .zero ? nil : event.recordedAt.adding(pause)
         }
+    }
+
+    // MARK: Files that are sent
+
+    /// Ends a request that sent a file.
+    private func end(send source: ContentSource, _ event: Event, _ call: Position) throws {
+        // Where nobody names it any more, nothing follows; a later request has begun anew.
+        guard var row = try send(source), row.call == call else { return }
+        row.call = nil
+        let answer = event.read(RequestAnswered.self)
+        let failure = event.read(RequestFailed.self)
+        let result = answer?.file.result ?? failure?.fetchResult ?? .failed
+        if result == .sent, let name = answer?.file.name {
+            let entity = row.entity
+            row = SendRow()
+            (row.entity, row.name) = (entity, name)
+            try link(ContentSource(source.collection, name), to: source.text)
+        } else if failure?.error != RequestFailed.stopped {
+            row.failures += 1
+            row.refusal = result == .refused ? answer?.status ?? 0 : nil
+            var progress = FetchProgress()
+            progress.failures = row.failures
+            let pause = TransferRule.pause(
+                result, progress, retryAfter: answer?.retryAfter, try model().settings.backoff)
+            row.pausedUntil = event.recordedAt.adding(pause)
+        }
+        put(.send(source), row.encoded)
+    }
+
+    /// Notes whether a file of the user's is to be sent: as long as an entity names it by a field
+    /// of which files are.
+    ///
+    /// - Parameter key: the entity that came to name it; nil for none.
+    func noteSend(_ source: ContentSource, _ key: EntityKey?) throws {
+        let rules = try model()[source.collection]?.contents.filter { $0.upload != nil } ?? []
+        let before = try send(source)
+        guard before != nil || !rules.isEmpty else { return }
+        let holds = try get(.content(source.text)).map { try ContentRow(parsing: $0).own } ?? []
+        let isNamed = holds.contains { hold in
+            hold.field.collection == source.collection
+                && rules.contains { $0.field == hold.field.field }
+        }
+        guard isNamed else { return put(.send(source), nil) }
+        var row = before ?? SendRow()
+        if let key { row.entity = key.id }
+        if row != before { put(.send(source), row.encoded) }
+    }
+
+    /// Notes anew which files of a collection are to be sent, after the model changed that.
+    func noteSends(of collection: CollectionName) throws {
+        var sources = Set<ContentSource>()
+        for (place, value) in try ledgerRows(Ledger.contents) {
+            let isHeld = try ContentRow(parsing: value).own.contains {
+                $0.field.collection == collection
+            }
+            guard isHeld else { continue }
+            let digest = place.bytes.dropFirst(Ledger.contents.count)
+            sources.insert(ContentSource(collection, String(decoding: digest, as: UTF8.self)))
+        }
+        for source in sources.sorted(by: { $0.text < $1.text }) { try noteSend(source, nil) }
     }
 
     // MARK: What is due

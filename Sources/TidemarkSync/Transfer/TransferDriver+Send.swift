@@ -1,0 +1,147 @@
+// TransferDriver+Send.swift — sends files of the user's, before the writes that name them.
+//
+//   1. one commit: what is sent next (SendReading.swift) as `request.sent`
+//   2. the transport reads the file while it sends
+//   3. one commit: `request.answered`, with the name that the file has there
+//
+// A request without an answer is made again: the same bytes under the same name change nothing, and
+// where the server gives the names, nothing names what it was given first.
+
+import HTTPTypes
+package import TidemarkEvents
+import TidemarkRules
+import TidemarkStore
+package import TidemarkViews
+
+/// A request that sends a file, and that is logged.
+package struct SendRequest: Sendable {
+    var plan: SendPlan
+    var address: FileAddress
+    /// Its `request.sent`.
+    var call: Position
+}
+
+extension RowReading {
+    /// The event of the request with a file that is to be made next; nil where none is.
+    ///
+    /// - Parameters:
+    ///   - now: by the device's clock.
+    ///   - last: the log's last position before it.
+    package func nextSendEvent(
+        at now: Timestamp, after last: Position
+    ) throws -> (event: Event, plan: SendPlan, address: FileAddress?)? {
+        guard let plan = try nextSend(at: now) else { return nil }
+        let address = FileAddress(of: plan.path, try registration()?.remote)
+        var request = RequestSent()
+        request.method = plan.method
+        request.path = address?.logged
+        request.sentAt = now
+        request.file.sentDigest = plan.digest
+        let event = Event(
+            .requestSent, recordedAt: now, key: plan.key, collection: plan.collection,
+            asOf: last, json: request.encoded)
+        return (event, plan, address)
+    }
+}
+
+extension SendRequest {
+    private func head(_ proof: Credentials) -> HTTPRequest {
+        var fields = HTTPFields()
+        fields[.contentType] = "application/octet-stream"
+        for field in proof.headers { fields[field.name] = field.value }
+        return HTTPRequest(
+            method: plan.method == "PUT" ? .put : .post, url: address.origin, path: address.path,
+            headers: fields)
+    }
+
+    /// What is sent, and for how long it may take.
+    func exchange(
+        _ proof: Credentials, _ usual: TransportLimits
+    ) -> (head: HTTPRequest, limits: TransportLimits) {
+        var limits = usual
+        let seconds = plan.bytes / TransferRequest.bytesPerSecondMin
+        limits.deadline += .seconds(Int64(clamping: min(seconds, 1 << 26)))
+        return (head(proof), limits)
+    }
+}
+
+extension TransferDriver {
+    /// Logs the next request that sends a file; nil where none is due.
+    func nextSend() async throws -> SendRequest? {
+        let now = dependencies.now()
+        guard try journal.read({ try $0.nextSend(at: now) }) != nil else { return nil }
+        // A file with a place that is none is refused, and the next one is looked for.
+        while true {
+            let next = try await journal.write(at: now) { draft -> (SendPlan, SendRequest?)? in
+                let last = Position(draft.nextPosition.rawValue - 1)
+                guard let found = try draft.fold.nextSendEvent(at: now, after: last) else {
+                    return nil
+                }
+                let call = try draft.append(found.event)
+                guard let address = found.address else {
+                    let error = TransportError(
+                        .invalidRequest, detail: "the place is no address of a file")
+                    try draft.append(
+                        FetchAnswer(error).event(
+                            of: call, found.plan.key, found.plan.collection, now))
+                    return (found.plan, nil)
+                }
+                return (found.plan, SendRequest(plan: found.plan, address: address, call: call))
+            }
+            guard let next else { return nil }
+            if let request = next.1 { return request }
+        }
+    }
+
+    /// Sends a file, and logs what came of it.
+    func carryOut(
+        _ request: SendRequest, _ files: ContentFiles, _ proof: TransferProof
+    ) async throws -> Step {
+        dependencies.reach(.beforeSend)
+        let given = await proof.given
+        var answer = await answer(to: request, files, given.credentials)
+        dependencies.reach(.afterSend)
+        var step = Step(isOwn: true)
+        if answer.isUnauthorized {
+            step.isRepeated = await proof.renew(given.number)
+            if step.isRepeated { answer = .madeAgain }
+            step.failure = await proof.failure
+        }
+        dependencies.reach(.beforeAnswer)
+        let (plan, now, ended) = (request.plan, dependencies.now(), answer)
+        try await journal.write(at: now) { draft in
+            _ = try draft.append(
+                ended.event(of: request.call, plan.key, plan.collection, now))
+        }
+        dependencies.reach(.afterAnswer)
+        if let failure = answer.unavailable {
+            step.failure = failure
+            step.isOver = true
+        }
+        if step.failure != nil {
+            step.pausedUntil = try journal.read { views in
+                try views.send(ContentSource(plan.collection, plan.digest))?.pausedUntil
+            }
+        }
+        step.result = answer.result
+        if answer.result == .sent { hasSent() }
+        return step
+    }
+
+    private func answer(
+        to request: SendRequest, _ files: ContentFiles, _ proof: Credentials
+    ) async -> FetchAnswer {
+        let path: String
+        do { path = try files.path(of: request.plan.digest) } catch { return Self.failed(error) }
+        let (head, limits) = request.exchange(proof, limits)
+        do throws(TransportError) {
+            let answer = try await transport.transfer(
+                head,
+                body: .file(TransportFile(path), count: Int(clamping: request.plan.bytes)),
+                into: nil, limits: limits)
+            return FetchAnswer(answer.response, to: request.plan)
+        } catch {
+            return Self.failed(error, proof)
+        }
+    }
+}
