@@ -134,6 +134,9 @@ extension ContentRule {
 }
 
 extension CollectionModel {
+    /// Whether files of the user's are sent before what names them.
+    package var sendsFiles: Bool { contents.contains { $0.upload != nil } }
+
     /// A path that names no field, or one that is named twice.
     func problemOfContents() -> ModelProblem? {
         for rule in contents {

@@ -20,6 +20,8 @@ package enum PushHold: Sendable, Hashable {
     case noCollection(CollectionName)
     /// It refers to an entity that the server does not have.
     case reference(EntityKey, Obstacle)
+    /// It names a file of the user's, which is sent first.
+    case file(UnsentFile)
 
     /// Why the server does not have the other entity.
     package enum Obstacle: Sendable, Hashable {
@@ -50,6 +52,10 @@ extension ViewReader {
         if row.isPlaceholder { holds.append(.standIn) }
         for target in try missingReferences(of: key, row, model) {
             holds.append(.reference(target, try obstacle(target, model)))
+        }
+        if let collection = model[key.collection] {
+            holds += try unsentFiles(of: row, collection, model)
+                .filter { $0.standing == .waits }.map { .file($0) }
         }
         return holds
     }
@@ -109,6 +115,8 @@ extension PushHold {
         case .reference(let key, .outOfReach): "refers to \(key), which is out of reach"
         case .reference(let key, .waits(let other, let position)):
             "refers to \(key), which waits for \(other) (\(position))"
+        case .file(let file):
+            "\(EventText.printable(file.field)) names a file that is sent first: \(file.digest)"
         }
     }
 
@@ -120,7 +128,7 @@ extension PushHold {
     var isLasting: Bool {
         switch self {
         case .refused, .outOfReach, .noCollection: true
-        case .unanswered, .failing, .standIn, .reference(_, .goesFirst): false
+        case .unanswered, .failing, .standIn, .reference(_, .goesFirst), .file: false
         case .reference: true
         }
     }
@@ -138,6 +146,7 @@ extension PushHold {
         case .reference(_, .refused): "referenceRefused"
         case .reference(_, .outOfReach): "referenceOutOfReach"
         case .reference(_, .waits): "referenceWaits"
+        case .file: "goesAfterFile"
         }
     }
 
@@ -149,7 +158,7 @@ extension PushHold {
         case .refused(let position, _, let message): (place, words) = (position, message)
         case .unanswered(let call): place = call
         case .failing(let failing): (place, words) = (failing.gate.position, failing.sentence)
-        case .outOfReach, .standIn, .noCollection: break
+        case .outOfReach, .standIn, .noCollection, .file: break
         case .reference(let key, let obstacle):
             object["entity"] = .string("\(key)")
             switch obstacle {
@@ -160,6 +169,10 @@ extension PushHold {
                 object["waitsFor"] = .string("\(other)")
                 place = position
             }
+        }
+        if case .file(let file) = self {
+            object["field"] = .string(file.field)
+            object["sha256"] = .string(file.digest)
         }
         object["position"] = place.map { .number(JSONNumber($0.rawValue)) }
         if !words.isEmpty { object["message"] = .string(words) }

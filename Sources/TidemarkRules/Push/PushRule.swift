@@ -79,14 +79,6 @@ package enum PushWrite: Sendable, Hashable {
         }
     }
 
-    /// The whole document that is sent; empty for a deletion.
-    package var body: [UInt8] {
-        switch self {
-        case .create(let body), .update(let body, _, _): body
-        case .delete: []
-        }
-    }
-
     package var operation: PushOperation {
         switch self {
         case .create: .create

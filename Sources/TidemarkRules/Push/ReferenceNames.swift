@@ -48,9 +48,6 @@ package struct ReferenceNames {
         (files, fileName) = ([], { _ in nil })
     }
 
-    /// Whether everything stays as it is.
-    package var isEmpty: Bool { references.isEmpty && files.isEmpty }
-
     /// The fields that may be written otherwise, each once.
     private var fields: [String] {
         var fields = references.map(\.field)
@@ -98,7 +95,7 @@ package struct ReferenceNames {
 
     /// An object's bytes with its references written so; the others stand as they came.
     package func named(_ document: [UInt8]) throws -> [UInt8] {
-        guard !isEmpty else { return document }
+        guard !references.isEmpty || !files.isEmpty else { return document }
         let document = try JSONDocument(parsing: document)
         return document.applying(set: try changes(in: document))
     }

@@ -148,8 +148,8 @@ extension Fold {
         _ row: EntityRow, _ collection: CollectionModel
     ) throws -> [PendingChange] {
         let changes = try row.ownChanges(in: collection)
+        guard !collection.references.isEmpty || collection.sendsFiles else { return changes }
         let names = try referenceNames(collection)
-        guard !names.isEmpty else { return changes }
         return try changes.map { try names.named($0) }
     }
 

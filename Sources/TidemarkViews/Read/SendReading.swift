@@ -123,13 +123,17 @@ extension RowReading {
 
     // MARK: What waits for a file
 
-    /// The files of the user's that a body names and the server does not have, but for those that
-    /// the server's own document names.
+    /// The files of the user's that what is pending names and the server does not have, but for
+    /// those that the server's own document names.
     package func unsentFiles(
-        in body: [UInt8], of row: EntityRow, _ collection: CollectionModel
+        of row: EntityRow, _ collection: CollectionModel, _ model: SyncModel
     ) throws -> [UnsentFile] {
+        guard collection.sendsFiles,
+            case .document(let bytes) = try Current(
+                row.changes(in: collection), on: row.baseValue(in: collection))
+        else { return [] }
         let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
-        guard !fields.isEmpty else { return [] }
+        let body = try referenceNames(collection, model).named(bytes)
         let known = try row.baseValue(in: collection).document.map {
             collection.contentNames(in: $0.bytes).map(\.name)
         }

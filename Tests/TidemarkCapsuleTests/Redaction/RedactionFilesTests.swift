@@ -12,6 +12,7 @@ import TidemarkViews
 
 @Suite struct `files in a redacted capsule` {
     private static let digest = String(repeating: "0f", count: 32)
+    private static let name = "/files/\(digest)"
     private static let long = "/files/" + String(repeating: "x", count: 250)
 
     private func event(_ kind: EventKind, _ key: String, _ text: String) -> Event {
@@ -23,7 +24,8 @@ import TidemarkViews
     private func model() -> SyncModel {
         var tasks = CollectionModel("tasks")
         tasks.contents = [
-            ContentRule("photo", quotaBytes: 10), ContentRule("/files/*/url"),
+            ContentRule("photo", quotaBytes: 10, upload: "/files/{sha256}"),
+            ContentRule("/files/*/url"),
         ]
         return SyncModel(name: "m", collections: [tasks])
     }
@@ -47,6 +49,12 @@ import TidemarkViews
                     source: Self.long + "2"
                 ).text),
             event(.assetUsed, "tasks/1", AssetUsed(digest: Self.digest).text),
+            event(
+                .requestSent, "tasks/1",
+                #"{"method":"PUT","path":"\#(Self.name)","sentAt":9,"fileSHA256":"\#(Self.digest)"}"#),
+            event(
+                .requestAnswered, "tasks/1",
+                #"{"status":201,"fileResult":"sent","fileName":"\#(Self.name)"}"#),
             event(.serverUpserted, "tasks/3", #"{"photo":\#(own)}"#),
             event(.serverDeleted, "tasks/2", ""),
             event(.timerFired, "tasks/1", TimerFired(.sweep, now: Timestamp(rawValue: 9)).text),
@@ -64,6 +72,9 @@ import TidemarkViews
             for event in events {
                 try replica.journal.write(at: clock.now) { draft in
                     var event = event
+                    if event.kind == .requestAnswered {
+                        event.call = Position(draft.nextPosition.rawValue - 1)
+                    }
                     if event.kind == .timerFired { (event.collection, event.entity) = (nil, nil) }
                     try draft.append(event)
                 }

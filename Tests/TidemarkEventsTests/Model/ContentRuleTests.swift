@@ -16,7 +16,7 @@ private func model(_ contents: String) throws -> CollectionModel {
         let collection = try model(
             #"""
             {"photo": {}, "/files/*/url": {"when": "all", "grace": "PT1H", "unwanted": "P7D",
-             "quotaBytes": 1000}}
+             "quotaBytes": 1000, "upload": "/files/{sha256}"}}
             """#)
 
         #expect(
@@ -24,7 +24,7 @@ private func model(_ contents: String) throws -> CollectionModel {
                 ContentRule("photo"),
                 ContentRule(
                     "/files/*/url", when: .all, grace: .hours(1), unwanted: .days(7),
-                    quotaBytes: 1000),
+                    quotaBytes: 1000, upload: "/files/{sha256}"),
             ])
         #expect(collection.contents[0].grace == .hours(24))
         let registered = ModelRegistration(model: SyncModel(name: "m", collections: [collection]))
@@ -37,6 +37,11 @@ private func model(_ contents: String) throws -> CollectionModel {
         (#"{"photo":{"when":"never"}}"#, "collections[0].contents.photo.when"),
         (#"{"photo":{"unwanted":7}}"#, "collections[0].contents.photo.unwanted"),
         (#"["photo"]"#, "collections[0].contents"),
+        (#"{"photo":{"upload":"files"}}"#, "collections[0].contents.photo.upload"),
+        (#"{"photo":{"upload":"//other/files"}}"#, "collections[0].contents.photo.upload"),
+        (#"{"photo":{"upload":"/a/../b"}}"#, "collections[0].contents.photo.upload"),
+        (#"{"photo":{"upload":"/{md5}"}}"#, "collections[0].contents.photo.upload"),
+        (#"{"photo":{"upload":""}}"#, "collections[0].contents.photo.upload"),
     ])
     func `is refused where it can't be one`(_ contents: String, _ path: String) {
         let error = #expect(throws: ModelError.self) { try model(contents) }
@@ -99,5 +104,36 @@ private func model(_ contents: String) throws -> CollectionModel {
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([ContentName].self, from: Data("[null]".utf8))
         }
+    }
+}
+
+@Suite struct `a file of the user's that is sent` {
+    @Test func `is PUT under its hash, or POSTed`() throws {
+        let put = ContentRule("photo", upload: "/files/{sha256}").sending("0f")
+        #expect(put?.method == "PUT" && put?.path == "/files/0f")
+        let post = ContentRule("photo", upload: "/files?kind=photo").sending("0f")
+        #expect(post?.method == "POST" && post?.path == "/files?kind=photo")
+        #expect(ContentRule("photo").sending("0f") == nil)
+    }
+
+    @Test(arguments: [
+        ("/photo", #"{"a":1,"photo":{"sha256":"0f","bytes":2}}"#, #"{"a":1,"photo":"/f/0f"}"#),
+        (
+            "/files/*/url", #"{"files":[{"url":{"sha256":"0f"}},{"url":{"sha256":"1e"}},7]}"#,
+            #"{"files":[{"url":"/f/0f"},{"url":{"sha256":"1e"}},7]}"#
+        ),
+        ("/by/*", #"{"by":{"x":{"sha256":"0f"},"y":"/g"}}"#, #"{"by":{"x":"/f/0f","y":"/g"}}"#),
+        ("/files/1", #"{"files":["a",{"sha256":"0f"}]}"#, #"{"files":["a","/f/0f"]}"#),
+        ("/files/1", #"{"files":{"sha256":"0f"}}"#, #"{"files":{"sha256":"0f"}}"#),
+    ])
+    func `goes by the server's name where a path leads to it`(
+        _ path: String, _ document: String, _ expected: String
+    ) throws {
+        let value = try JSONValue(parsing: Array(document.utf8))
+        let steps = ContentRule(path).steps[...]
+
+        let named = CollectionModel.renaming(value, steps) { $0 == "0f" ? "/f/0f" : nil }
+
+        #expect(String(decoding: named.encoded(), as: UTF8.self) == expected)
     }
 }

@@ -1,5 +1,5 @@
-// FetchedFilesTests.swift — an engine fetches the files that records name from nginx: what is
-// stored is what the server has, by another program's SHA-256.
+// FetchedFilesTests.swift — an engine fetches the files that records name from nginx, and sends its
+// own: what is stored is what the server has, by another program's SHA-256.
 
 import Foundation
 import TestSupport
@@ -54,6 +54,42 @@ struct `files that an engine fetches from nginx` {
                 let path = server.path(file.name.replacing(" ", with: "-"))
                 let said = try Command.run("sha256sum", [path]).text.prefix(64)
                 #expect(stored.sha256 == said && stored.bytes == file.bytes, "\(file.name)")
+            }
+            await engine.stop()
+            try replica.close()
+        }
+    }
+
+    @Test func `are on the server as they are here, where they are sent to it`() async throws {
+        try await withNginx { server in
+            let scratch = try ScratchFolder()
+            let remote = Remote.kinto(origin: "http://127.0.0.1:\(server.port)", bucket: "b")
+            var model = Self.model()
+            model.collections[0].contents = [.init("cover", upload: "/{sha256}")]
+            let replica = try Replica.open(
+                at: scratch.path + "/store", model: model, remote: remote)
+            var digests: [String] = []
+            for (number, file) in Self.files.enumerated() {
+                let source = try scratch.file(numbered(file.bytes), "\(number)")
+                guard case .file(let digest, let bytes) = try replica.importFile(at: source)
+                else { continue }
+                digests.append(digest)
+                try await replica.write { tx in
+                    let document = #"{"cover":{"sha256":"\#(digest)","bytes":\#(bytes)}}"#
+                    _ = try tx.create(EntityKey("articles", "\(number)"), Array(document.utf8))
+                }
+            }
+            let engine = try SyncEngine(replica, remote: remote, transport: TestedTransport()) {
+                .none
+            }
+
+            let outcome = try await engine.transfer()
+
+            #expect(outcome.sent == Self.files.count && outcome.failed + outcome.refused == 0)
+            #expect(digests.count == Self.files.count)
+            for digest in digests {
+                let said = try Command.run("sha256sum", [server.path(digest)]).text.prefix(64)
+                #expect(said == digest)
             }
             await engine.stop()
             try replica.close()

@@ -1,0 +1,245 @@
+// SendTests.swift — files of the user's that are sent before what names them.
+
+import Foundation
+import HTTPTypes
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkInspect
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+extension TransferWorld {
+    fileprivate static let rule = ContentRule("photo", upload: "/files/{sha256}")
+
+    /// Has a record name a file of the user's that holds a text.
+    @discardableResult
+    fileprivate func attach(_ text: String, to id: String = "1") throws -> String {
+        let path = folder / "attached"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        guard case .file(let digest, let bytes) = try replica.importFile(at: path) else {
+            return ""
+        }
+        let document: JSONValue = [
+            "photo": ["sha256": .string(digest), "bytes": .number(JSONNumber(bytes))]
+        ]
+        try replica.write { tx in
+            _ = try tx.put(EntityKey("tasks", id), document.encoded())
+        }
+        return digest
+    }
+
+    fileprivate func takeFiles() { files.takeFiles(below: Self.origin + "/files") }
+
+    fileprivate func status(_ id: String = "1") throws -> EntityStatus? {
+        try replica.read { try $0.status(of: EntityKey("tasks", id)) }
+    }
+
+    fileprivate var sent: [String] {
+        files.requests.map { "\($0.method.rawValue) \($0.path ?? "")" }
+    }
+
+    fileprivate func refusal(_ id: String = "1") throws -> String? {
+        try replica.issues().first { $0.key == EntityKey("tasks", id) }?.message
+    }
+}
+
+@Suite struct `a file of the user's` {
+    @Test("is sent once, with its bytes, type and credentials, and what names it goes after it")
+    func sent() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        let digest = try world.attach("tea")
+        try world.attach("tea", to: "2")
+        let engine = try world.engine { .bearer("secret") }
+
+        #expect(try await world.engine.sync().counts.pushed == 0)
+        let outcome = try await engine.transfer()
+        #expect(try await world.engine.sync().counts.pushed == 2)
+
+        #expect(outcome.sent == 1 && outcome.nextAt == nil)
+        #expect(world.sent == ["PUT /files/\(digest)"])
+        let request = try #require(world.files.requests.first)
+        #expect(request.headerFields[.authorization] == "Bearer secret")
+        #expect(request.headerFields[.contentType] == "application/octet-stream")
+        #expect(world.files[TransferWorld.origin + "/files/\(digest)"]?.bytes == Array("tea".utf8))
+        #expect(try world.status() == .synced)
+        #expect(try world.text() == "tea")
+        try await world.expectSound(acts: 2)
+    }
+
+    @Test("is one of at most as many as the budget says, each of a request of its own")
+    func several() async throws {
+        let world = try TransferWorld(
+            TransferWorld.rule, TransferBudgets(downloads: 1, uploads: 2, partBytes: 4))
+        world.takeFiles()
+        for number in 1...7 { try world.attach("tea \(number)", to: "\(number)") }
+
+        #expect(try await world.engine.transfer().sent == 7)
+
+        #expect(Set(world.sent).count == 7)
+        var (open, most) = (0, 0)
+        _ = try world.replica.journal.dump(EventFilter()) { _, event in
+            if event.read(RequestSent.self)?.file.sentDigest != nil { open += 1 }
+            if event.read(RequestAnswered.self)?.file.result != nil { open -= 1 }
+            most = max(most, open)
+        }
+        #expect(most == 2 && open == 0)
+        try await world.expectSound(acts: 14)
+    }
+
+    @Test("is not sent where the budget is 0, and holds back only what names it")
+    func budget() async throws {
+        let world = try TransferWorld(TransferWorld.rule, TransferBudgets(uploads: 0))
+        world.takeFiles()
+        try world.attach("tea")
+        try world.name("/files/1", by: "2")
+
+        let outcome = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+
+        #expect(outcome.sent == 0 && outcome.nextAt == nil && world.sent == [])
+        #expect(try world.status() == .created && world.status("2") == .synced)
+    }
+
+    @Test("goes by what Location says where it is POSTed; an answer without it refuses")
+    func posted() async throws {
+        let world = try TransferWorld(ContentRule("photo", upload: "/files"))
+        world.takeFiles()
+        try world.attach("tea")
+        try world.attach("milk", to: "2")
+        let first = SeenCounts()
+        world.files.fault = { _, answer in
+            defer { first.note(1) }
+            guard first.counts.isEmpty else { return answer }
+            return TransportResponse(response: HTTPResponse(status: .created), body: [])
+        }
+
+        let outcome = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+
+        #expect(outcome.sent == 1 && outcome.refused == 1)
+        #expect(Set([try world.status(), try world.status("2")]) == [.synced, .error])
+        try await world.expectSound()
+    }
+
+    @Test("that the server does not take refuses what names it, and is tried again after a day")
+    func refused() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        let digest = try world.attach("tea")
+        world.takeFiles()
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .contentTooLarge), body: [])
+        }
+
+        #expect(try await world.engine.transfer().refused == 1)
+        _ = try await world.engine.sync()
+
+        #expect(try world.status() == .error)
+        let said = "the server did not take the file that photo names (413): \(digest)"
+        #expect(try world.refusal()?.contains(said) == true)
+        world.files.fault = nil
+        world.world.clock.advance(by: .seconds(23 * 3600))
+        #expect(try await world.engine.transfer().sent == 0)
+        world.world.clock.advance(by: .seconds(3600))
+        #expect(try await world.engine.transfer().sent == 1)
+        try await world.replica.write { tx in try tx.retry(EntityKey("tasks", "1")) }
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .synced)
+        try await world.expectSound()
+    }
+
+    @Test("that somebody took away refuses what names it")
+    func missing() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        let digest = try world.attach("tea")
+        let stored = try world.replica.read { try $0.files(of: EntityKey("tasks", "1")) }
+        try FileManager.default.removeItem(atPath: #require(stored.first?.stored?.path))
+        try world.reopen()
+
+        _ = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+
+        #expect(try world.status() == .error)
+        let said = "photo names a file that is not here: \(digest)"
+        #expect(try world.refusal()?.contains(said) == true)
+        #expect(world.sent == [])
+    }
+
+    @Test("of another client, that its record names, is no matter of an edit of something else")
+    func another() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        let digest = String(repeating: "0f", count: 32)
+        world.world.rivalPuts("tasks/1", #"{"photo":{"sha256":"\#(digest)","bytes":3},"n":1}"#)
+        _ = try await world.engine.sync()
+        try await world.replica.write { tx in
+            _ = try tx.patch(
+                EntityKey("tasks", "1"), Patch(set: [Patch.Field("n", Array("2".utf8))]))
+        }
+
+        #expect(try await world.engine.transfer().sent == 0)
+        #expect(try await world.engine.sync().counts.pushed == 1)
+    }
+
+    @Test("is sent once the model says where")
+    func model() async throws {
+        let world = try TransferWorld(ContentRule("photo"))
+        world.takeFiles()
+        try world.attach("tea")
+        #expect(try await world.engine.transfer().sent == 0)
+
+        try world.reopen([TransferWorld.rule])
+        #expect(try await world.engine.transfer().sent == 1)
+        _ = try await world.engine.sync()
+
+        #expect(try world.status() == .synced)
+        try world.reopen([ContentRule("photo")])
+        #expect(try world.problems() == [])
+    }
+
+    @Test("that nobody names any more is not sent; one on its way then is of no use")
+    func forgotten() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        try await world.replica.write { tx in _ = try tx.delete(EntityKey("tasks", "1")) }
+        #expect(try await world.engine.transfer().sent == 0)
+        try world.attach("milk", to: "2")
+        let replica = world.replica
+        world.files.fault = { _, answer in
+            try? replica.write { tx in _ = try tx.delete(EntityKey("tasks", "2")) }
+            return answer
+        }
+
+        _ = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+
+        #expect(world.sent.count == 1)
+        #expect(try world.status("2") == nil)
+        world.files.fault = nil
+        try await world.expectSound()
+    }
+
+    @Test("is sent and pushed by an engine that was started, without a call")
+    func automatic() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        let engine = world.engine
+        await engine.start(SyncTriggers(every: .zero, quiet: .zero, quietMax: .zero))
+        try world.attach("tea")
+
+        while try world.status() != .synced {
+            await Task.yield()
+            world.world.clock.advance(by: .seconds(1))
+        }
+
+        await engine.stop()
+        #expect(world.sent.count == 1)
+        try await world.expectSound()
+    }
+}
