@@ -174,7 +174,9 @@ struct ScenarioReader {
             ["put", "document", "delete", "forget", "archive"])
         let names = ["put", "delete", "forget", "archive"].filter { edit[$0] != nil }
         guard let name = names.first, names.count == 1 else {
-            throw ScenarioError(path, "one of put, delete, forget and archive is needed, or file or takeFiles")
+            throw ScenarioError(
+                path,
+                "one of put, delete, forget and archive is needed, or file or takeFiles")
         }
         let key = try key(edit, name)
         if let problem = server.problem(with: key) { throw ScenarioError(edit.path(name), problem) }

@@ -142,9 +142,9 @@ extension RowReading {
                 !(known ?? []).contains(name)
             else { return nil }
             let source = ContentSource(collection.name, digest)
-            let isHere = try get(.content(digest)).map { try ContentRow(parsing: $0) }?.stored != nil
+            let content = try get(.content(digest)).map { try ContentRow(parsing: $0) }
             let standing: UnsentFile.Standing =
-                if !isHere {
+                if content?.stored == nil {
                     .missing
                 } else {
                     try send(source)?.refusal.map { .refused($0) } ?? .waits

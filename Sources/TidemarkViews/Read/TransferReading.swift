@@ -66,8 +66,9 @@ extension RowReading {
     package func transferPlan(
         of call: Position, _ file: RequestedFile
     ) throws -> TransferPlan? {
-        guard let source = try openTransfers().first(where: { $0.call == call && !$0.isSend })?.source,
-            let entry = try contentName(source), entry.fetch.call == call,
+        let open = try openTransfers().first { $0.call == call && !$0.isSend }
+        guard let source = open?.source, let entry = try contentName(source),
+            entry.fetch.call == call,
             let rule = try entry.wantedField(in: model()[source.collection])
         else { return nil }
         var plan = try plan(source, entry, rule)

@@ -450,7 +450,9 @@ extension RowKey {
             return calls + [.contentNames(ContentSource(collection, name))]
         }
         guard let file = event.read(RequestSent.self)?.file else { return calls }
-        if let digest = file.sentDigest { return calls + [.send(ContentSource(collection, digest))] }
+        if let digest = file.sentDigest {
+            return calls + [.send(ContentSource(collection, digest))]
+        }
         guard let source = file.source else { return calls }
         return calls + [.contentNames(ContentSource(collection, source))]
     }

@@ -51,7 +51,7 @@ import TidemarkViews
             event(.assetUsed, "tasks/1", AssetUsed(digest: Self.digest).text),
             event(
                 .requestSent, "tasks/1",
-                #"{"method":"PUT","path":"\#(Self.name)","sentAt":9,"fileSHA256":"\#(Self.digest)"}"#),
+                #"{"method":"PUT","path":"\#(Self.name)","fileSHA256":"\#(Self.digest)"}"#),
             event(
                 .requestAnswered, "tasks/1",
                 #"{"status":201,"fileResult":"sent","fileName":"\#(Self.name)"}"#),
