@@ -1,5 +1,5 @@
-// SyncEngine+Transfers.swift — fetches and sends files beside entities: when asked to, and by itself in an
-// engine that was started.
+// SyncEngine+Transfers.swift — fetches and sends files beside entities: when asked to, and by
+// itself in an engine that was started.
 
 import TidemarkEvents
 import TidemarkRules

@@ -59,7 +59,8 @@ package struct TransferDriver: Sendable {
         var pausedUntil: Timestamp?
     }
 
-    /// Fetches and sends until nothing is due any more, a server can't be had, or the task is cancelled.
+    /// Fetches and sends until nothing is due any more, a server can't be had, or the task is
+    /// cancelled.
     ///
     /// - Throws: errors of the storage.
     package func run() async throws -> TransferOutcome {

@@ -140,7 +140,7 @@ struct ScenarioReader {
         return patch
     }
 
-    /// A file that the server has from now on, or a place where it takes them; nil for another edit.
+    /// A file that the server has from now on, or where it takes them; nil for another edit.
     private func serverFile(
         _ members: ScenarioMembers
     ) throws(ScenarioError) -> ScenarioStep.Action? {
