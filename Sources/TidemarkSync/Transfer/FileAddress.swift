@@ -1,6 +1,7 @@
 // FileAddress.swift — where a file lies by the name that a record gives it.
 //
-//   https://host/photo.jpg   as it is; with credentials only where the remote's origin begins it
+//   https://host/photo.jpg   as it is; with credentials only where the remote's origin begins it,
+//                            in whatever case the host is, and with or without the usual port
 //   /files/1, files/1, 1     below the remote's origin
 //
 // Anything else is no address: other schemes, names of folders above, users, and what is no URL.
@@ -39,13 +40,31 @@ package struct FileAddress: Sendable, Hashable {
         let place = String(rest.dropFirst(2 + authority.count))
         let path = place.hasPrefix("/") ? place : "/" + place
         guard !Self.climbs(path) else { return nil }
-        let origin = "\(scheme.lowercased())://\(authority)"
+        let origin = Self.origin(scheme, authority)
         // The whole remote, with its base path: what lies beside that is another's.
+        let base = Self.written(remote)
         let whole = origin + path
-        let isOwn = whole.hasPrefix(remote + "/")
+        let isOwn = whole.hasPrefix(base + "/")
         self.origin = isOwn ? remote : origin
-        self.path = isOwn ? String(whole.dropFirst(remote.count)) : path
+        self.path = isOwn ? String(whole.dropFirst(base.count)) : path
         self.isOwn = isOwn
+    }
+
+    /// Scheme and authority in the one way in which they are compared (RFC 3986, 6.2).
+    private static func origin(_ scheme: Substring, _ authority: Substring) -> String {
+        let (scheme, authority) = (scheme.lowercased(), authority.lowercased())
+        let usual = scheme == "https" ? ":443" : ":80"
+        let host = authority.hasSuffix(usual) ? authority.dropLast(usual.count) : authority[...]
+        return "\(scheme)://\(host)"
+    }
+
+    /// An address with its origin written so.
+    private static func written(_ address: String) -> String {
+        let scheme = address.prefix { $0 != ":" }
+        let rest = address.dropFirst(scheme.count)
+        guard rest.hasPrefix("://") else { return address }
+        let authority = rest.dropFirst(3).prefix { $0 != "/" }
+        return origin(scheme, authority) + rest.dropFirst(3 + authority.count)
     }
 
     /// As the log has it: from the remote's root on, or whole where it is another server's.
@@ -56,11 +75,15 @@ package struct FileAddress: Sendable, Hashable {
         (0x21...0x7E).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)
     }
 
-    /// Whether a part of the path is the folder itself, or the one above.
+    /// Whether a part of the path is the folder itself, or the one above, also with parameters,
+    /// which some servers take off first: `..;x=1`.
     private static func climbs(_ path: String) -> Bool {
         let places = path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")
             .replacing("%2f", with: "/").replacing("%5c", with: "/")
-        return places.split(separator: "/").contains { $0 == "." || $0 == ".." }
+        return places.replacing("%3b", with: ";").split(separator: "/").contains { place in
+            let name = place.prefix { $0 != ";" }
+            return name == "." || name == ".."
+        }
     }
 }
 

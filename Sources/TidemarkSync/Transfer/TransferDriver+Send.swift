@@ -97,6 +97,9 @@ extension TransferDriver {
     func carryOut(
         _ request: SendRequest, _ files: ContentFiles, _ proof: TransferProof
     ) async throws -> Step {
+        let use = journal.shared.contents
+        use.begin(request.plan.digest)
+        defer { use.end(request.plan.digest) }
         dependencies.reach(.beforeSend)
         let given = await proof.given
         var answer = await answer(to: request, files, given.credentials)

@@ -14,6 +14,9 @@ import TidemarkSync
         #expect(line("files/1") == "own /files/1")
         #expect(line("A") == "own /A")
         #expect(line("https://a.test:8080/base/x#part") == "own /x")
+        #expect(line("HTTPS://A.Test:8080/base/x") == "own /x")
+        #expect(line("https://a.test:443/x", "https://a.test") == "own /x")
+        #expect(line("http://a.test/x", "http://A.test:80") == "own /x")
     }
 
     @Test("is another server's otherwise, also beside the remote's base path")
@@ -22,6 +25,9 @@ import TidemarkSync
         #expect(line("HTTP://b.test") == "other http://b.test/")
         #expect(line("https://a.test:8080/baseball/x") == "other https://a.test:8080/baseball/x")
         #expect(line("http://a.test:8080/base/x") == "other http://a.test:8080/base/x")
+        #expect(line("https://a.test:8080/BASE/x") == "other https://a.test:8080/BASE/x")
+        #expect(line("http://a.test:443/x", "http://a.test") == "other http://a.test:443/x")
+        #expect(line("https://a.test/base/x") == "other https://a.test/base/x")
         #expect(line("https://a.test:8080.evil/base/x") == "other https://a.test:8080.evil/base/x")
     }
 
@@ -31,7 +37,7 @@ import TidemarkSync
             "", "../x", "/../x", "files/../../x", "a/./b", "/%2e%2E/x", "/a%2F..%2Fb", "//b.test/x",
             "file:///etc/passwd", "file:x", "data:text/plain,x", "https://me:secret@b.test/x",
             "https:///x", "https:x", "a b", "a\nb", "a\\b", "ä", "https://b.test/../x",
-            "javascript:alert(1)", "#x",
+            "javascript:alert(1)", "#x", "/a/..;/x", "/a/..;v=1/x", "/a/%2e.%3Bv/x",
         ])
     func none(_ name: String) { #expect(line(name) == nil) }
 }
