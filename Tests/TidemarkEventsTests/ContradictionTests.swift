@@ -59,6 +59,9 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
             member: "access.owner", other: "references",
             text: #""references":{"x":"plain"},"access":{"owner":"x"}"#),
         .init(
+            member: "references", other: "rollUp",
+            text: #""references":{"x":{"collection":"entries","rollUp":true}}"#),
+        .init(
             member: "access.owner", other: "references",
             text: #""references":{"x":"entries"},"access":{"owner":"x"}"#),
         .init(

@@ -17,6 +17,16 @@ public struct ReadContext {
     /// The document of an entity; nil when there is none.
     public func document(_ key: EntityKey) throws -> [UInt8]? { try views.document(key) }
 
+    /// The sync status of an entity together with all that counts in it by `rollUp` of the model's
+    /// references; nil when there is no such entity, not even one to be deleted.
+    ///
+    /// That of a placeholder where one of them is a placeholder, else that of an error, else
+    /// `updated` where anything waits for the server, made, changed, deleted or on its way; else
+    /// `synced`. It costs a look at two rows, however many are below.
+    public func rolledUpStatus(of key: EntityKey) throws -> EntityStatus? {
+        try views.rolledUpStatus(of: key)
+    }
+
     /// The sync status of an entity; nil when there is none, not even one to be deleted.
     public func status(of key: EntityKey) throws -> EntityStatus? {
         guard let row = try views.entity(key) else { return nil }

@@ -24,7 +24,9 @@ struct TransferPause: Sendable, Hashable {
     mutating func ended(
         _ outcome: TransferOutcome, at now: Timestamp, _ backoff: SyncSettings.BackoffSpan
     ) {
-        if outcome.failure == nil || outcome.stored > 0 || outcome.bytes > 0 {
+        if outcome.failure == nil || outcome.stored > 0 || outcome.sent > 0
+            || outcome.bytes > 0
+        {
             self = TransferPause()
         }
         guard let failure = outcome.failure, failure != .cancelled else { return }

@@ -24,7 +24,7 @@ private indirect enum RowPart {
 
 private enum RowParts {
     static let pending: [UInt32: RowPart] = [
-        1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
+        1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .text,
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
@@ -79,7 +79,9 @@ private enum RowParts {
     static let ids: [UInt32: RowPart] = [1: .text]
     static let sides: [UInt32: RowPart] = [1: .document, 2: .document]
 
-    static let hold: [UInt32: RowPart] = [1: .text, 2: .text, 3: .plain, 4: .plain]
+    static let hold: [UInt32: RowPart] = [
+        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain,
+    ]
     static let content: [UInt32: RowPart] = [
         1: .plain, 2: .plain, 3: .time, 4: .time, 5: .token, 6: .plain,
         7: .message([1: .text, 2: .text]), 8: .message(hold), 9: .message(hold),
@@ -98,7 +100,11 @@ private enum RowParts {
         ])
     ]
     static let contentsOfEntity: [UInt32: RowPart] = [
-        1: .message([1: .text, 2: .text, 3: .plain]), 2: .message([1: .text, 2: .word, 3: .plain]),
+        1: .message([1: .text, 2: .text, 3: .plain, 4: .plain]),
+        2: .message([1: .text, 2: .word, 3: .plain]),
+    ]
+    static let rollUp: [UInt32: RowPart] = [
+        1: .plain, 2: .message([1: .text, 2: .text]), 3: .message([1: .plain, 2: .plain]),
     ]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
 
@@ -120,7 +126,8 @@ extension Redactor {
             new = Array(rest)
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
-            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"):
+            UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"),
+            UInt8(ascii: "R"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
         case UInt8(ascii: "t"):
             // The number of the page stays.
@@ -203,6 +210,7 @@ extension Redactor {
             case Ledger.unreferencedContents: return value
             default: throw unknown(key)
             }
+        case UInt8(ascii: "R"): parts = RowParts.rollUp
         case UInt8(ascii: "h"):
             // The position comes first.
             return try value.prefix(8)

@@ -108,11 +108,12 @@ extension ContentRule {
         }
     }
 
-    /// How and where a file of the user's is sent; nil where it isn't.
-    package func sending(_ digest: String) -> (method: String, path: String)? {
-        guard let upload else { return nil }
-        guard upload.contains(Self.digestMark) else { return ("POST", upload) }
-        return ("PUT", upload.replacing(Self.digestMark, with: digest))
+    /// How and where a file of the user's is sent, by ``upload``.
+    package static func sending(
+        _ digest: String, to upload: String
+    ) -> (method: String, path: String) {
+        guard upload.contains(digestMark) else { return ("POST", upload) }
+        return ("PUT", upload.replacing(digestMark, with: digest))
     }
 
     /// What stands for the hash in ``upload``.

@@ -40,7 +40,8 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + feeds + pushes + references + times + forms + drops + retired + contents
+        identity + lists + feeds + pushes + references + rollUps + times + forms + drops + retired
+        + contents
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -160,6 +161,26 @@ extension Contradiction {
                 "update" to pushes, or leave rivals out
                 """
         },
+    ]
+
+    private static let rollUps = [
+        Contradiction("references", "rollUp") { collection, model in
+            // Counted in itself, by way of others, an entity would never be clean again.
+            var waiting = collection.references.filter { $0.rollUp != nil }.map(\.collection)
+            var seen: Set<CollectionName> = []
+            while let name = waiting.popLast() {
+                guard name != collection.name else {
+                    return """
+                        by rollUp its entities count in themselves; leave it out of one of the \
+                        references between
+                        """
+                }
+                guard seen.insert(name).inserted else { continue }
+                let above = model[name]?.references.filter { $0.rollUp != nil } ?? []
+                waiting += above.map(\.collection)
+            }
+            return nil
+        }
     ]
 
     private static let references = [

@@ -36,17 +36,28 @@ public struct Reference: Sendable, Hashable {
     public var placeholder: CollectionModel.PlaceholderUse?
     /// How a referenced entity that the server deletes is taken out of the field; nil for not.
     public var removal: CollectionModel.RemovalRule?
+    /// When an entity counts in the one that it refers to: what waits for the server, was refused
+    /// or is a placeholder shows there, too; nil for never.
+    public var rollUp: RollUp?
+
+    /// When an entity counts in the one that it refers to.
+    public enum RollUp: Sendable, Hashable {
+        case always
+        /// Where the field of that name is true.
+        case whereTrue(String)
+    }
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.
     public init(
         _ field: String, to collection: CollectionName,
         placeholder: CollectionModel.PlaceholderUse? = nil,
-        removal: CollectionModel.RemovalRule? = nil
+        removal: CollectionModel.RemovalRule? = nil, rollUp: RollUp? = nil
     ) {
         self.field = field
         self.collection = collection
         self.placeholder = placeholder
         self.removal = removal
+        self.rollUp = rollUp
     }
 }
 
@@ -69,7 +80,33 @@ extension Reference: ModelObject {
             What is named and deleted by the server is taken out of the field here, as the server \
             does without saying so; it stays unless given.
             """),
+        ModelMember(
+            "rollUp", \.rollUp, .rollUp,
+            """
+            What waits for the server, was refused or is a placeholder counts in the entity that \
+            the field names, and on from there: always with true, or where the field of that \
+            name is true; never unless given.
+            """),
     ]
+}
+
+extension ModelCodec where Value == Reference.RollUp {
+    fileprivate static let rollUp = ModelCodec(
+        schema: ["anyOf": [["const": true], ["type": "string", "minLength": 1]]],
+        wanted: "true is needed, or the name of a field",
+        read: { (value, place) throws(ModelError) in
+            if value == true { return .always }
+            guard let field = value.stringValue, !field.isEmpty else {
+                throw place.error("true is needed, or the name of a field")
+            }
+            return .whereTrue(field)
+        },
+        write: { rule in
+            switch rule {
+            case .always: true
+            case .whereTrue(let field): .string(field)
+            }
+        })
 }
 
 extension ModelCodec where Value == [Reference] {
@@ -84,7 +121,10 @@ extension ModelCodec where Value == [Reference] {
                 return Reference("", to: try name.read(value, place))
             },
             write: { reference in
-                guard reference.placeholder != nil || reference.removal != nil else {
+                guard
+                    reference.placeholder != nil || reference.removal != nil
+                        || reference.rollUp != nil
+                else {
                     return name.write(reference.collection)
                 }
                 return object.write(reference)

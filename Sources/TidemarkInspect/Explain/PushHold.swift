@@ -54,8 +54,7 @@ extension ViewReader {
             holds.append(.reference(target, try obstacle(target, model)))
         }
         if let collection = model[key.collection] {
-            holds += try unsentFiles(of: row, collection, model)
-                .filter { $0.standing == .waits }.map { .file($0) }
+            holds += try unsentFiles(of: row, collection).filter(\.isWaiting).map { .file($0) }
         }
         return holds
     }
@@ -94,6 +93,14 @@ extension ViewReader {
     }
 }
 
+extension UnsentFile {
+    /// What came of sending it so far.
+    fileprivate var tries: String {
+        guard case .waits(let failures) = standing, failures > 0 else { return "" }
+        return failures == 1 ? " and failed once" : " and failed \(failures) times"
+    }
+}
+
 extension PushHold {
     /// The reason, for people.
     package var words: String {
@@ -116,7 +123,8 @@ extension PushHold {
         case .reference(let key, .waits(let other, let position)):
             "refers to \(key), which waits for \(other) (\(position))"
         case .file(let file):
-            "\(EventText.printable(file.field)) names a file that is sent first: \(file.digest)"
+            "\(EventText.printable(file.field)) names a file that is sent first\(file.tries): "
+                + EventText.printable(file.digest)
         }
     }
 

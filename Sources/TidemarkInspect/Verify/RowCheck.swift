@@ -224,7 +224,7 @@ extension RowKey {
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
-            keys.append(.contents(of: key))
+            keys += [.contents(of: key), .rollUp(key)]
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {

@@ -42,7 +42,8 @@ struct TransferComparison {
                 request.sentAt ?? entry.event.recordedAt, entry.event.asOf ?? .start
             )
             guard request.file.sentDigest == nil else {
-                return try views.nextSendEvent(at: now, after: last)?.event
+                let next = try views.nextSendEvent(at: now, after: last)?.event
+                return next?.sent(to: request.path)
             }
             return try views.nextTransferEvent(
                 at: now, after: last, isGone: { _, _ in request.file.isPartGone })?.event
@@ -59,9 +60,12 @@ struct TransferComparison {
             let request = comparison.events[call]?.read(RequestSent.self)
         else { return nil }
         guard request.file.sentDigest == nil else {
-            guard let plan = try journal.read({ try $0.sendPlan(of: call) }) else { return nil }
+            let judged = try journal.read { views in
+                try views.sendPlan(of: call, request).map { try views.judged(answer, as: $0) }
+            }
+            guard let judged else { return nil }
             var event = entry.event
-            event.payload = answer.judged(as: plan).encoded
+            event.payload = judged.encoded
             return different(entry, event)
         }
         guard let plan = try journal.read({ try $0.transferPlan(of: call, request.file) })
@@ -92,5 +96,17 @@ struct TransferComparison {
         return Divergence(
             .different, at: entry.position, recorded: entry.event.line, replayed: event.line,
             field: field, entity: entry.event.key, causes: comparison.causes(of: entry.position))
+    }
+}
+
+extension Event {
+    /// The same request to another path: that of a redacted log is made of other words than the
+    /// model's.
+    fileprivate func sent(to path: String?) -> Event {
+        guard var request = read(RequestSent.self) else { return self }
+        request.path = path
+        var event = self
+        event.payload = request.encoded
+        return event
     }
 }

@@ -105,15 +105,27 @@ package enum TransferRule {
 
     /// What an answer to a file that was sent means.
     ///
-    /// - Parameter hasName: whether it is known by what records name the file then.
-    package static func sent(status: Int, hasName: Bool) -> ReceivedFile.Result {
+    /// A page may come from a machine in between: with 200 it took nothing, and a refusal counts
+    /// only once it came again.
+    ///
+    /// - Parameters:
+    ///   - hasName: whether it is known by what records name the file then.
+    ///   - isPage: whether the answer is HTML.
+    ///   - failures: how often it failed in a row before.
+    package static func sent(
+        status: Int, hasName: Bool, isPage: Bool, failures: Int
+    ) -> ReceivedFile.Result {
         switch status {
+        case 200 where isPage: .failed
         case 200..<300: hasName ? .sent : .refused
         case 401, 408, 425, 429: .failed
-        case 300..<500: .refused
+        case 300..<500: isPage && failures < pagesMax ? .failed : .refused
         default: .failed
         }
     }
+
+    /// How often a page is taken for that of a machine in between.
+    private static let pagesMax = 2
 
     /// How far the file is after an answer.
     package static func after(

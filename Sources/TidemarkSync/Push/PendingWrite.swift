@@ -84,7 +84,7 @@ extension ViewReader {
             pending.stranded = try strandedReference(of: row, in: collection, model).map {
                 PendingWrite.Stranded(field: $0.field, id: $0.id)
             }
-            pending.files = try unsentFiles(of: row, collection, model)
+            pending.files = try unsentFiles(of: row, collection)
         }
         pending.needs = try missingReferences(of: key, row, model)
         return pending

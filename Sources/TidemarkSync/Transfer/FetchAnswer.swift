@@ -30,15 +30,20 @@ package enum FetchAnswer: Sendable {
     }
 
     /// An answer to a file that was sent.
-    init(_ response: HTTPResponse, to plan: SendPlan) {
+    ///
+    /// - Parameter mask: a name that holds credentials is none.
+    init(_ response: HTTPResponse, to plan: SendPlan, _ mask: CredentialMask) {
         var answered = RequestAnswered(status: response.status.code)
         let head = response.headerFields
         answered.date = head[.date]
-        if plan.method == "POST", let place = head[.location] {
-            answered.fields = [Named(HTTPField.Name.location.rawName, place)]
+        if let type = head[.contentType], !mask.holds(type) {
+            answered.fields.append(Named(HTTPField.Name.contentType.rawName, type))
+        }
+        if plan.method == "POST", let place = head[.location], !mask.holds(place) {
+            answered.fields.append(Named(HTTPField.Name.location.rawName, place))
         }
         answered.retryAfter = RetryAfter.seconds(head)
-        self = .answered(answered.judged(as: plan))
+        self = .answered(answered)
     }
 
     init(_ error: TransportError) {
@@ -129,17 +134,53 @@ extension RequestAnswered {
     }
 }
 
-extension RequestAnswered {
-    /// The answer with what it means for the file that was sent, by what it says of itself.
-    package func judged(as plan: SendPlan) -> RequestAnswered {
-        let place = fields.first { $0.name == "Location" }?.value
-        // What was PUT has the name that it was PUT under.
-        let name = plan.method == "PUT" ? plan.path : place
-        let isName = (1...ContentName.bytesMax).contains(name?.utf8.count ?? 0)
-        var answer = self
-        let result = TransferRule.sent(status: status, hasName: isName)
+extension RowReading {
+    /// An answer with what it means for the file that was sent, by what it says of itself.
+    ///
+    /// A name that is another file's is none: a record would show that one.
+    package func judged(
+        _ answer: RequestAnswered, as plan: SendPlan
+    ) throws -> RequestAnswered {
+        var name = answer.name(of: plan)
+        if let some = name {
+            let source = ContentSource(plan.collection, some)
+            let digest = try contentName(source)?.digest ?? ""
+            if !digest.isEmpty, digest != plan.digest { name = nil }
+        }
+        var answer = answer
+        let type = answer.fields.first { $0.name == "Content-Type" }?.value.lowercased()
+        let result = TransferRule.sent(
+            status: answer.status, hasName: name != nil,
+            isPage: type?.hasPrefix("text/html") ?? false, failures: plan.failures)
         answer.file.result = result
         answer.file.name = result == .sent ? name : nil
         return answer
+    }
+}
+
+extension RequestAnswered {
+    /// By what records name the file that was sent; nil where the answer does not say.
+    ///
+    /// What was PUT has the name that it was PUT under. `Location` is read as RFC 9110, 10.2.2,
+    /// says, and named as records name files: from the remote's root on, or whole.
+    fileprivate func name(of plan: SendPlan) -> String? {
+        guard plan.method == "POST" else { return plan.path }
+        guard let place = fields.first(where: { $0.name == "Location" })?.value,
+            !place.isEmpty, !place.hasPrefix("//"),
+            place.utf8.count <= ContentName.bytesMax
+        else { return nil }
+        let end = plan.origin.dropFirst("https://".count).firstIndex(of: "/")
+        let whole: String
+        if place.hasPrefix("/") {
+            // From the server's root on, which may lie above the remote's.
+            whole = plan.origin[..<(end ?? plan.origin.endIndex)] + place
+        } else if place.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
+            whole = place
+        } else {
+            let folder = plan.path.prefix { $0 != "?" }
+            let last = folder.lastIndex(of: "/") ?? folder.startIndex
+            whole = plan.origin + folder[...last] + place
+        }
+        return FileAddress(whole, remote: plan.origin)?.logged
     }
 }

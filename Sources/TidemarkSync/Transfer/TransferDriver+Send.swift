@@ -111,10 +111,18 @@ extension TransferDriver {
             step.failure = await proof.failure
         }
         dependencies.reach(.beforeAnswer)
-        let (plan, now, ended) = (request.plan, dependencies.now(), answer)
-        try await journal.write(at: now) { draft in
-            _ = try draft.append(
-                ended.event(of: request.call, plan.key, plan.collection, now))
+        let (plan, now, came) = (request.plan, dependencies.now(), answer)
+        answer = try await journal.write(at: now) { draft in
+            var answer = came
+            if case .answered(let answered) = came {
+                answer = .answered(try draft.fold.judged(answered, as: plan))
+            }
+            try draft.append(answer.event(of: request.call, plan.key, plan.collection, now))
+            return answer
+        }
+        if try files.bytes(of: plan.digest) != plan.bytes {
+            // Somebody took it away: what names it is refused, and says so.
+            try journal.removeContent(plan.digest, .missing, at: now)
         }
         dependencies.reach(.afterAnswer)
         if let failure = answer.unavailable {
@@ -142,7 +150,7 @@ extension TransferDriver {
                 head,
                 body: .file(TransportFile(path), count: Int(clamping: request.plan.bytes)),
                 into: nil, limits: limits)
-            return FetchAnswer(answer.response, to: request.plan)
+            return FetchAnswer(answer.response, to: request.plan, proof.mask)
         } catch {
             return Self.failed(error, proof)
         }

@@ -47,7 +47,9 @@ struct ScenarioExpectation: Sendable {
     var outcome: JSONValue?
     var lists: [(list: List, expected: ScenarioSequence)] = []
 
-    private static let rowMembers = ["document", "status", "error", "placeholder", "hidden"]
+    private static let rowMembers = [
+        "document", "status", "rollUp", "error", "placeholder", "hidden",
+    ]
     private static let outcomeMembers = [
         "result", "pending", "refused", "paused", "held", "pulled", "pushed", "conflicts",
         "rejected", "readBack", "requests", "unsettled", "timeInDoubt",
@@ -70,6 +72,7 @@ struct ScenarioExpectation: Sendable {
                 _ = try ScenarioMembers(value, at: path, Self.rowMembers)
                 try ScenarioMatch.check(value, at: path)
                 try words.check(value["status"], words.statuses, at: "\(path).status")
+                try words.check(value["rollUp"], words.statuses, at: "\(path).rollUp")
             }
             rows.append((key, value))
         }

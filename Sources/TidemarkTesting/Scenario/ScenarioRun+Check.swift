@@ -81,7 +81,7 @@ extension ScenarioRun {
         for (key, wanted) in expected.rows {
             let path = "\(expected.path).rows.\(key)"
             let row = try store.views.entity(key)
-            let actual = try row.flatMap { try Self.json($0, model[key.collection]) }
+            let actual = try row.flatMap { try Self.json($0, key, model, store) }
             if wanted == .null {
                 if let actual { note(path, "(no such entity)", actual.description) }
             } else if let actual {
@@ -101,13 +101,15 @@ extension ScenarioRun {
     }
 
     /// An entity in comparable form; nil when it is not visible and nothing is pending.
-    private static func json(_ row: EntityRow, _ collection: CollectionModel?) throws -> JSONValue?
-    {
-        let document = try row.document(in: collection)
+    private static func json(
+        _ row: EntityRow, _ key: EntityKey, _ model: SyncModel, _ store: ReadContext
+    ) throws -> JSONValue? {
+        let document = try row.document(in: model[key.collection])
         guard document != nil || !row.pending.isEmpty || row.isHidden else { return nil }
         return [
             "document": try document.map { try JSONValue(parsing: $0) } ?? .null,
             "status": .string(row.status.rawValue),
+            "rollUp": try store.rolledUpStatus(of: key).map { .string($0.rawValue) } ?? .null,
             "error": row.refusal.map { .string($0.message) } ?? .null,
             "placeholder": .bool(row.isPlaceholder), "hidden": .bool(row.isHidden),
         ]

@@ -78,7 +78,10 @@ package final class Fold {
         // Consequences for other entities are decided on rows that hold all of the event.
         guard try isToBeFollowed(event) else { return }
         forget()
-        do { try follow(event, position) } catch is JSONError { forget() }
+        do {
+            try follow(event, position)
+            try noteConsequences(event, position)
+        } catch is JSONError { forget() }
         take(position)
     }
 

@@ -17,6 +17,7 @@ extension Fold {
         let known = try resolve(alias)
         if known != key { ids += try merge(known, into: key, &row, proof: proof) }
         put(.binding(alias), key.bytes)
+        if known != key { try moveRollUps(from: known, to: key) }
         ids.removeAll { ExactString($0) == ExactString(id) }
         put(.aliases(key), AliasesRow(ids: ids + [id]).encoded)
     }

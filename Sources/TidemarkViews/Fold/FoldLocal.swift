@@ -44,6 +44,7 @@ extension Fold {
         var row = try entity(key)
         try rearm(&row, key)
         try put(row, key)
+        try resend(from: key)
     }
 
     func rearm(_ row: inout EntityRow, _ key: EntityKey) throws {

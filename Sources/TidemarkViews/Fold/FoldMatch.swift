@@ -128,7 +128,7 @@ extension Fold {
                 guard case .document(let bytes) = try Current(changes, on: .absent) else {
                     continue
                 }
-                let sent = try JSONDocument(parsing: bytes)
+                let sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
                 if try isMatch(record, sent, collection) {
                     try adopt(named, as: key, row, sent: count, event, position)
                     return true
@@ -189,13 +189,19 @@ extension Fold {
         try put(row, key)
     }
 
+    /// What was sent of a document, as far as it names files: by the server's names.
+    private func namingFiles(_ bytes: [UInt8], _ collection: CollectionModel) throws -> [UInt8] {
+        guard collection.sendsFiles else { return bytes }
+        return try referenceNames(collection).named(bytes)
+    }
+
     /// The fields of a creation that a record has otherwise: somebody changed them since.
     private func fieldsNotIn(
         _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
     ) throws -> Set<ExactString> {
         guard case .document(let bytes) = try Current(changes, on: .absent) else { return [] }
         let record = try collection.read(try JSONDocument(parsing: record))
-        let sent = try JSONDocument(parsing: bytes)
+        let sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
         let differing = try sent.keys.filter { field in
             try !collection.serverFields.contains(field)
                 && !areSame(record, sent, in: field, collection)

@@ -13,14 +13,18 @@ package struct SendPlan: Sendable, Hashable {
     package var key: EntityKey?
     package var method: String
     package var path: String
+    /// How often it failed in a row.
+    package var failures = 0
+    /// The origin of the remote.
+    package var origin = ""
 }
 
 /// A file of the user's that a write names, and that the server does not have.
 package struct UnsentFile: Sendable, Hashable {
     /// How it stands.
     package enum Standing: Sendable, Hashable {
-        /// It is sent first.
-        case waits
+        /// It is sent first; with how often that failed in a row.
+        case waits(failures: Int)
         /// It is not here.
         case missing
         /// The server did not take it; with the status of its answer, 0 for none.
@@ -36,12 +40,16 @@ package struct UnsentFile: Sendable, Hashable {
         self.digest = digest
         self.standing = standing
     }
+
+    /// Whether it is sent first.
+    package var isWaiting: Bool { if case .waits = standing { true } else { false } }
 }
 
 extension RowReading {
     /// How a file of the user's is to be sent; nil where it isn't.
     package func send(_ source: ContentSource) throws -> SendRow? {
-        try get(.send(source)).map { try SendRow(parsing: $0) }
+        guard ContentRow.isNoted(source.text) else { return nil }
+        return try get(.send(source)).map { try SendRow(parsing: $0) }
     }
 
     /// The request with a file that is to be made next; nil where none is due, or enough are open.
@@ -49,29 +57,16 @@ extension RowReading {
     /// - Parameter now: by the device's clock.
     package func nextSend(at now: Timestamp) throws -> SendPlan? {
         let model = try model()
+        let budget = model.settings.budgets.uploads
+        guard try openTransfers().count(where: \.isSend) < budget else { return nil }
         let farthest = farthestPause(from: now, model)
-        var open = 0
         var found: SendPlan?
         try forEachSend { source, row in
-            if row.call != nil { open += 1 }
-            guard open < model.settings.budgets.uploads else {
-                found = nil
-                return false
-            }
             let due = row.pausedUntil ?? now
-            if found == nil, due <= now || due > farthest { found = try plan(source, row, model) }
-            return true
+            if due <= now || due > farthest { found = try plan(source, row) }
+            return found == nil
         }
         return found
-    }
-
-    /// What a request sends that has no answer yet; nil where no such request is open.
-    package func sendPlan(of call: Position) throws -> SendPlan? {
-        guard let open = try openTransfers().first(where: { $0.call == call && $0.isSend }),
-            var row = try send(open.source), row.call == call
-        else { return nil }
-        row.call = nil
-        return try plan(open.source, row, model())
     }
 
     /// When the next request with a file is due, by the device's clock; nil for never.
@@ -81,33 +76,46 @@ extension RowReading {
         let farthest = farthestPause(from: now, model)
         var next: Timestamp?
         try forEachSend { source, row in
-            guard try plan(source, row, model) != nil else { return true }
             var due = row.pausedUntil ?? Timestamp(rawValue: 0)
             if due > farthest { due = now }
-            next = min(due, next ?? due)
-            return true
+            guard due < next ?? due.adding(seconds: 1), try plan(source, row) != nil else {
+                return true
+            }
+            next = due
+            return due > now
         }
         return next
     }
 
     /// Nil for a file that is on its way, was sent, or is not here.
-    private func plan(
-        _ source: ContentSource, _ row: SendRow, _ model: SyncModel
-    ) throws -> SendPlan? {
-        guard row.call == nil, row.name == nil,
-            let content = try get(.content(source.text)).map({ try ContentRow(parsing: $0) }),
-            let stored = content.stored,
-            let rule = model[source.collection]?.contents.first(where: { rule in
-                rule.upload != nil
-                    && content.own.contains {
-                        $0.field == ContentField(source.collection, rule.field)
-                    }
-            }), let place = rule.sending(source.text)
-        else { return nil }
+    private func plan(_ source: ContentSource, _ row: SendRow) throws -> SendPlan? {
+        guard row.call == nil, row.name == nil, let stored = try stored(source.text) else {
+            return nil
+        }
+        let place = ContentRule.sending(source.text, to: row.place)
         return SendPlan(
             collection: source.collection, digest: source.text, bytes: stored.bytes,
             key: row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity),
-            method: place.method, path: place.path)
+            method: place.method, path: place.path, failures: row.failures,
+            origin: try registration()?.remote?.origin ?? "")
+    }
+
+    /// What a request sends that has no answer yet; nil where no such request is open.
+    ///
+    /// - Parameter request: as it was logged.
+    package func sendPlan(of call: Position, _ request: RequestSent) throws -> SendPlan? {
+        guard let open = try openTransfers().first(where: { $0.call == call && $0.isSend }),
+            let method = request.method, let path = request.path
+        else { return nil }
+        return SendPlan(
+            collection: open.source.collection, digest: open.source.text, bytes: 0,
+            method: method, path: path, failures: try send(open.source)?.failures ?? 0,
+            origin: try registration()?.remote?.origin ?? "")
+    }
+
+    private func stored(_ digest: String) throws -> ContentRow.Stored? {
+        guard ContentRow.isNoted(digest) else { return nil }
+        return try get(.content(digest)).map { try ContentRow(parsing: $0) }?.stored
     }
 
     private func forEachSend(
@@ -123,33 +131,22 @@ extension RowReading {
 
     // MARK: What waits for a file
 
-    /// The files of the user's that what is pending names and the server does not have, but for
-    /// those that the server's own document names.
+    /// The files of the user's that what is pending names and the server does not have.
     package func unsentFiles(
-        of row: EntityRow, _ collection: CollectionModel, _ model: SyncModel
+        of row: EntityRow, _ collection: CollectionModel
     ) throws -> [UnsentFile] {
-        guard collection.sendsFiles,
-            case .document(let bytes) = try Current(
-                row.changes(in: collection), on: row.baseValue(in: collection))
-        else { return [] }
-        let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
-        let body = try referenceNames(collection, model).named(bytes)
-        let known = try row.baseValue(in: collection).document.map {
-            collection.contentNames(in: $0.bytes).map(\.name)
-        }
-        return try collection.contentNames(in: body).compactMap { field, name in
-            guard fields.contains(field), case .file(let digest, _) = name,
-                !(known ?? []).contains(name)
-            else { return nil }
-            let source = ContentSource(collection.name, digest)
-            let content = try get(.content(digest)).map { try ContentRow(parsing: $0) }
+        try row.namesToBeSent(in: collection).compactMap { field, name in
+            let known = try send(ContentSource(collection.name, name.text))
+            guard known?.name == nil else { return nil }
             let standing: UnsentFile.Standing =
-                if content?.stored == nil {
+                if try stored(name.text) == nil {
                     .missing
+                } else if let status = known?.refusal {
+                    .refused(status)
                 } else {
-                    try send(source)?.refusal.map { .refused($0) } ?? .waits
+                    .waits(failures: known?.failures ?? 0)
                 }
-            return UnsentFile(field: field, digest: digest, standing)
+            return UnsentFile(field: field, digest: name.text, standing)
         }
     }
 }

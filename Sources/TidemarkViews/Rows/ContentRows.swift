@@ -20,6 +20,8 @@ package struct ContentHold: Sendable, Hashable {
     package var references: Int
     /// How many of them somebody wants.
     package var wanted: Int
+    /// How many of them are files of the user's that are to be sent.
+    package var sends = 0
 
     fileprivate func encode() -> [UInt8] {
         var writer = ProtoWriter()
@@ -27,6 +29,7 @@ package struct ContentHold: Sendable, Hashable {
         writer.message(2, field.field)
         writer.varint(3, UInt64(references))
         writer.varint(4, UInt64(wanted))
+        writer.varint(5, UInt64(sends))
         return writer.bytes
     }
 
@@ -39,15 +42,17 @@ package struct ContentHold: Sendable, Hashable {
             case 2: field.field = try part.string()
             case 3: references = Int(clamping: try part.unsigned())
             case 4: wanted = Int(clamping: try part.unsigned())
+            case 5: sends = Int(clamping: try part.unsigned())
             default: continue
             }
         }
     }
 
-    package init(field: ContentField, references: Int, wanted: Int) {
+    package init(field: ContentField, references: Int, wanted: Int, sends: Int = 0) {
         self.field = field
         self.references = references
         self.wanted = wanted
+        self.sends = sends
     }
 }
 
@@ -60,6 +65,7 @@ extension [ContentHold] {
         }
         self[index].references += factor * hold.references
         self[index].wanted += factor * hold.wanted
+        self[index].sends += factor * hold.sends
         if self[index].references <= 0 { remove(at: index) }
     }
 }
@@ -279,15 +285,19 @@ package struct EntityContentsRow: Sendable, Hashable {
         /// The digest, or the source.
         package var text: String
         package var isFile: Bool
+        /// Whether it is a file of the user's that is to be sent before what is pending.
+        package var isToBeSent: Bool
 
-        package init(field: String, text: String, isFile: Bool) {
+        package init(field: String, text: String, isFile: Bool, isToBeSent: Bool = false) {
             self.field = field
             self.text = text
             self.isFile = isFile
+            self.isToBeSent = isToBeSent
         }
 
         package static func == (left: Self, right: Self) -> Bool {
-            left.isFile == right.isFile && ExactString(left.field) == ExactString(right.field)
+            left.isFile == right.isFile && left.isToBeSent == right.isToBeSent
+                && ExactString(left.field) == ExactString(right.field)
                 && ExactString(left.text) == ExactString(right.text)
         }
 
@@ -334,6 +344,7 @@ package struct EntityContentsRow: Sendable, Hashable {
             inner.message(1, name.field)
             inner.message(2, name.text)
             inner.flag(3, name.isFile)
+            inner.flag(4, name.isToBeSent)
             writer.message(1, inner.bytes)
         }
         for want in wants {
@@ -347,14 +358,15 @@ package struct EntityContentsRow: Sendable, Hashable {
     }
 
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
-        func parts(_ bytes: [UInt8]) throws(ProtoError) -> (String, String, Bool) {
-            var parts = ("", "", false)
+        func parts(_ bytes: [UInt8]) throws(ProtoError) -> (String, String, Bool, Bool) {
+            var parts = ("", "", false, false)
             var reader = ProtoReader(bytes)
             while let field = try reader.next() {
                 switch field.number {
                 case 1: parts.0 = try field.string()
                 case 2: parts.1 = try field.string()
                 case 3: parts.2 = try field.flag()
+                case 4: parts.3 = try field.flag()
                 default: continue
                 }
             }
@@ -364,10 +376,11 @@ package struct EntityContentsRow: Sendable, Hashable {
         while let field = try reader.next() {
             switch field.number {
             case 1:
-                let (name, text, isFile) = try parts(try field.bytes())
-                names.append(Named(field: name, text: text, isFile: isFile))
+                let (name, text, isFile, isToBeSent) = try parts(try field.bytes())
+                names.append(
+                    Named(field: name, text: text, isFile: isFile, isToBeSent: isToBeSent))
             case 2:
-                let (name, by, isTree) = try parts(try field.bytes())
+                let (name, by, isTree, _) = try parts(try field.bytes())
                 wants.append(Want(field: name, by: by, isTree: isTree))
             default: continue
             }
@@ -404,6 +417,13 @@ package struct ContentSweepRow: Sendable, Hashable {
             default: continue
             }
         }
+    }
+}
+
+extension ContentRow {
+    /// Whether files of a digest are noted: it is part of a row's key.
+    package static func isNoted(_ digest: String) -> Bool {
+        (1...128).contains(digest.utf8.count)
     }
 }
 

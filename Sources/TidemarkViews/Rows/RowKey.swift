@@ -55,19 +55,20 @@ package enum View: UInt32, Sendable, CaseIterable {
     case rivals = 12
     case access = 13
     case contents = 14
+    case rollUps = 15
 
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .outbox: 9
-        case .entities: 8
+        case .outbox: 10
+        case .entities: 9
         case .schedule: 7
-        case .decisions: 6
+        case .decisions: 7
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2
-        case .contents: 2
-        case .store, .idempotencyKeys: 1
+        case .contents: 3
+        case .store, .idempotencyKeys, .rollUps: 1
         }
     }
 }
@@ -197,6 +198,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
         guard tree == .ledger, let first = bytes.first else { return .entities }
         switch first {
         case UInt8(ascii: "A"): return .contents
+        case UInt8(ascii: "R"): return .rollUps
         case UInt8(ascii: "a"): return .access
         case UInt8(ascii: "b"), UInt8(ascii: "y"): return .bindings
         case UInt8(ascii: "d"), UInt8(ascii: "r"): return .decisions

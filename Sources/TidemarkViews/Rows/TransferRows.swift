@@ -79,6 +79,8 @@ package struct SendRow: Sendable, Hashable {
     package var name: String?
     /// The id of the entity that came to name it last.
     package var entity = ""
+    /// Where it is sent: `upload` of the rule.
+    package var place = ""
     /// The request without an answer; nil for none.
     package var call: Position?
     /// How often it failed in a row.
@@ -98,9 +100,14 @@ package struct SendRow: Sendable, Hashable {
         writer.varint(4, UInt64(failures))
         writer.varint(5, refusal.map { UInt64(clamping: $0) + 1 } ?? 0)
         writer.signed(6, pausedUntil?.rawValue ?? 0)
-        // No row is empty.
-        writer.flag(7, true)
+        writer.string(7, place)
         return writer.bytes
+    }
+
+    /// Forgets what was answered so far.
+    package mutating func forgetFailures() {
+        (failures, refusal, pausedUntil) = (0, nil, nil)
+        call = nil
     }
 
     package init(parsing bytes: [UInt8]) throws(ProtoError) {
@@ -113,6 +120,7 @@ package struct SendRow: Sendable, Hashable {
             case 4: failures = Int(clamping: try field.unsigned())
             case 5: refusal = Int(clamping: try field.unsigned()) - 1
             case 6: pausedUntil = Timestamp(rawValue: try field.signed())
+            case 7: place = try field.string()
             default: continue
             }
         }

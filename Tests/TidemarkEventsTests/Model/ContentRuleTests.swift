@@ -109,11 +109,10 @@ private func model(_ contents: String) throws -> CollectionModel {
 
 @Suite struct `a file of the user's that is sent` {
     @Test func `is PUT under its hash, or POSTed`() throws {
-        let put = ContentRule("photo", upload: "/files/{sha256}").sending("0f")
-        #expect(put?.method == "PUT" && put?.path == "/files/0f")
-        let post = ContentRule("photo", upload: "/files?kind=photo").sending("0f")
-        #expect(post?.method == "POST" && post?.path == "/files?kind=photo")
-        #expect(ContentRule("photo").sending("0f") == nil)
+        let put = ContentRule.sending("0f", to: "/files/{sha256}")
+        #expect(put.method == "PUT" && put.path == "/files/0f")
+        let post = ContentRule.sending("0f", to: "/files?kind=photo")
+        #expect(post.method == "POST" && post.path == "/files?kind=photo")
     }
 
     @Test(arguments: [

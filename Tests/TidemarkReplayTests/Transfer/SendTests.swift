@@ -242,4 +242,148 @@ extension TransferWorld {
         #expect(world.sent.count == 1)
         try await world.expectSound()
     }
+
+    @Test("with a hash that is none stops nothing of what is edited beside it")
+    func oddHash() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        let digest = String(repeating: "0f", count: 300)
+        world.world.rivalPuts("tasks/1", #"{"photo":{"sha256":"\#(digest)","bytes":1},"n":1}"#)
+        _ = try await world.engine.sync()
+        try await world.replica.write { tx in
+            _ = try tx.patch(
+                EntityKey("tasks", "1"), Patch(set: [Patch.Field("n", Array("2".utf8))]))
+        }
+
+        #expect(try await world.engine.sync().counts.pushed == 1)
+        #expect(try await world.engine.transfer().nextAt == nil)
+    }
+
+    @Test("is not sent where another one took its place before")
+    func replaced() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        let digest = try world.attach("milk")
+
+        #expect(try await world.engine.transfer().sent == 1)
+        _ = try await world.engine.sync()
+
+        #expect(world.sent == ["PUT /files/\(digest)"])
+        #expect(try world.status() == .synced)
+        try await world.expectSound()
+    }
+
+    @Test("is not taken by a page in the server's place, nor refused by one that comes once")
+    func pages() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        let count = SeenCounts()
+        world.files.fault = { _, answer in
+            count.note(1)
+            let fields: HTTPFields = [.contentType: "text/html; charset=utf-8"]
+            switch count.counts.count {
+            case 1:
+                return TransportResponse(
+                    response: HTTPResponse(status: .ok, headerFields: fields), body: [])
+            case 2:
+                return TransportResponse(
+                    response: HTTPResponse(status: .forbidden, headerFields: fields), body: [])
+            default: return answer
+            }
+        }
+
+        for sent in [0, 0, 1] {
+            #expect(try await world.engine.transfer().sent == sent)
+            _ = try await world.engine.sync()
+            #expect(try world.status() == (sent == 0 ? .created : .synced))
+            world.world.clock.advance(by: .seconds(3600))
+        }
+        try await world.expectSound()
+    }
+
+    @Test("is tried again at once where the user has what was refused sent again")
+    func retried() async throws {
+        let world = try TransferWorld(TransferWorld.rule)
+        world.takeFiles()
+        try world.attach("tea")
+        world.files.fault = { _, _ in
+            TransportResponse(response: HTTPResponse(status: .contentTooLarge), body: [])
+        }
+        _ = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .error)
+
+        world.files.fault = nil
+        try await world.replica.write { tx in try tx.retry(EntityKey("tasks", "1")) }
+        #expect(try await world.engine.transfer().sent == 1)
+        _ = try await world.engine.sync()
+
+        #expect(try world.status() == .synced)
+        try await world.expectSound()
+    }
+
+    @Test("goes by a Location that is read as HTTP says, and by none that is another file's")
+    func locations() async throws {
+        let world = try TransferWorld(
+            ContentRule("photo", upload: "/files"), TransferBudgets(uploads: 1))
+        world.takeFiles()
+        let places = ["7", "/files/8", "http://kinto.test/files/9", "/files/9", "//else.test/1"]
+        for number in places.indices { try world.attach("tea \(number)", to: "\(number)") }
+        let count = SeenCounts()
+        world.files.fault = { _, _ in
+            defer { count.note(1) }
+            let fields: HTTPFields = [.location: places[count.counts.count]]
+            return TransportResponse(
+                response: HTTPResponse(status: .created, headerFields: fields), body: [])
+        }
+
+        let outcome = try await world.engine.transfer()
+        _ = try await world.engine.sync()
+
+        #expect(outcome.sent == 3 && outcome.refused == 2)
+        var names: Set<String> = []
+        try world.replica.read { views in
+            for number in places.indices {
+                let key = EntityKey("tasks", "\(number)")
+                guard try views.status(of: key) == .synced, let bytes = try views.document(key)
+                else { continue }
+                names.insert(try JSONDocument(parsing: bytes).value("photo")?.stringValue ?? "")
+            }
+        }
+        #expect(names == ["/7", "/files/8", "/files/9"])
+        try await world.expectSound()
+    }
+
+    @Test("holds the record of a field that another one of it names already")
+    func otherField() async throws {
+        let world = try TransferWorld(ContentRule("thumb"))
+        world.takeFiles()
+        let path = world.folder / "attached"
+        try Data("tea".utf8).write(to: URL(filePath: path))
+        guard case .file(let digest, _) = try world.replica.importFile(at: path) else { return }
+        @Sendable func document(_ field: String) -> String {
+            #"{"\#(field)":{"sha256":"\#(digest)","bytes":3}}"#
+        }
+        try await world.replica.write { tx in
+            _ = try tx.put(EntityKey("tasks", "1"), Array(document("thumb").utf8))
+        }
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .synced)
+        try world.reopen([ContentRule("thumb"), TransferWorld.rule])
+        #expect(try await world.engine.transfer().sent == 0)
+
+        try await world.replica.write { tx in
+            let value = Array(#"{"sha256":"\#(digest)","bytes":3}"#.utf8)
+            _ = try tx.patch(
+                EntityKey("tasks", "1"), Patch(set: [Patch.Field("photo", value)]))
+        }
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .updated)
+        #expect(try await world.engine.transfer().sent == 1)
+        _ = try await world.engine.sync()
+        #expect(try world.status() == .synced)
+        try await world.expectSound()
+    }
 }

@@ -30,14 +30,12 @@ struct FoldContents: FoldRule {
             let collection = model[name] ?? CollectionModel(name)
             let fields = collection.contents.map(\.field)
             let isReadOtherwise =
-                !fields.isEmpty && before[name]?.migrations != collection.migrations
+                !fields.isEmpty
+                && (before[name]?.migrations != collection.migrations
+                    || before[name]?.contents.map(\.upload) != collection.contents.map(\.upload))
             guard isReadOtherwise || fields != (before[name]?.contents ?? []).map(\.field) else {
-                let rules = before[name]?.contents ?? []
-                if collection.contents.map(\.when) != rules.map(\.when) {
+                if collection.contents.map(\.when) != before[name]?.contents.map(\.when) {
                     try fold.noteFetches(of: name)
-                }
-                if collection.contents.map(\.upload) != rules.map(\.upload) {
-                    try fold.noteSends(of: name)
                 }
                 continue
             }
@@ -65,9 +63,6 @@ struct FoldContents: FoldRule {
 }
 
 extension Fold {
-    /// Whether a name can be noted: a digest is part of a row's key.
-    private static func isNoted(digest: String) -> Bool { (1...128).contains(digest.utf8.count) }
-
     // MARK: Entities
 
     /// Notes what an entity names now.
@@ -137,7 +132,8 @@ extension Fold {
                     named: named,
                     hold: ContentHold(
                         field: ContentField(collection, named.field), references: 1,
-                        wanted: row.wants(named.field) ? 1 : 0))
+                        wanted: row.wants(named.field) ? 1 : 0,
+                        sends: named.isToBeSent ? 1 : 0))
             }
         }
     }
@@ -148,7 +144,7 @@ extension Fold {
     ) throws {
         let hold = counted.hold
         guard !counted.named.isFile else {
-            guard Self.isNoted(digest: counted.named.text) else { return }
+            guard ContentRow.isNoted(counted.named.text) else { return }
             try change(content: counted.named.text) { $0.own.add(hold, times: factor) }
             return try noteSend(
                 ContentSource(hold.field.collection, counted.named.text), factor > 0 ? key : nil)
@@ -172,7 +168,7 @@ extension Fold {
 
     /// `asset.stored`: a file is there, perhaps in the place of another one of its source.
     func stored(_ event: Event, _ asset: AssetStored, _ position: Position) throws {
-        guard let collection = event.collection, Self.isNoted(digest: asset.digest) else { return }
+        guard let collection = event.collection, ContentRow.isNoted(asset.digest) else { return }
         try change(content: asset.digest) { row in
             let usedAt = row.stored?.usedAt
             row.stored = ContentRow.Stored(
@@ -208,7 +204,7 @@ extension Fold {
 
     /// `asset.removed`: a file is not there any more; who references it still does.
     func removed(_ asset: AssetRemoved) throws {
-        guard Self.isNoted(digest: asset.digest),
+        guard ContentRow.isNoted(asset.digest),
             let row = try get(.content(asset.digest)).map({ try ContentRow(parsing: $0) })
         else { return }
         for source in row.sources { try change(source) { $0.digest = "" } }
@@ -221,7 +217,7 @@ extension Fold {
 
     /// `asset.used`.
     func used(_ event: Event, _ asset: AssetUsed) throws {
-        guard Self.isNoted(digest: asset.digest),
+        guard ContentRow.isNoted(asset.digest),
             try get(.content(asset.digest)) != nil
         else { return }
         try change(content: asset.digest) { $0.stored?.usedAt = event.recordedAt }
@@ -272,14 +268,35 @@ extension EntityRow {
         }
         var names: [EntityContentsRow.Named] = []
         var seen: Set<[UInt8]> = []
+        let unsent = (try? namesToBeSent(in: collection)) ?? []
         for document in documents {
             for (field, name) in collection.contentNames(in: document.bytes) {
                 let named = EntityContentsRow.Named(
-                    field: field, text: name.text, isFile: name.isFile)
+                    field: field, text: name.text, isFile: name.isFile,
+                    isToBeSent: name.isFile
+                        && unsent.contains { $0.field == field && $0.name.text == name.text })
                 let mark = Array(field.utf8) + [0, name.isFile ? 1 : 0] + Array(name.text.utf8)
                 if seen.insert(mark).inserted { names.append(named) }
             }
         }
         return names
+    }
+
+    /// The files of the user's that are to be sent before what is pending: those that a write of it
+    /// names, but for those that the server's own document names by the same field.
+    package func namesToBeSent(
+        in collection: CollectionModel
+    ) throws -> [(field: String, name: ContentName)] {
+        guard collection.sendsFiles, !pending.isEmpty else { return [] }
+        let base = try baseValue(in: collection)
+        guard case .document(let bytes) = try Current(changes(in: collection), on: base) else {
+            return []
+        }
+        let fields = collection.contents.filter { $0.upload != nil }.map(\.field)
+        let known = base.document.map { collection.contentNames(in: $0.bytes) } ?? []
+        return collection.contentNames(in: bytes).filter { field, name in
+            name.isFile && fields.contains(field)
+                && !known.contains { $0.field == field && $0.name == name }
+        }
     }
 }

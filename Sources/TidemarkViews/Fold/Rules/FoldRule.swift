@@ -65,6 +65,10 @@ protocol FoldRule: Sendable {
     /// Updates its memory from ledger rows that an event wrote.
     func note(_ rows: [(key: RowKey, value: [UInt8]?)], _ fold: Fold)
 
+    /// Whether it notes how entities are, so that it also looks at those that changed by what
+    /// follows from other rules.
+    var notesConsequences: Bool { get }
+
     // MARK: What follows
 
     /// Whether an event may have consequences for a collection's entities.
@@ -102,7 +106,7 @@ enum FoldRules {
     /// In the order in which they are asked.
     static let all: [any FoldRule] = [
         FoldSince(), FoldAccess(), FoldRetention(), FoldPlaceholders(), FoldRemovals(),
-        FoldRivals(), FoldChoices(), FoldContents(),
+        FoldRivals(), FoldChoices(), FoldContents(), FoldRollUps(),
     ]
 
     /// The rule of a name.
@@ -177,6 +181,8 @@ struct MetEntity {
 // What a rule does not take part in.
 extension FoldRule {
     var moments: FoldMoments { [] }
+
+    var notesConsequences: Bool { false }
 
     func isHeard(of collection: CollectionModel) -> Bool { isRule(of: collection) }
 

@@ -83,6 +83,20 @@ extension Fold {
         }
     }
 
+    /// Lets rules look at the entities that were changed by what follows from others.
+    func noteConsequences(_ event: Event, _ position: Position) throws {
+        let rules = try rules().meeting.filter(\.notesConsequences)
+        guard !rules.isEmpty else { return }
+        for place in writtenPlaces {
+            guard let key = EntityKey(bytes: place.bytes) else { continue }
+            let collection = try collection(key.collection)
+            var entity = MetEntity(key, collection, try self.entity(at: place))
+            for rule in rules where rule.isRule(of: collection) {
+                try rule.meet(&entity, event, position, self)
+            }
+        }
+    }
+
     /// Takes in the rules of another model, and withdraws derived changes of rules that are gone.
     private func adoptRules(
         _ before: SyncModel, _ event: Event, _ position: Position

@@ -98,9 +98,8 @@ extension Fold {
         let failure = event.read(RequestFailed.self)
         let result = answer?.file.result ?? failure?.fetchResult ?? .failed
         if result == .sent, let name = answer?.file.name {
-            let entity = row.entity
-            row = SendRow()
-            (row.entity, row.name) = (entity, name)
+            row.forgetFailures()
+            row.name = name
             try link(ContentSource(source.collection, name), to: source.text)
         } else if failure?.error != RequestFailed.stopped {
             row.failures += 1
@@ -114,8 +113,8 @@ extension Fold {
         put(.send(source), row.encoded)
     }
 
-    /// Notes whether a file of the user's is to be sent: as long as an entity names it by a field
-    /// of which files are.
+    /// Notes whether a file of the user's is to be sent: as long as what is pending of an entity
+    /// names it by a field of which files are.
     ///
     /// - Parameter key: the entity that came to name it; nil for none.
     func noteSend(_ source: ContentSource, _ key: EntityKey?) throws {
@@ -123,14 +122,36 @@ extension Fold {
         let before = try send(source)
         guard before != nil || !rules.isEmpty else { return }
         let holds = try get(.content(source.text)).map { try ContentRow(parsing: $0).own } ?? []
-        let isNamed = holds.contains { hold in
-            hold.field.collection == source.collection
-                && rules.contains { $0.field == hold.field.field }
+        // Where several fields name it, it is sent as the first rule says.
+        let rule = rules.first { rule in
+            let field = ContentField(source.collection, rule.field)
+            return holds.contains { $0.sends > 0 && $0.field == field }
         }
-        guard isNamed else { return put(.send(source), nil) }
+        guard let place = rule?.upload else {
+            // Of what is on its way the name is still needed, once the answer comes.
+            let isNamed = holds.contains { $0.field.collection == source.collection }
+            if before?.name == nil || !isNamed { put(.send(source), nil) }
+            return
+        }
         var row = before ?? SendRow()
         if let key { row.entity = key.id }
+        if row.place != place {
+            row.place = place
+            row.forgetFailures()
+        }
         if row != before { put(.send(source), row.encoded) }
+    }
+
+    /// Has the files that an entity names sent again at once, also those that were refused.
+    func resend(from key: EntityKey) throws {
+        guard try model()[key.collection]?.sendsFiles == true else { return }
+        let names = try get(.contents(of: key)).map { try EntityContentsRow(parsing: $0).names }
+        for named in names ?? [] where named.isToBeSent {
+            let source = ContentSource(key.collection, named.text)
+            guard var row = try send(source), row.call == nil, row.failures > 0 else { continue }
+            row.forgetFailures()
+            put(.send(source), row.encoded)
+        }
     }
 
     /// Notes anew which files of a collection are to be sent, after the model changed that.

@@ -1,0 +1,47 @@
+// RollUpStatus.swift — how an entity stands with all that counts in it: the worst of them.
+
+package import TidemarkEvents
+
+/// What the status of an entity counts as in another one.
+package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
+    /// Waits for the server.
+    case pending = 0
+    case error = 1
+    case placeholder = 2
+
+    /// What a status counts as; nil for nothing.
+    package init?(_ status: EntityStatus) {
+        switch status {
+        case .synced: return nil
+        case .created, .updated, .deleted, .uploading: self = .pending
+        case .error: self = .error
+        case .placeholder: self = .placeholder
+        }
+    }
+
+    package var status: EntityStatus {
+        switch self {
+        case .pending: .updated
+        case .error: .error
+        case .placeholder: .placeholder
+        }
+    }
+}
+
+/// A set of what counts in an entity.
+package struct RollUpClasses: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package init(_ one: RollUpClass?) { self.init(rawValue: one.map { 1 << $0.rawValue } ?? 0) }
+
+    /// Those in it, from the mildest on.
+    package var all: [RollUpClass] {
+        RollUpClass.allCases.filter { contains(RollUpClasses($0)) }
+    }
+
+    /// The status of all together: that of a placeholder before an error, and that before anything
+    /// that waits for the server, whether it was made, changed, deleted or sent.
+    package var status: EntityStatus { all.last?.status ?? .synced }
+}
