@@ -70,6 +70,19 @@ extension ScratchStore {
         let table = journal.views.indexTable(try generation)
         return try journal.environment.read { try $0.count(table) }
     }
+
+    /// All records of the indexes, key and value.
+    func indexRecords() throws -> [[[UInt8]]] {
+        let table = journal.views.indexTable(try generation)
+        return try journal.environment.read { transaction in
+            var records: [[[UInt8]]] = []
+            try transaction.scan(table, from: nil, prefix: [], reversed: false) {
+                records.append([$0.copied(), $1.copied()])
+                return true
+            }
+            return records
+        }
+    }
 }
 
 extension ViewReader {

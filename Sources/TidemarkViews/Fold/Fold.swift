@@ -9,6 +9,8 @@ import TidemarkStore
 package final class Fold {
     /// The rows written so far, but for those of entities and mutations; nil is a row removed.
     private var changes: [RowKey: [UInt8]?] = [:]
+    /// How many bytes they and their keys are.
+    private var changedBytes = 0
     private var entities = FoldedEntities()
     private var mutations = FoldedMutations()
     /// What the current event wrote so far: few rows, searched from the last one.
@@ -102,7 +104,11 @@ package final class Fold {
             entities.note(entry)
         }
         for (changed, row) in writtenMutations { mutations.set(changed, row, at: position) }
-        for (key, value) in written { changes.updateValue(value, forKey: key) }
+        for (key, value) in written {
+            let before = changes.updateValue(value, forKey: key)
+            changedBytes += value?.count ?? 0
+            changedBytes -= before.map { $0?.count ?? 0 } ?? -key.bytes.count
+        }
         guard !memories.isEmpty, !written.isEmpty, let rules = knownModel?.rules else { return }
         for rule in rules.meeting { rule.note(written, self) }
     }
@@ -117,6 +123,15 @@ package final class Fold {
 
     /// How many rows are in memory.
     package var rowCount: Int { changes.count + entities.count + mutations.rowCount }
+
+    /// How much memory its rows take, roughly.
+    package var heldBytes: Int {
+        entities.heldBytes + changedBytes
+            + (changes.count + mutations.rowCount) * Self.bytesPerRow
+    }
+
+    /// What each row takes besides what it says.
+    private static let bytesPerRow = 260
 
     /// The rows written, in the order of their keys.
     package var sortedChanges: RowChanges {
@@ -293,6 +308,9 @@ package final class Fold {
 
     /// The rules that the registered model has.
     func rules() throws -> ModelRules { try registered().rules }
+
+    /// The indexes that the registered model asks for.
+    func indexPlan() throws -> IndexPlan { try registered().plan }
 
     private func registered() throws -> RegisteredModel {
         if let knownModel { return knownModel }

@@ -11,6 +11,8 @@ struct FoldedEntities {
         /// Its row as it was there before, where that is remembered.
         let before: [UInt8]?
         fileprivate var isWritten = false
+        /// What it counted for in ``FoldedEntities/heldBytes``.
+        fileprivate var heldBytes = 0
 
         /// What is to be stored of it; nil where there is nothing of it any more.
         var changed: [UInt8]? { row.isEmpty ? nil : row.encoded }
@@ -48,6 +50,11 @@ struct FoldedEntities {
 
     var count: Int { entries.count }
 
+    /// How much memory they take, roughly.
+    private(set) var heldBytes = 0
+    /// What each takes besides its key and its documents: itself, and its places in tables.
+    private static let bytesPerEntity = 400
+
     /// The entity under a key; `load` makes it when it is not here yet, and says what row of it is
     /// to be remembered.
     mutating func entry(
@@ -62,16 +69,25 @@ struct FoldedEntities {
             let (row, before) = try load()
             entry = Entry(key, row, before)
             entries[hashed] = entry
+            count(entry)
         }
         last = entry
         return entry
     }
 
-    /// Remembers that an entity was written.
+    /// Remembers that an entity was written; to be called each time.
     mutating func note(_ entry: Entry) {
+        count(entry)
         guard !entry.isWritten else { return }
         entry.isWritten = true
         written.append(entry)
+    }
+
+    private mutating func count(_ entry: Entry) {
+        let bytes =
+            Self.bytesPerEntity + entry.key.bytes.count + entry.row.documentBytes
+        heldBytes += bytes - entry.heldBytes
+        entry.heldBytes = bytes
     }
 
     /// The entities written whose keys begin with some bytes, in the order of their keys.

@@ -67,7 +67,6 @@ package final class PastViews {
         }
     }
 
-    private static let rowsPerStep = 150_000
     private static let eventsPerProgress: UInt64 = 50_000
 
     /// Folds the events up to a position, that one included.
@@ -99,7 +98,7 @@ package final class PastViews {
             try journal.log.forEach(from: before.next, transaction) { position, event in
                 guard position <= target else { return false }
                 try fold.apply(event, at: position)
-                guard fold.rowCount < Self.rowsPerStep else {
+                guard fold.heldBytes < Journal.bytesPerStep else {
                     done = position
                     return false
                 }

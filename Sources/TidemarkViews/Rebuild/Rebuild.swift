@@ -21,14 +21,14 @@ extension Journal {
     /// writes of this process wait for it.
     ///
     /// - Parameters:
-    ///   - rowsPerStep: how many rows a step makes at most; each takes some 700 bytes of memory.
+    ///   - bytesPerStep: how much memory the rows of a step take at most, roughly.
     ///   - eventsPerStep: how many events a step folds at most.
     ///   - progress: called again and again; what it throws cuts the rebuild short.
     package func rebuild(
-        rowsPerStep: Int = Journal.rowsPerStep, eventsPerStep: Int = .max,
+        bytesPerStep: Int = Journal.bytesPerStep, eventsPerStep: Int = .max,
         progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
-        try rebuild(rowsPerStep, eventsPerStep, insteadOf: nil, progress) { step in
+        try rebuild(bytesPerStep, eventsPerStep, insteadOf: nil, progress) { step in
             try environment.write(step)
         }
     }
@@ -37,7 +37,7 @@ extension Journal {
     func rebuild(
         insteadOf damage: StoreError, progress: (RebuildProgress) throws -> Void = { _ in }
     ) throws {
-        try rebuild(Self.rowsPerStep, .max, insteadOf: damage, progress) { step in
+        try rebuild(Self.bytesPerStep, .max, insteadOf: damage, progress) { step in
             try environment.write(step)
         }
     }
@@ -45,13 +45,13 @@ extension Journal {
     /// The same on the writer thread, which no other write comes between.
     func rebuild(insteadOf damage: StoreError, _ writer: borrowing Writer) throws {
         func run(_ step: Step) throws -> RebuildStep { try writer.transaction(step) }
-        try rebuild(Self.rowsPerStep, .max, insteadOf: damage, { _ in }, run)
+        try rebuild(Self.bytesPerStep, .max, insteadOf: damage, { _ in }, run)
     }
 
     private typealias Step = (borrowing WriteTransaction) throws -> RebuildStep
 
     private func rebuild(
-        _ rowsMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
+        _ bytesMax: Int, _ eventsMax: Int, insteadOf damage: StoreError?,
         _ progress: (RebuildProgress) throws -> Void, _ run: (Step) throws -> RebuildStep
     ) throws {
         var step = try run { transaction in
@@ -63,20 +63,24 @@ extension Journal {
             // Made of rows that are doubted, or of those of other rules.
             try self.snapshots.remove(except: [], transaction)
             guard let base = try self.snapshots.base(transaction) else {
-                return RebuildStep(done: .start, last: .start, hasBindings: false, into: live.other)
+                return RebuildStep(
+                    done: .start, last: .start, hasBindings: false, indexed: .noRows,
+                    into: live.other)
             }
             try self.views.write(live.other, transaction) { write in
                 try self.snapshots.forEachRow(of: base, transaction) { try write($0, $1) }
             }
             return RebuildStep(
-                done: base.position, last: base.position, hasBindings: true, into: live.other)
+                done: base.position, last: base.position, hasBindings: true, indexed: .no,
+                into: live.other)
         }
         try withoutActuallyEscaping(progress) { progress in
             repeat {
                 let before = step
                 step = try run { transaction in
                     try self.rebuildStep(
-                        after: before, rowsMax, eventsMax, insteadOf: damage, transaction, progress)
+                        after: before, bytesMax, eventsMax, insteadOf: damage, transaction,
+                        progress)
                 }
                 try progress(RebuildProgress(done: step.done, last: step.last))
             } while step.done < step.last
@@ -84,7 +88,7 @@ extension Journal {
         shared.endDoubt()
     }
 
-    package static let rowsPerStep = 150_000
+    package static let bytesPerStep = 80 << 20
 
     /// Folds the whole log over rows that were there before its first event.
     ///
@@ -100,7 +104,7 @@ extension Journal {
                 for tree in Tree.allCases { try transaction.clear(self.views.table(tree, target)) }
                 try self.views.write(target, transaction, rows)
                 let step = RebuildStep(
-                    done: position, last: position, hasBindings: true, into: target)
+                    done: position, last: position, hasBindings: true, indexed: .no, into: target)
                 _ = try self.rebuildStep(
                     after: step, .max, .max, insteadOf: nil, transaction, { _ in })
             }
@@ -112,14 +116,25 @@ extension Journal {
         var done: Position
         var last: Position
         var hasBindings: Bool
+        var indexed: Indexed
         let into: Generation
+
+        /// Whether indexes know of the rows that were made so far.
+        enum Indexed {
+            /// There are no rows yet.
+            case noRows
+            /// Those of these names do, and there are no others.
+            case by([[UInt8]])
+            /// They are to be made at the end.
+            case no
+        }
     }
 
     private static let eventsPerProgress: UInt64 = 50_000
 
     /// Folds the events after a step over the rows made so far.
     private func rebuildStep(
-        after before: RebuildStep, _ rowsMax: Int, _ eventsMax: Int,
+        after before: RebuildStep, _ bytesMax: Int, _ eventsMax: Int,
         insteadOf damage: StoreError?, _ transaction: borrowing WriteTransaction,
         _ progress: (RebuildProgress) throws -> Void
     ) throws -> RebuildStep {
@@ -137,10 +152,10 @@ extension Journal {
                 if position.rawValue % Self.eventsPerProgress == 0 {
                     try progress(RebuildProgress(done: position, last: step.last))
                 }
-                return left > 0 && fold.rowCount < rowsMax
+                return left > 0 && fold.heldBytes < bytesMax
             }
             step.hasBindings = fold.hasBindings
-            try views.write(target, transaction) { write in try fold.forEachChange(write) }
+            step.indexed = try write(fold, before.indexed, target, transaction)
         }
         // Behind the rows that it began with the log may have nothing.
         if step.done >= step.last {
@@ -153,11 +168,41 @@ extension Journal {
                 state.mendings += 1
                 state.lastFound = damage.detail
             }
+            if case .by(let names) = step.indexed { state.indexes = names }
             let plan = try views.indexPlan(models, target, transaction)
             state = try views.settleIndexes(plan, state, transaction)
             state.indexedTo = step.done
             try views.setState(state, transaction)
         }
         return step
+    }
+
+    /// Writes the rows of a step, and keeps the indexes where they are those of today's model.
+    private func write(
+        _ fold: Fold, _ before: RebuildStep.Indexed, _ target: Generation,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> RebuildStep.Indexed {
+        let plan = try fold.indexPlan()
+        var isFirst = false
+        switch before {
+        case .noRows: isFirst = true
+        case .by(let names) where names == plan.names: break
+        case .by, .no:
+            // What there is is of an earlier model.
+            if case .by = before { try transaction.clear(views.indexTable(target)) }
+            try views.write(target, transaction) { write in try fold.forEachChange(write) }
+            return .no
+        }
+        var indexes = IndexUpdate(plan)
+        try views.write(target, transaction) { write in
+            try fold.forEachChange { key, row in
+                if key.tree == .rows {
+                    try views.note(key, row, isFirst: isFirst, in: &indexes, target, transaction)
+                }
+                try write(key, row)
+            }
+        }
+        try views.writeIndexes(indexes.sorted, target, transaction)
+        return .by(plan.names)
     }
 }

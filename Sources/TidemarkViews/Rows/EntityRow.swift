@@ -123,6 +123,13 @@ package struct EntityRow: Sendable, Hashable {
         baseState == .absent && pending.isEmpty && attempt == nil && prunedDigest.isEmpty
     }
 
+    /// How many bytes its documents are.
+    var documentBytes: Int {
+        var bytes = base.count + current.count
+        for item in pending { bytes += item.payload.count }
+        return bytes
+    }
+
     package var baseValue: Base {
         get throws(JSONError) {
             switch baseState {

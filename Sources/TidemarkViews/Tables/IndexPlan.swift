@@ -76,6 +76,15 @@ struct IndexedCollection: Sendable {
         return JSON.members(fields, of: read ?? document)
     }
 
+    /// What the indexes say of an entity, in their order.
+    ///
+    /// - Parameters:
+    ///   - row: nil where there is none.
+    ///   - key: where it lies in its tree.
+    func entries(of row: [UInt8]?, at key: [UInt8]) throws -> [IndexEntry] {
+        entries(try values(of: row), id: key[rowPrefix.count...])
+    }
+
     /// What the indexes say of an entity with these values, in their order.
     ///
     /// - Parameter id: its id in UTF-8.

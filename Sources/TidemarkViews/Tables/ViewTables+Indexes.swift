@@ -39,8 +39,6 @@ extension ViewTables {
 
     /// Removes the indexes that are not in a plan and makes from the rows those that are not there
     /// yet; the state that says which there are is to be written.
-    ///
-    /// Needs memory in proportion to what is made.
     func settleIndexes(
         _ plan: IndexPlan, _ state: State, _ transaction: borrowing WriteTransaction
     ) throws -> State {
@@ -61,11 +59,30 @@ extension ViewTables {
             }
         }
         let missing = IndexPlan(plan, only: plan.names.filter { !kept.contains($0) })
-        let entries = try indexEntries(missing, state.generation, transaction)
-        try writeIndexes(entries.map { ($0.key, $0.value) }, state.generation, transaction)
+        for collection in missing.collections {
+            var next: [UInt8]? = collection.rowPrefix
+            while let from = next {
+                var made: IndexChanges = []
+                next = nil
+                try scan(
+                    .rows, state.generation, prefix: collection.rowPrefix, from: from, transaction
+                ) { key, row in
+                    guard made.count < Self.entriesAtOnce else {
+                        next = key
+                        return false
+                    }
+                    made += try collection.entries(of: row, at: key).map { ($0.key, $0.value) }
+                    return true
+                }
+                try writeIndexes(made.inOrder, state.generation, transaction)
+            }
+        }
         state.indexes = plan.names
         return state
     }
+
+    /// How many records of indexes are made in memory before they are written, at least.
+    private static let entriesAtOnce = 100_000
 
     /// Every record that the indexes of a plan have for the rows of a generation, in order.
     func indexEntries(
@@ -74,10 +91,8 @@ extension ViewTables {
     ) throws -> [IndexEntry] {
         var entries: [IndexEntry] = []
         for collection in plan.collections {
-            let prefix = collection.rowPrefix
-            try scan(.rows, generation, prefix: prefix, transaction) { key, row in
-                entries += collection.entries(
-                    try collection.values(of: row), id: key[prefix.count...])
+            try scan(.rows, generation, prefix: collection.rowPrefix, transaction) { key, row in
+                entries += try collection.entries(of: row, at: key)
                 return true
             }
         }
@@ -87,6 +102,11 @@ extension ViewTables {
 
 /// Records of indexes, nil for one that is removed.
 typealias IndexChanges = [(key: [UInt8], value: [UInt8]?)]
+
+extension IndexChanges {
+    /// The same in the order of their keys.
+    var inOrder: IndexChanges { ByteOrder.order(of: map(\.key)).map { self[$0] } }
+}
 
 extension IndexPlan {
     /// What changes in the indexes when rows are written, in the order of the keys.
@@ -110,7 +130,7 @@ extension IndexPlan {
             for entry in old where !new.contains(entry) { result.append((entry.key, nil)) }
             for entry in new where !old.contains(entry) { result.append((entry.key, entry.value)) }
         }
-        return ByteOrder.order(of: result.map(\.key)).map { result[$0] }
+        return result.inOrder
     }
 }
 

@@ -204,8 +204,8 @@ private struct OlderApp {
             let engine = SyncDevice.engine(
                 replica, SyncWire(app.world.server), adapter: try SyncWorld.remote.makeAdapter())
             #expect(try await engine.sync().isSynced)
-            for rowsPerStep in [1, 7, 1_000] {
-                try replica.journal.rebuild(rowsPerStep: rowsPerStep)
+            for bytesPerStep in [1, 7_000, 1_000_000] {
+                try replica.journal.rebuild(bytesPerStep: bytesPerStep)
                 let scratch = FileManager.default.temporaryDirectory
                     .appending(path: "tidemark-refold-\(UUID().uuidString)")
                 defer { try? FileManager.default.removeItem(at: scratch) }

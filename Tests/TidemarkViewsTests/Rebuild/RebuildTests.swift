@@ -47,6 +47,39 @@ import TidemarkViews
         #expect(try done.last == store.journal.read { $0.last })
     }
 
+    @Test(arguments: [(1, 24), (100_000, 3), (1_000_000, 1)])
+    func `a step ends where its rows take as much memory as it may`(
+        _ bytesPerStep: Int, _ steps: Int
+    ) throws {
+        let store = try ScratchStore()
+        let text = String(repeating: "x", count: 10_000)
+        for number in 0..<24 {
+            try store.write(
+                .about(.serverUpserted, "tasks/\(number)", #"{"text":"\#(text)"}"#, asOf: 1))
+        }
+        let before = try store.rows()
+        var done: [Position] = []
+
+        try store.journal.rebuild(bytesPerStep: bytesPerStep) { done.append($0.done) }
+
+        #expect(done.count == steps)
+        #expect(try store.rows() == before)
+    }
+
+    @Test func `what is changed again and again ends no step`() throws {
+        let store = try ScratchStore()
+        let text = String(repeating: "x", count: 10_000)
+        for number in 0..<30 {
+            try store.write(
+                .about(.serverUpserted, "tasks/1", #"{"\#(number)":"\#(text)"}"#, asOf: 1))
+        }
+        var steps = 0
+
+        try store.journal.rebuild(bytesPerStep: 50_000) { _ in steps += 1 }
+
+        #expect(steps == 1)
+    }
+
     @Test func `what is written meanwhile is in the old rows and in the new ones`() throws {
         var written = 0
         try store.journal.rebuild(eventsPerStep: 30) { _ in

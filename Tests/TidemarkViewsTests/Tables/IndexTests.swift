@@ -228,6 +228,28 @@ private func key(_ values: JSONValue...) -> [UInt8] {
         #expect(try store.ids(byList) == ["4", "2", "1", "3"])
     }
 
+    @Test(arguments: [1, 2, 5, 1000])
+    func `is kept by a rebuild in steps of any size`(_ eventsPerStep: Int) throws {
+        try store.write(.about(.serverUpserted, "tasks/2", #"{"list":"a","title":"other"}"#))
+        try store.write(
+            .about(.localUpdated, "tasks/3", #"{"set":{"list":"0"},"unset":[]}"#),
+            .about(.localDeleted, "tasks/1"))
+        let long = String(repeating: "i", count: 300)
+        try store.write(.about(.localCreated, "tasks/\(long)", #"{"list":"d"}"#))
+        let records = try store.indexRecords()
+        #expect(records.count == 8)
+
+        try store.journal.rebuild(eventsPerStep: eventsPerStep)
+        #expect(try store.indexRecords() == records)
+        #expect(try store.indexDifferences() == [])
+
+        try store.write(.tasks([["title"]]))
+        try store.write(.about(.localUpdated, "tasks/4", #"{"set":{"title":"z"},"unset":[]}"#))
+        try store.journal.rebuild(eventsPerStep: eventsPerStep)
+        #expect(try store.ids(["title"]).last == "4")
+        #expect(try store.indexDifferences() == [])
+    }
+
     @Test func `stays sound when a rebuild is cut short`() throws {
         struct CutShort: Error {}
         #expect(throws: CutShort.self) {
