@@ -7,9 +7,10 @@ package import TidemarkStore
 extension EventLog {
     /// Some events that follow one another, and what came behind them.
     private struct Batch: Sendable {
-        var events: [Event] = []
-        /// Their positions.
-        var positions: [Position] = []
+        /// With their positions, the last one first: they are taken out from the end, uncopied.
+        var events: [(position: Position, event: Event)] = []
+        /// The position of the last one.
+        var last: Position?
         /// What made the next one unreadable.
         var failure: (any Error)?
     }
@@ -32,11 +33,11 @@ extension EventLog {
         }
         var ahead = begin(first)
         while true {
-            let batch = ahead.value
-            let isLast = batch.failure != nil || (batch.positions.last ?? last) >= last
-            if let end = batch.positions.last, !isLast { ahead = begin(end.next) }
-            for index in batch.events.indices {
-                guard try body(batch.positions[index], batch.events[index]) else {
+            var batch = ahead.takeValue()
+            let isLast = batch.failure != nil || (batch.last ?? last) >= last
+            if let end = batch.last, !isLast { ahead = begin(end.next) }
+            while let (position, event) = batch.events.popLast() {
+                guard try body(position, event) else {
                     if !isLast { _ = ahead.value }
                     return
                 }
@@ -55,13 +56,14 @@ extension EventLog {
             try environment.read { transaction in
                 try forEach(from: first, transaction) { position, event in
                     guard position <= last else { return false }
-                    batch.positions.append(position)
-                    batch.events.append(event)
+                    batch.events.append((position, event))
                     bytes += event.payload.count
                     return batch.events.count < Self.eventsPerBatch && bytes < Self.bytesPerBatch
                 }
             }
         } catch { batch.failure = error }
+        batch.last = batch.events.last?.position
+        batch.events.reverse()
         return batch
     }
 }

@@ -21,4 +21,7 @@ package final class Background<Value: Sendable>: Sendable {
 
     /// Blocks until the value is there.
     package var value: Value { result.waitUntil { $0 } }
+
+    /// The same for the only one who asks: nobody else has the value then.
+    package func takeValue() -> Value { result.waitUntil { $0.take() } }
 }

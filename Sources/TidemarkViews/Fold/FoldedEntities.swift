@@ -24,27 +24,11 @@ struct FoldedEntities {
         }
     }
 
-    /// A key with its hash: a key that differs is told without looking at its bytes.
-    private struct HashedKey: Hashable {
-        let hash: Int
-        let key: RowKey
-
-        init(_ key: RowKey) {
-            self.key = key
-            var hasher = Hasher()
-            ByteOrder.hash(key.bytes, into: &hasher)
-            hash = hasher.finalize()
-        }
-
-        static func == (left: Self, right: Self) -> Bool {
-            left.hash == right.hash && ByteOrder.areEqual(left.key.bytes, right.key.bytes)
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-    }
-
-    private var entries: [HashedKey: Entry] = [:]
-    private var written: [Entry] = []
+    /// All of them, in the order in which they were asked for first: an entity's number is its
+    /// place there.
+    private var entries: [Entry] = []
+    private var numbers = KeyNumbers()
+    private var writtenCount = 0
     /// The one asked for last: it is asked for several times while an event is folded.
     private var last: Entry?
 
@@ -61,18 +45,23 @@ struct FoldedEntities {
         _ key: RowKey, orElse load: () throws -> (EntityRow, before: [UInt8]?)
     ) rethrows -> Entry {
         if let last, ByteOrder.areEqual(last.key.bytes, key.bytes) { return last }
-        let hashed = HashedKey(key)
+        let hash = KeyNumbers.hash(key.bytes)
         let entry: Entry
-        if let known = entries[hashed] {
-            entry = known
+        if let number = number(of: key.bytes, hash) {
+            entry = entries[number]
         } else {
             let (row, before) = try load()
             entry = Entry(key, row, before)
-            entries[hashed] = entry
+            numbers.add(hash)
+            entries.append(entry)
             count(entry)
         }
         last = entry
         return entry
+    }
+
+    private func number(of key: [UInt8], _ hash: UInt32) -> Int? {
+        numbers.first(hash) { ByteOrder.areEqual(entries[$0].key.bytes, key) }
     }
 
     /// Remembers that an entity was written; to be called each time.
@@ -80,7 +69,7 @@ struct FoldedEntities {
         count(entry)
         guard !entry.isWritten else { return }
         entry.isWritten = true
-        written.append(entry)
+        writtenCount += 1
     }
 
     private mutating func count(_ entry: Entry) {
@@ -92,24 +81,26 @@ struct FoldedEntities {
 
     /// The entities written whose keys begin with some bytes, in the order of their keys.
     func written(_ prefix: [UInt8]) -> [Entry] {
-        written.filter { $0.key.bytes.starts(with: prefix) }
+        entries.filter { $0.isWritten && $0.key.bytes.starts(with: prefix) }
             .sorted { ByteOrder.precedes($0.key.bytes, $1.key.bytes) }
     }
 
     /// Whether an entity was written; `key` as it lies in its tree.
     func isWritten(_ key: [UInt8]) -> Bool {
-        entries[HashedKey(RowKey(.rows, key))]?.isWritten ?? false
+        number(of: key, KeyNumbers.hash(key)).map { entries[$0].isWritten } ?? false
     }
 
     /// Walks over the entities written whose keys begin with some bytes, in no order of theirs.
     func forEachWritten(_ prefix: [UInt8], _ body: (RowKey, EntityRow) throws -> Bool) rethrows {
-        for entry in written where entry.key.bytes.starts(with: prefix) {
+        for entry in entries where entry.isWritten && entry.key.bytes.starts(with: prefix) {
             guard try body(entry.key, entry.row) else { return }
         }
     }
 
     /// The entities written, in the order of their keys.
     var sorted: some Sequence<Entry> {
-        ByteOrder.order(of: written.map(\.key.bytes)).lazy.map { written[$0] }
+        let written =
+            writtenCount == entries.count ? entries : entries.filter(\.isWritten)
+        return ByteOrder.order(of: written.map(\.key.bytes)).lazy.map { written[$0] }
     }
 }
