@@ -10,6 +10,26 @@ package enum Conflicts {
         package var tags: [String]
     }
 
+    package static let surveys = CollectionModel(
+        "surveys", keyed: [.init("answers", by: "question")])
+
+    package struct Survey: Entity {
+        package struct Answer: Codable, Sendable {
+            package var question: String
+            package var text: String
+        }
+
+        package static let collection: CollectionName = "surveys"
+        package let id: Tidemark.ID<Survey>
+        package var answers: [Answer]
+    }
+
+    package static func edit(_ replica: Replica, _ id: Tidemark.ID<Survey>) throws {
+        try replica.write { tx in
+            try tx.update(Survey.self, id) { $0.answers[0].text = "yes" }
+        }
+    }
+
     package static func answer(_ replica: Replica) throws {
         for issue in try replica.issues() where issue.kind == .conflict {
             print(issue.id, issue.key ?? "", issue.fields, issue.message)

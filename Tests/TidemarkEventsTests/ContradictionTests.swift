@@ -218,6 +218,36 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "contents", other: "migrations",
             text: #""contents":{"at":{}},"migrations":[{"remove":"at"}]"#),
+        .init(member: "keyed", other: "idField", text: #""keyed":{"id":"k"}"#),
+        .init(
+            member: "keyed", other: "references",
+            text: #""references":{"p":"places"},"keyed":{"p":"k"}"#),
+        .init(
+            member: "keyed", other: "choices",
+            text: #"""
+                "choices":{"p":{"collection":"places","missing":"none"}},"keyed":{"p":"k"}
+                """#),
+        .init(
+            member: "keyed", other: "rivals",
+            text: #""rivals":{"whileNull":"end","start":"start"},"keyed":{"start":"k"}"#),
+        .init(
+            member: "keyed", other: "forms",
+            text: #""forms":[{"wholeSeconds":"p"}],"keyed":{"p":"k"}"#),
+        .init(
+            member: "keyed", other: "match",
+            text: #""ids":"serverText","match":["p"],"keyed":{"p":"k"}"#),
+        .init(
+            member: "keyed", other: "feed",
+            text: #""pushes":[],"feed":{"order":"a","change":"b"},"keyed":{"b":"k"}"#),
+        .init(
+            member: "keyed", other: "retention.field",
+            text: #""retention":{"ageMax":"P7D","field":"at"},"keyed":{"at":"k"}"#),
+        .init(
+            member: "drops", other: "keyed",
+            text: #""keyed":{"p":"k"},"drops":["k"],"pushes":[]"#),
+        .init(
+            member: "keyed", other: "migrations",
+            text: #""keyed":{"at":"k"},"migrations":[{"remove":"at"}]"#),
     ]
 }
 

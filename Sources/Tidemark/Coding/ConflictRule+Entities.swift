@@ -82,6 +82,6 @@ extension EntityConflict {
         let difference = try EntityDifference(
             from: try EntityCoding.encode(before, in: collection), to: after, in: collection)
         let document = try JSONDocument(parsing: bytes)
-        return difference.patch(of: document).applied(to: document)
+        return difference.patch(of: document).applied(to: document, collection.keyed)
     }
 }

@@ -10,6 +10,7 @@ struct EntityDifference {
     private let old: [Field]
     private let new: [Field]
     private let nullable: Set<ExactString>
+    private let lists: [KeyedList]
 
     /// The difference between an entity before and after an edit; its id is not compared.
     ///
@@ -27,6 +28,7 @@ struct EntityDifference {
         }
         (old, new) = (try fields(before), try fields(after))
         nullable = Set(collection.nullable.map(ExactString.init))
+        lists = collection.keyed
     }
 
     /// The patch that makes the difference in a document with the old entity's fields, and perhaps
@@ -34,7 +36,8 @@ struct EntityDifference {
     ///
     /// A field that lost its value becomes null when the model lists it as nullable; otherwise it
     /// is removed. Within a field that is an object, only the differing members are changed. Values
-    /// that the document already has are left out.
+    /// that the document already has are left out. A list whose elements are told by keys changes
+    /// element by element, and these keep members that the type does not know.
     func patch(of document: JSONDocument) -> Patch {
         var patch = Patch()
         let earlier = Self.values(old)
@@ -42,6 +45,14 @@ struct EntityDifference {
             let before = earlier[ExactString(name)]
             if let before, Self.isSame(before, value[...]) { continue }
             let present = document.rawValue(name)
+            if let list = lists.list(in: name),
+                let changes = Self.elements(
+                    of: list, from: before, to: value[...], in: document.form(of: list))
+            {
+                patch.set += changes.set
+                patch.unset += changes.unset
+                continue
+            }
             let value = Self.merged(value[...], before: before, into: present)
             if let present, Self.isSame(present, value) { continue }
             patch.set.append(Patch.Field(name, Array(value)))
@@ -55,6 +66,39 @@ struct EntityDifference {
                 patch.set.append(Patch.Field(name, Array("null".utf8)))
             }
         }
+        return patch
+    }
+
+    /// The changes of a list's elements; nil where the list changes as a whole.
+    private static func elements(
+        of list: KeyedList, from before: ArraySlice<UInt8>?, to after: ArraySlice<UInt8>,
+        in present: ListForm
+    ) -> Patch? {
+        guard case .elements(let after) = ListForm(after, of: list) else { return nil }
+        var known: KeyedElements?
+        switch ListForm(before, of: list) {
+        case .whole: return nil
+        case .none: break
+        case .elements(let elements): known = elements
+        }
+        var there: KeyedElements?
+        switch present {
+        case .whole: return nil
+        case .none where after.isEmpty: return nil
+        case .none: break
+        case .elements(let elements): there = elements
+        }
+        var patch = Patch()
+        for key in after.keys {
+            guard let element = after[key] else { continue }
+            let (earlier, present) = (known?[key], there?[key])
+            if let earlier, isSame(earlier, element) { continue }
+            let value = merged(element, before: earlier, into: present)
+            if let present, isSame(present, value) { continue }
+            patch.set.append(Patch.Field(list.name(of: key), Array(value)))
+        }
+        patch.unset = (known?.keys ?? []).filter { after[$0] == nil && there?[$0] != nil }
+            .map(list.name)
         return patch
     }
 

@@ -82,7 +82,8 @@ extension WriteContext {
         let difference = try EntityDifference(
             from: before, to: try EntityCoding.encode(after, in: collection), in: collection,
             references: draft.fold.localNames(collection))
-        try log(difference.patch(of: try JSONDocument(parsing: document)), of: key)
+        try log(
+            difference.patch(of: try JSONDocument(parsing: document)), of: key, in: collection)
     }
 
     /// The model of a type's collection; a default one when the model has none.

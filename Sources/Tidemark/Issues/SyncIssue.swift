@@ -60,6 +60,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     public let key: EntityKey?
     /// The fields of the mutation that was refused, or lost in a conflict; empty for whole
     /// entities.
+    ///
+    /// Elements of ``CollectionModel/keyed`` lists are among them by their names.
     public let fields: [String]
     /// For a conflict, the fields that both sides changed; empty where one of them deleted the
     /// entity.

@@ -61,28 +61,45 @@ extension WriteContext {
     private func redo(_ key: EntityKey, _ issue: IssueRow, _ sides: IssueSides) throws {
         guard let lost = sides.mutation else { return }
         let collection = try draft.fold.knownCollection(key.collection)
+        let lists = collection?.keyed ?? []
         func limited(_ patch: Patch) -> Patch {
-            (collection?.read(patch) ?? patch).limited(to: issue.fields)
+            (collection?.read(patch) ?? patch).limited(to: issue.fields, lists)
         }
-        let isThere = try document(key) != nil
+        let present = try document(key).map { try JSONDocument(parsing: $0) }
         if lost.kind == .localDeleted {
-            if isThere { try delete(key) }
+            if present != nil { try delete(key) }
         } else if lost.kind == .localCreated {
             let made = try JSONDocument(parsing: lost.payload)
-            if isThere {
-                try patch(key, limited(Patch(settingAllOf: made)))
+            if let present {
+                try patch(key, limited(Patch(settingAllOf: made, lists, on: present)))
             } else {
                 try create(key, lost.payload)
             }
         } else {
             let edit = limited(try Patch(parsing: lost.payload))
-            if isThere {
+            try checkNames(of: edit, key, lost, collection)
+            if present != nil {
                 try patch(key, edit)
             } else {
                 let before = try JSONDocument(parsing: sides.sides?.base ?? Array("{}".utf8))
-                try create(key, edit.applied(to: before))
+                try create(key, edit.applied(to: before, lists))
             }
         }
+    }
+
+    /// Refuses an edit of elements of a list whose elements the model does not tell any more.
+    private func checkNames(
+        of edit: Patch, _ key: EntityKey, _ lost: Event, _ collection: CollectionModel?
+    ) throws {
+        guard lost.schemaVersion > 0 else { return }
+        let name = edit.fieldNames.first { name in
+            name.hasPrefix("/") && collection?.keyed.element(name) == nil
+        }
+        guard let name else { return }
+        throw TidemarkError(
+            .invalidDocument,
+            "\(key): the edit was of \(name), the element of a list whose elements the model does "
+                + "not tell any more; edit the list, and discard the issue", key: key)
     }
 
     /// Deletes an entity that a whole list did not name, or creates it again.
@@ -111,11 +128,16 @@ extension WriteContext {
 
 extension Patch {
     /// The patch, limited to these fields; unlimited when none are named.
-    fileprivate func limited(to fields: [String]) -> Patch {
+    ///
+    /// With a list go its elements.
+    fileprivate func limited(to fields: [String], _ lists: [KeyedList]) -> Patch {
         guard !fields.isEmpty else { return self }
         let names = Set(fields.map(ExactString.init))
-        return Patch(
-            set: set.filter { names.contains(ExactString($0.name)) },
-            unset: unset.filter { names.contains(ExactString($0)) })
+        func isNamed(_ name: String) -> Bool {
+            let list = lists.element(name)?.list.field
+            return names.contains(ExactString(name))
+                || list.map { names.contains(ExactString($0)) } ?? false
+        }
+        return Patch(set: set.filter { isNamed($0.name) }, unset: unset.filter(isNamed))
     }
 }

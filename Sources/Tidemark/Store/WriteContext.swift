@@ -52,12 +52,15 @@ public final class WriteContext {
         let new = try parse(document)
         guard let old = try self.document(key) else {
             try checkNew(key, collection)
+            try checkLists(of: new, key, collection.model)
             return try append(.localCreated, key, document)
         }
         let known = try JSONDocument(parsing: old)
-        var patch = Patch(from: known, to: new, except: collection.model.serverFields)
+        var patch = Patch(
+            from: known, to: new, except: collection.model.serverFields, collection.model.keyed)
         try dropSameReferences(&patch, known, collection)
-        return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
+        try checkLists(patch, of: key, collection.model)
+        return patch.isEmpty ? nil : try append(patch, key, collection.model)
     }
 
     /// Creates an entity.
@@ -71,10 +74,16 @@ public final class WriteContext {
             throw TidemarkError(.alreadyExists, "\(key) exists already", key: key)
         }
         try checkNew(key, collection)
+        if !collection.model.keyed.isEmpty {
+            try checkLists(of: try JSONDocument(parsing: document), key, collection.model)
+        }
         return try append(.localCreated, key, document)
     }
 
     /// Changes some fields of an entity; parts of the patch without effect are not logged.
+    ///
+    /// Elements of the model's ``CollectionModel/keyed`` lists are changed by their names, such as
+    /// `/answers/q1`. A list that is given as a whole changes the elements that differ.
     ///
     /// - Returns: the position of the event, or nil when nothing differed.
     /// - Throws: ``TidemarkError``: `notFound`, `invalidDocument`, `tooLarge`, `noModel`.
@@ -92,8 +101,11 @@ public final class WriteContext {
             if old.value(field.name) != value { changed.set.append(field) }
         }
         changed.unset = patch.unset.filter { old.rawValue($0) != nil }
+        if !collection.model.keyed.isEmpty {
+            changed = try elementwise(patch, on: old, key, collection.model)
+        }
         try dropSameReferences(&changed, old, collection)
-        return try log(changed, of: key)
+        return try log(changed, of: key, in: collection.model)
     }
 
     /// Deletes an entity.
@@ -189,18 +201,29 @@ public final class WriteContext {
 
     /// Logs an edit, unless it is empty.
     @discardableResult
-    func log(_ patch: Patch, of key: EntityKey) throws -> Position? {
+    func log(
+        _ patch: Patch, of key: EntityKey, in collection: CollectionModel
+    ) throws -> Position? {
         for field in patch.set {
             do { try JSON.validate(field.value, within: Self.wrappingLevels) } catch {
                 throw Self.invalid(error)
             }
         }
-        return patch.isEmpty ? nil : try append(.localUpdated, key, patch.encoded)
+        try checkLists(patch, of: key, collection)
+        return patch.isEmpty ? nil : try append(patch, key, collection)
+    }
+
+    private func append(
+        _ patch: Patch, _ key: EntityKey, _ collection: CollectionModel
+    ) throws -> Position {
+        // A reader that does not know of elements would take their names for those of fields.
+        let schema: UInt32 = patch.namesElements(of: collection.keyed) ? 1 : 0
+        return try append(.localUpdated, key, patch.encoded, schema: schema)
     }
 
     private static let wrappingLevels = 4
 
-    private static func invalid(_ error: JSONError) -> TidemarkError {
+    static func invalid(_ error: JSONError) -> TidemarkError {
         guard error.code == .tooDeep else {
             return TidemarkError(.invalidDocument, "not a JSON object: \(error)")
         }
@@ -214,7 +237,9 @@ public final class WriteContext {
     }
 
     @discardableResult
-    private func append(_ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?) throws -> Position {
+    private func append(
+        _ kind: EventKind, _ key: EntityKey, _ json: [UInt8]?, schema: UInt32 = 0
+    ) throws -> Position {
         if let count = json?.count, count > Self.documentBytesMax {
             throw TidemarkError(
                 .tooLarge,
@@ -228,6 +253,7 @@ public final class WriteContext {
         }
         let files = try newFiles(kind, key, json)
         var event = Event(kind, recordedAt: draft.now, key: key, json: json)
+        event.schemaVersion = schema
         try stamp(&event)
         let position = try draft.append(checked: event)
         for file in files {
@@ -246,7 +272,8 @@ public final class WriteContext {
             !known.model.contents.isEmpty
         else { return [] }
         let document =
-            kind == .localCreated ? json : try Patch(parsing: json).setDocument?.bytes ?? []
+            kind == .localCreated
+            ? json : try Patch(parsing: json).setDocument(known.model.keyed)?.bytes ?? []
         var files: [AssetStored] = []
         for (field, name) in known.model.contentNames(in: document) {
             guard case .file(let digest, let bytes) = name else { continue }

@@ -52,6 +52,8 @@ struct RedactionRules {
     private(set) var constants: Set<String> = []
     /// The collections of the models.
     private var collections: [String] = []
+    /// The lists of which edits and decisions name elements by their keys.
+    private(set) var lists: [(collection: String, list: KeyedList)] = []
     /// Whether entities may name files.
     private(set) var namesFiles = false
     /// Names of members that belong to Tidemark or to the server.
@@ -128,6 +130,9 @@ struct RedactionRules {
                 if role(field, name) == .kept { set(.keptOrNegative, field, name) }
             case .wholeSeconds(let field): set(.time(collection.dates), field, name)
             }
+        }
+        for list in collection.keyed where !lists.contains(where: { $0 == (name, list) }) {
+            lists.append((name, list))
         }
         // By these names the fold finds what a document calls a file.
         for name in collection.contents.flatMap(\.steps) { words.insert(Array(name.utf8)) }

@@ -86,9 +86,16 @@ final class Redactor {
         return isKnown ? text : self.text(text)
     }
 
-    /// The name of a member.
+    /// The name of a member; that of an element of a list holds its key, which is a value.
     func name(_ text: String) -> String {
-        rules.keeps(name: text) ? text : self.text(text)
+        for (collection, list) in rules.lists {
+            guard let key = list.key(in: text) else { continue }
+            let role = rules.role(list.key, collection)
+            let context = RedactionContext(collection: collection)
+            let new = value(.string(key), role, context).stringValue ?? self.text(key)
+            return KeyedList(name(list.field), by: list.key).name(of: new)
+        }
+        return rules.keeps(name: text) ? text : self.text(text)
     }
 
     /// Keeps a text wherever it occurs.

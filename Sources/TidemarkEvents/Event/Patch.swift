@@ -1,6 +1,8 @@
 // Patch.swift — the difference that an edit makes to an entity's top-level fields.
 
 /// The payload of `local.updated`: `{"set":{…},"unset":[…]}`, changed fields only.
+///
+/// Elements of ``CollectionModel/keyed`` lists are changed like fields, by their names.
 public struct Patch: Sendable, Hashable {
     /// One field and its new value, as JSON text.
     public struct Field: Sendable, Hashable {

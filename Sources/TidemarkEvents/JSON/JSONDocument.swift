@@ -18,6 +18,8 @@ public struct JSONDocument: Sendable, Hashable {
     public let bytes: [UInt8]
     /// The top-level members in order.
     public let members: [Member]
+    /// The places of members by their keys, where many are looked up; nil where none are kept.
+    private var places: [ExactString: Int]?
 
     /// Checks a whole text and finds its members.
     ///
@@ -54,7 +56,15 @@ public struct JSONDocument: Sendable, Hashable {
     /// The bytes of a member's value as they came, or nil when there is no such key.
     public func rawValue(_ key: String) -> ArraySlice<UInt8>? {
         let exact = ExactString(key)
+        if let places { return places[exact].map { bytes[members[$0].valueRange] } }
         return members.first { ExactString($0.key) == exact }.map { bytes[$0.valueRange] }
+    }
+
+    /// Keeps the places of all members, so that looking one up takes no time that grows.
+    mutating func keepPlaces() {
+        places = Dictionary(
+            members.enumerated().map { (ExactString($1.key), $0) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// A member's value, parsed now, or nil when there is no such key.

@@ -28,6 +28,12 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The value as an integer, or nil when it is no integer or out of range; never rounded.
     public var int64: Int64? { Decimal(text).int64 }
 
+    /// One text for all writings of the same value: `1` for `1.0` and `10e-1`.
+    package var canonicalText: String {
+        let value = Decimal(text)
+        return value.int64.map { String($0) } ?? value.description
+    }
+
     /// The greatest integer that is not above the number times a power of ten; nil when it is out
     /// of range.
     package func floor(timesTenTo power: Int64 = 0) -> Int64? { Decimal(text).floor(power) }
@@ -106,6 +112,12 @@ private struct Decimal: Hashable {
         let (sum, overflow) = (isNegative ? -size : size).addingReportingOverflow(scale)
         if overflow { return scale < 0 ? -Int64.max : .max }
         return max(sum, -Int64.max)
+    }
+
+    /// All digits and the exponent: `-15e-1`.
+    var description: String {
+        let sign = isNegative ? "-" : ""
+        return sign + digits.map { String($0) }.joined() + "e\(exponent)"
     }
 
     /// The exact integer, or nil.

@@ -68,6 +68,9 @@ public struct CollectionModel: Sendable, Hashable {
     public var retention: RetentionRule?
     /// The fields that name files to be had beside the entities.
     public var contents: [ContentRule]
+    /// The lists whose elements are told by the value of a member, and are changed, merged and in
+    /// conflict one by one; each field once.
+    public var keyed: [KeyedList]
 
     /// The default of ``pagesMax``.
     public static let usualPagesMax = 10_000
@@ -90,7 +93,7 @@ public struct CollectionModel: Sendable, Hashable {
         listedAfter: [CollectionName] = [], listEvery: TimeSpan = .zero,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
-        contents: [ContentRule] = []
+        contents: [ContentRule] = [], keyed: [KeyedList] = []
     ) {
         self.name = name
         self.idField = idField
@@ -122,6 +125,7 @@ public struct CollectionModel: Sendable, Hashable {
         self.placeholder = placeholder
         self.retention = retention
         self.contents = contents
+        self.keyed = keyed
     }
 
     /// The fields that only the server sets: never sent as a change, never in conflict.
@@ -278,6 +282,12 @@ extension CollectionModel: ModelObject {
             Fields that name files to be had beside the entities, by a URL or an id; or a path \
             into one, as in JSON Pointer, where * stands for every element.
             """),
+        ModelMember(
+            "keyed", \.keyed, .keyedLists,
+            """
+            Lists whose elements are told by a member, a text or a number: they are changed, \
+            merged and in conflict one by one.
+            """),
     ]
 
     mutating func settle(_ given: JSONObject) -> ModelProblem? {
@@ -289,7 +299,9 @@ extension CollectionModel: ModelObject {
             return ModelProblem(
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
-        if let problem = problemOfForms() ?? problemOfContents() { return problem }
+        if let problem = problemOfForms() ?? problemOfContents() ?? problemOfKeyed() {
+            return problem
+        }
         for (index, migration) in migrations.enumerated() {
             guard let name = migration.retired else { continue }
             var used = indexes.flatMap { $0.fields.map(\.name) } + references.map(\.field)

@@ -66,10 +66,14 @@ extension CollectionModel {
             case .rename(let old, let new):
                 let isKnown = patch.fieldNames.contains(new)
                 patch.set = patch.set.compactMap { field in
+                    if let name = element(field.name, of: old, in: new) {
+                        return Patch.Field(name, field.value)
+                    }
                     guard field.name == old else { return field }
                     return isKnown ? nil : Patch.Field(new, field.value)
                 }
                 patch.unset = patch.unset.compactMap { name in
+                    if let name = element(name, of: old, in: new) { return name }
                     guard name == old else { return name }
                     return isKnown ? nil : new
                 }
@@ -87,6 +91,21 @@ extension CollectionModel {
             }
         }
         return patch
+    }
+
+    /// The name of an element of a list that was renamed; nil for any other name.
+    private func element(_ name: String, of old: String, in new: String) -> String? {
+        guard name.utf8.first == UInt8(ascii: "/"), let list = keyed.list(in: new) else {
+            return nil
+        }
+        return KeyedList(old, by: list.key).key(in: name).map(list.name)
+    }
+
+    /// The name that a field has after steps that another model did not have.
+    package func renamed(_ field: String, since older: CollectionModel) -> String {
+        migrations.dropFirst(older.migrations.count).reduce(field) { name, step in
+            if case .rename(name, let new) = step { new } else { name }
+        }
     }
 
     /// A creation after all steps, without what was removed.

@@ -41,7 +41,7 @@ extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
         identity + lists + feeds + pushes + references + rollUps + times + forms + drops + retired
-        + contents
+        + contents + keyed
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -352,6 +352,7 @@ extension Contradiction {
         dropped("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         dropped("retention.field") { [$0.retention?.field].compactMap(\.self) },
         dropped("contents") { $0.contents.map(\.topField) },
+        dropped("keyed") { $0.keyed.flatMap { [$0.field, $0.key] } },
         dropped("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },
@@ -368,6 +369,33 @@ extension Contradiction {
         }
     }
 
+    /// A field that holds a list of objects for one rule, and one value for another.
+    private static let keyed = [
+        keyed("idField") { Array($0.serverFields).sorted() },
+        keyed("references") { $0.references.map(\.field) },
+        keyed("choices") { $0.choices.map(\.field) },
+        keyed("rivals") { collection in
+            collection.rivals.map { [$0.whileNull, $0.start] + $0.among } ?? []
+        },
+        keyed("forms") { $0.forms.map(\.field) },
+        keyed("match") { $0.match },
+        keyed("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
+        keyed("retention.field") { [$0.retention?.field].compactMap(\.self) },
+    ]
+
+    private static func keyed(
+        _ other: String, _ fields: @escaping @Sendable (CollectionModel) -> [String]
+    ) -> Contradiction {
+        Contradiction("keyed", other) { collection, _ in
+            let lists = collection.keyed.map(\.field)
+            guard let field = fields(collection).first(where: lists.contains) else { return nil }
+            return """
+                \(field) would have to be a list of objects and one value at once; leave it out of \
+                one of them
+                """
+        }
+    }
+
     /// A rule by a removed field.
     private static let retired = [
         retired("match") { $0.match },
@@ -379,6 +407,7 @@ extension Contradiction {
         retired("feed") { $0.feed.map { [$0.order, $0.change] } ?? [] },
         retired("retention.field") { [$0.retention?.field].compactMap(\.self) },
         retired("contents") { $0.contents.map(\.topField) },
+        retired("keyed") { $0.keyed.map(\.field) },
         retired("conflict.preferNewer.field") { collection in
             if case .preferNewer(let field, _) = collection.conflict { [field] } else { [] }
         },

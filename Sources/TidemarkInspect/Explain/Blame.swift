@@ -60,7 +60,7 @@ extension EntityTimeline {
         var known: [EntityKey: [ExactString: FieldBlame]] = [:]
         var last: JSONDocument?
         if let base {
-            last = base.row.readable(in: collection)
+            last = base.row.readable(in: collection)?.named(for: path, in: collection)
             for field in path.map({ [$0.description] }) ?? last?.keys ?? [] {
                 let place = path ?? FieldPath(name: field)
                 known[key, default: [:]][ExactString(field)] = FieldBlame(
@@ -99,7 +99,7 @@ extension EntityStep {
     fileprivate func allFields(
         of path: FieldPath?, in collection: CollectionModel?
     ) -> [FieldChange] {
-        let (old, new) = documents(in: collection)
+        let (old, new) = documents(of: path, in: collection)
         if let path {
             return [
                 FieldChange(

@@ -118,21 +118,22 @@ extension EntityExplanation.Decision {
                     field: field.name, old: .null, new: try? JSONValue(parsing: field.value)))
         }
         losses = []
-        losses = givenUp
+        losses = givenUp(try views.model()[placed.row.key.collection]?.keyed ?? [])
     }
 
     /// The values of the losing side, from its event.
-    private var givenUp: [EntityExplanation.Loss] {
+    private func givenUp(_ lists: [KeyedList]) -> [EntityExplanation.Loss] {
         switch row.result {
         case "serverWins":
             guard let input = inputs.first else { return [] }
             let fields = row.superseded.isEmpty ? row.fields : row.superseded
-            return input.values(of: fields)
+            return input.values(of: fields, lists)
         case "merged":
-            return row.superseded.isEmpty ? [] : inputs.first?.values(of: row.superseded) ?? []
+            return row.superseded.isEmpty
+                ? [] : inputs.first?.values(of: row.superseded, lists) ?? []
         case "localWins":
             guard inputs.count > 1 else { return [] }
-            return inputs[1].values(of: row.fields)
+            return inputs[1].values(of: row.fields, lists)
         case "stopped":
             guard let input = inputs.first else { return [] }
             return row.fields.map {
@@ -144,15 +145,22 @@ extension EntityExplanation.Decision {
 }
 
 extension EntityExplanation.Input {
-    /// The event's values of some fields; its whole change where none are named.
-    fileprivate func values(of fields: [String]) -> [EntityExplanation.Loss] {
+    /// The event's values of some fields, or elements of lists by their names; its whole change
+    /// where none are named.
+    fileprivate func values(
+        of fields: [String], _ lists: [KeyedList]
+    ) -> [EntityExplanation.Loss] {
         let whole = [EntityExplanation.Loss(position: position, field: nil, value: nil)]
         guard let event, !fields.isEmpty else { return whole }
         switch event.kind.form {
         case .document where event.kind != .serverDeleted:
             guard let document = try? JSONDocument(parsing: event.payload) else { return whole }
-            return fields.map {
-                EntityExplanation.Loss(position: position, field: $0, value: document.value($0))
+            let named = (try? document.expanded(lists)) ?? document
+            return fields.map { field in
+                let list = lists.element(field)?.list
+                let isOne = list.map { !document.form(of: $0).isKeyed } ?? true
+                let value = isOne ? document.value(list?.field ?? field) : named.value(field)
+                return EntityExplanation.Loss(position: position, field: field, value: value)
             }
         case .patch:
             guard let patch = try? Patch(parsing: event.payload) else { return whole }

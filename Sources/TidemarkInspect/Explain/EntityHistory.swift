@@ -91,16 +91,20 @@ extension EntityHistory {
 
 extension EntityStep {
     /// The document before and after, as today's model reads it, visible or not.
+    ///
+    /// Elements of lists that are told by keys stand in it under their names, but for a path to a
+    /// field.
     func documents(
-        in collection: CollectionModel?
+        of path: FieldPath? = nil, in collection: CollectionModel?
     ) -> (before: JSONDocument?, after: JSONDocument?) {
-        (before.readable(in: collection), after.readable(in: collection))
+        let (old, new) = (before.readable(in: collection), after.readable(in: collection))
+        return (old?.named(for: path, in: collection), new?.named(for: path, in: collection))
     }
 
     /// The event's changes, of one field or of all.
     func changes(of field: FieldPath?, in collection: CollectionModel?) -> [FieldChange] {
         guard before.content != after.content else { return [] }
-        let (old, new) = documents(in: collection)
+        let (old, new) = documents(of: field, in: collection)
         if let field {
             let values = (old.flatMap(field.value), new.flatMap(field.value))
             guard values.0 != values.1 else { return [] }

@@ -43,16 +43,36 @@ package struct FieldPath: Sendable, Hashable {
         return nil
     }
 
-    /// Whether the path is a top-level field, or leads into it.
+    /// Whether the path is a top-level field, or leads into it; an element of a list, by its name,
+    /// is in the list, and so is a path to the list in what is said of an element.
     package func isIn(_ field: String) -> Bool {
+        if leads(to: field) { return true }
+        if let list = KeyedList.field(ofElement: field), leads(to: list) { return true }
+        return list.map { ExactString($0) == ExactString(field) } ?? false
+    }
+
+    private func leads(to field: String) -> Bool {
         (1...parts.count).contains { count in
             ExactString(parts[..<count].joined(separator: ".")) == ExactString(field)
         }
     }
 
+    /// The list that it leads into by the name of an element; nil where it leads to a field.
+    var list: String? { KeyedList.field(ofElement: description) }
+
     /// Whether it leads to or into one of some fields; no fields stand for the whole entity.
     package func isIn(_ fields: [String]) -> Bool {
         fields.isEmpty || fields.contains { isIn($0) }
+    }
+}
+
+extension JSONDocument {
+    /// The document in which a path is looked for, with the elements of lists that are told by keys
+    /// under their names; of a path to a field the document itself.
+    func named(for path: FieldPath?, in collection: CollectionModel?) -> JSONDocument {
+        guard let lists = collection?.keyed, !lists.isEmpty, path.map({ $0.list != nil }) ?? true
+        else { return self }
+        return (try? expanded(lists, keepsEmptied: false)) ?? self
     }
 }
 

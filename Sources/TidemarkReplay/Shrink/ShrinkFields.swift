@@ -158,10 +158,12 @@ private struct PayloadFields {
     private let patch: Patch?
     /// Fields that identify the entity, or repeat the event's header.
     private let fixed: Set<ExactString>
+    private let lists: [KeyedList]
 
     init(_ event: Event, _ model: SyncModel) {
         self.event = event
         let collection = event.collection.flatMap { model[$0] }
+        lists = collection?.keyed ?? []
         fixed = Set(
             ([collection?.idField ?? "id"] + [collection?.lastChangeField].compactMap(\.self))
                 .map(ExactString.init))
@@ -197,6 +199,11 @@ private struct PayloadFields {
         if var patch {
             let exact = ExactString(name)
             guard let index = patch.set.firstIndex(where: { ExactString($0.name) == exact }) else {
+                return nil
+            }
+            // An element goes on with its key.
+            if let (list, key) = lists.element(name), value[list.key].flatMap(KeyedList.key) != key
+            {
                 return nil
             }
             patch.set[index].value = value.encoded()

@@ -45,22 +45,25 @@ package struct PendingChange: Sendable, Hashable {
     package var isRefused: Bool
     /// When it was made, by the server's clock, where that was known.
     package var editedAt: Timestamp?
+    /// The lists of which it may change elements by their names.
+    package var lists: [KeyedList]
 
     package init(
         _ position: Position, _ change: Change, mayHaveArrived: Bool = false,
-        isRefused: Bool = false, editedAt: Timestamp? = nil
+        isRefused: Bool = false, editedAt: Timestamp? = nil, lists: [KeyedList] = []
     ) {
         self.position = position
         self.change = change
         self.mayHaveArrived = mayHaveArrived
         self.isRefused = isRefused
         self.editedAt = editedAt
+        self.lists = lists
     }
 
-    /// The change as a patch of top-level fields; nil for a deletion.
+    /// The change as a patch of top-level fields and elements of lists; nil for a deletion.
     package func patch(except serverFields: Set<String>) -> Patch? {
         switch change {
-        case .create(let document): Patch(settingAllOf: document, except: serverFields)
+        case .create(let document): Patch(settingAllOf: document, except: serverFields, lists)
         case .update(let patch):
             Patch(
                 set: patch.set.filter { !serverFields.contains($0.name) },
@@ -105,7 +108,12 @@ extension PendingChange {
                 // The entity's existence is its own trace; what is carried leaves the other's.
                 result.append(false)
             case .update(let patch):
-                result.append(!patch.isEmpty && later.isSuperset(of: patch.exactNames))
+                let isOvertaken = patch.fieldNames.allSatisfy { name in
+                    let list = change.lists.element(name)?.list
+                    return later.contains(ExactString(name))
+                        || list.map { later.contains(ExactString($0.field)) } ?? false
+                }
+                result.append(!patch.isEmpty && isOvertaken)
                 later.formUnion(patch.exactNames)
             }
         }
@@ -139,10 +147,12 @@ package enum Current: Sendable, Hashable {
                     bytes = document.bytes
                     continue
                 }
-                bytes = Patch(settingAllOf: document).applied(to: try JSONDocument(parsing: before))
+                let known = try JSONDocument(parsing: before)
+                bytes = Patch(settingAllOf: document, item.lists, on: known)
+                    .applied(to: known, item.lists)
             case .update(let patch):
                 guard let before = bytes ?? lastKnown?.bytes else { continue }
-                bytes = patch.applied(to: try JSONDocument(parsing: before))
+                bytes = patch.applied(to: try JSONDocument(parsing: before), item.lists)
             case .delete:
                 bytes = nil
             case .carried: continue
@@ -170,6 +180,7 @@ extension PendingChange {
     /// The same as a collection's model of today reads it.
     package func read(by collection: CollectionModel) throws(JSONError) -> PendingChange {
         var result = self
+        result.lists = collection.keyed
         switch change {
         case .create(let document):
             result.change = .create(try collection.readCreation(document))

@@ -27,7 +27,7 @@ extension Rebase {
     }
 
     private func fields(at index: Int) -> [String] {
-        let carrier = pending[index...].first { $0.change != .carried }
-        return carrier?.patch(except: serverFields)?.fieldNames ?? []
+        let carrier = given[index...].firstIndex { $0.change != .carried }
+        return carrier.flatMap { touched(by: $0)?.fieldNames } ?? []
     }
 }

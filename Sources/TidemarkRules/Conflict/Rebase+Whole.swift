@@ -44,7 +44,7 @@ extension Rebase {
         }
         if !lost.isEmpty { conflict(last, lost, .localWins) }
         guard !isMade(whole, of: pending[open], on: new) else { return }
-        carry(.update(difference), open.map { $0 })
+        carry(.update(difference.narrowed(lists.elementwise)), open.map { $0 })
     }
 
     /// The server has the entity, and nothing that is pending stays on it.
@@ -56,7 +56,13 @@ extension Rebase {
     }
 
     /// A rule made a document of both sides: all that did not arrive is rewritten.
-    mutating func become(_ document: JSONDocument, from old: Base, to new: Base) {
+    ///
+    /// - Parameters:
+    ///   - given: the document.
+    ///   - document: the same as it is compared.
+    mutating func become(
+        _ given: JSONDocument, as document: JSONDocument, from old: Base, to new: Base
+    ) {
         let open = verdicts.indices.filter {
             verdicts[$0] == .stays || verdicts[$0] == .superseded
         }
@@ -80,17 +86,19 @@ extension Rebase {
             verdicts[index] = .stays
             // What a later change overwrites is not for the rule to keep.
             guard let patch = pending[index].patch(except: serverFields) else { continue }
-            lost[index] = patch.fieldNames.filter {
+            let fields = patch.fieldNames.filter {
                 !later.contains(ExactString($0))
                     && !isEqual(patch.value(of: $0), document.value($0))
             }
+            lost[index] = own(fields, at: index)
             later.formUnion(patch.exactNames)
             if !lost[index].isEmpty, !known.contains(pending[index].position) {
                 conflict(index, lost[index], .merged)
             }
         }
         conflicts.sort { $0.position < $1.position }
-        carry(difference.map(PendingChange.Change.update) ?? .create(document), open)
+        guard let difference else { return carry(.create(given), open) }
+        carry(.update(difference.narrowed(lists.elementwise)), open)
     }
 
     private mutating func carry(_ change: PendingChange.Change, _ indices: [Int]) {

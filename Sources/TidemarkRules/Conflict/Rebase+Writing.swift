@@ -49,7 +49,9 @@ extension Rebase {
                 let fields = pending[index].patch(except: serverFields)?.fieldNames ?? []
                 let own = fields.filter { names.contains(ExactString($0)) }
                 if !own.isEmpty {
-                    writings.append(OtherWriting(position: pending[index].position, fields: own))
+                    writings.append(
+                        OtherWriting(
+                            position: pending[index].position, fields: self.own(own, at: index)))
                 }
             }
             return length

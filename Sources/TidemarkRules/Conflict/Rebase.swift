@@ -59,7 +59,11 @@ package struct Rebase: Sendable, Hashable {
     /// What the server has in a writing of its own, in the order of the mutations.
     package internal(set) var writings: [OtherWriting] = []
 
+    /// The changes as they are pending.
+    let given: [PendingChange]
+    /// The same, as they are compared.
     let pending: [PendingChange]
+    let lists: Lists
     let serverFields: Set<String>
     let policy: ConflictPolicy
     private let answer: ConflictAnswer?
@@ -67,20 +71,32 @@ package struct Rebase: Sendable, Hashable {
 
     package static let version = 4
 
+    /// The grain in which lists are compared.
+    struct Lists: Sendable, Hashable {
+        /// Those of which each element is a field of its own.
+        var elementwise: [KeyedList]
+        /// Those that are one field.
+        var whole: [KeyedList]
+    }
+
     /// Decides.
     ///
     /// - Parameters:
-    ///   - pending: the entity's pending changes, oldest first.
-    ///   - old: what the server said before.
-    ///   - new: what it says now.
+    ///   - changes: the entity's pending changes, oldest first.
+    ///   - before: what the server said before.
+    ///   - after: what it says now.
     ///   - serverFields: fields that only the server sets; they never conflict.
     ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
     ///     answer the server wins.
     package init(
-        _ pending: [PendingChange], from old: Base, to new: Base, policy: ConflictPolicy,
+        _ changes: [PendingChange], from before: Base, to after: Base, policy: ConflictPolicy,
         serverFields: Set<String>, answer: ConflictAnswer? = nil
     ) {
+        let sides = ComparedSides(changes, from: before, to: after, answer: answer)
+        let (pending, old, new) = (sides.pending, sides.old, sides.new)
+        given = changes
         self.pending = pending
+        lists = Lists(elementwise: sides.elementwise, whole: sides.whole)
         self.policy = policy
         self.serverFields = serverFields
         self.answer = answer
@@ -105,7 +121,7 @@ package struct Rebase: Sendable, Hashable {
         if case .document(let bytes)? = answer, !conflicts.isEmpty,
             let document = try? JSONDocument(parsing: bytes)
         {
-            become(document, from: old, to: new)
+            become(document, as: sides.answer ?? document, from: old, to: new)
         }
         settleCarried()
     }
@@ -113,8 +129,8 @@ package struct Rebase: Sendable, Hashable {
     /// The changes that stay, in the form that they have from now on.
     package var kept: [PendingChange] {
         pending.indices.filter { verdicts[$0] == .stays }.map { index in
-            guard let change = rewritten[index] else { return pending[index] }
-            var kept = pending[index]
+            guard let change = rewritten[index] else { return given[index] }
+            var kept = given[index]
             kept.change = change
             kept.mayHaveArrived = false
             return kept
@@ -162,6 +178,7 @@ package struct Rebase: Sendable, Hashable {
         if settled > 0 {
             markArrived(0..<settled)
             if let patch = net(0..<settled) {
+                let patch = asThere(patch, new)
                 reference = try? JSONDocument(parsing: patch.applied(to: reference ?? .empty))
             }
         } else {
@@ -195,8 +212,8 @@ package struct Rebase: Sendable, Hashable {
                 // Only field by field something of it is left, and goes on.
                 guard policy.mergesFields, !patch.isEmpty else { continue }
                 verdicts[index] = .stays
-                rewritten[index] = .update(patch)
-                lost[index] = fields
+                lost[index] = own(fields, at: index)
+                rewritten[index] = .update(remaining(index, without: lost[index], on: new))
             }
             let isThere = patch.fieldNames.allSatisfy {
                 isEqual(patch.value(of: $0), new.value($0))
@@ -219,9 +236,7 @@ package struct Rebase: Sendable, Hashable {
         let sent = pending.prefix { $0.mayHaveArrived }.count
         for length in stride(from: sent, to: 0, by: -1) {
             guard let patch = net(0..<length), !patch.isEmpty else { continue }
-            let present = patch.fieldNames.allSatisfy {
-                isEqual(patch.value(of: $0), new.value($0))
-            }
+            let present = patch.fieldNames.allSatisfy { isAsSent($0, by: patch, new, from: old) }
             let moved = patch.fieldNames.contains { field in
                 old.map { $0.value(field) != new.value(field) } ?? true
             }
@@ -328,7 +343,8 @@ package struct Rebase: Sendable, Hashable {
     /// Notes how a conflict was decided; what loses is superseded.
     mutating func conflict(_ index: Int, _ fields: [String], _ result: Conflict.Result) {
         conflicts.append(
-            Conflict(position: pending[index].position, fields: fields, result: result))
+            Conflict(
+                position: pending[index].position, fields: own(fields, at: index), result: result))
         if result == .serverWins { verdicts[index] = .superseded }
     }
 }
@@ -336,7 +352,7 @@ package struct Rebase: Sendable, Hashable {
 extension Patch {
     var exactNames: [ExactString] { fieldNames.map(ExactString.init) }
 
-    fileprivate func without(_ fields: [String]) -> Patch {
+    func without(_ fields: [String]) -> Patch {
         let left = Set(fields.map(ExactString.init))
         return Patch(
             set: self.set.filter { !left.contains(ExactString($0.name)) },

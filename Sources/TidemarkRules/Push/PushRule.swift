@@ -28,9 +28,11 @@ package enum PushWrite: Sendable, Hashable {
     ///   - id: the id that the server uses.
     ///   - isVersioned: whether the server has versions; where it has none, an entity without one
     ///     is sent without one.
+    ///   - mergesLists: whether the server tells the elements of keyed lists apart, too: then the
+    ///     changes hold of such a list only the elements that changed.
     package init?(
         _ pending: [PendingChange], on base: Base, revision: Revision?, id: String,
-        collection: CollectionModel, isVersioned: Bool = true
+        collection: CollectionModel, isVersioned: Bool = true, mergesLists: Bool = false
     ) throws(JSONError) {
         guard !pending.isEmpty else { return nil }
         let revision = revision ?? (isVersioned ? nil : Self.noRevision)
@@ -57,8 +59,9 @@ package enum PushWrite: Sendable, Hashable {
         if !patch.isEmpty { document = try JSONDocument(parsing: patch.applied(to: document)) }
         let body = try collection.sent(document, of: document).bytes
         if let known = base.document, let revision {
-            let patch = Patch(from: known, to: document, except: collection.serverFields)
-            let changes = try JSONDocument(parsing: patch.object)
+            let lists = mergesLists ? collection.keyed : []
+            let patch = Patch(from: known, to: document, except: collection.serverFields, lists)
+            let changes = try JSONDocument(parsing: patch.object(lists, in: known))
             self = .update(
                 body: body, changes: try collection.sent(changes, of: document).bytes,
                 revision: revision)
@@ -89,11 +92,31 @@ package enum PushWrite: Sendable, Hashable {
 }
 
 extension Patch {
-    /// The fields as an object: null for those that are removed.
-    fileprivate var object: [UInt8] {
+    /// The fields as an object: null for those that are removed; of lists the elements that
+    /// changed, and of those that are removed null for all members but the key.
+    fileprivate func object(_ lists: [KeyedList], in known: JSONDocument) -> [UInt8] {
         let null = Array("null".utf8)
-        let fields = set.map { (key: $0.name, value: $0.value) } + unset.map { ($0, null) }
-        return JSONDocument.empty.applying(set: fields)
+        var fields = Patch()
+        for name in unset where lists.element(name) == nil { fields.set.append(Field(name, null)) }
+        fields.set = self.set.filter { lists.element($0.name) == nil } + fields.set
+        for list in lists {
+            var elements = self.set.filter { list.key(in: $0.name) != nil }
+            if case .elements(let before) = known.form(of: list) {
+                for name in unset {
+                    guard let key = list.key(in: name), let element = before[key],
+                        let object = try? JSONDocument(parsing: Array(element))
+                    else { continue }
+                    let rest = object.keys.filter { ExactString($0) != ExactString(list.key) }
+                    elements.append(
+                        Field(name, object.applying(set: rest.map { (key: $0, value: null) })))
+                }
+            }
+            if elements.isEmpty { continue }
+            let texts = elements.map { String(decoding: $0.value, as: UTF8.self) }
+            fields.set.append(
+                Field(list.field, Array("[\(texts.joined(separator: ","))]".utf8)))
+        }
+        return fields.applied(to: .empty)
     }
 }
 

@@ -34,13 +34,21 @@ public struct ServerTraits: Sendable, Hashable {
     /// Whether an update sends `changes` of ``ServerCall/update(_:id:body:changes:revision:)``, so
     /// that the server keeps what they don't name.
     public var sendsChanges: Bool
+    /// Whether the server, too, tells the elements of the model's ``CollectionModel/keyed`` lists
+    /// by their keys, and keeps those that an update's `changes` don't name.
+    ///
+    /// Then `changes` hold of such a list only the elements that changed; of one that is gone the
+    /// key, with null for its other members. Otherwise they hold the whole list.
+    public var mergesLists: Bool
 
     /// Traits of a server; the defaults are those of one without optional features.
     public init(
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
-        sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false
+        sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false,
+        mergesLists: Bool = false
     ) {
+        self.mergesLists = mergesLists
         self.hasFeeds = hasFeeds
         self.combined = combined
         self.describesCollections = describesCollections

@@ -76,7 +76,7 @@ extension ViewReader {
         let write = try PushWrite(
             try row.changes(in: collection), on: try row.baseValue(in: collection),
             revision: row.revision, id: pending.id, collection: collection,
-            isVersioned: isVersioned)
+            isVersioned: isVersioned, mergesLists: traits.mergesLists)
         guard let write else { return pending }
         pending.write = try write.naming(referenceNames(collection, model))
         guard collection.refusal(of: write.operation) == nil else { return pending }

@@ -157,12 +157,17 @@ extension Fold {
             let all = changes[index].patch(except: collection.serverFields)?.fieldNames ?? []
             // A field that a later change overwrote was neither lost nor kept.
             let fields = all.filter { !later.contains(ExactString($0)) }
-            let lost = fields.filter { differing.contains(ExactString($0)) }
+            let lost = fields.filter { field in
+                let list = collection.keyed.element(field)?.list.field
+                return ([field] + [list].compactMap(\.self)).map(ExactString.init)
+                    .contains(where: differing.contains)
+            }
             later.formUnion(all.map(ExactString.init))
             fates.append((sent[index], overtaken[index], fields, lost))
         }
         for (item, isOvertaken, fields, lost) in fates.reversed() {
             // An entity that was created exists, whatever became of its fields.
+            let isLost = Set(lost.map(ExactString.init)).contains
             let isAllLost = !lost.isEmpty && lost.count == fields.count && item.kind != .create
             if !isOvertaken, !lost.isEmpty {
                 var decision = DecisionRow(
@@ -170,7 +175,7 @@ extension Fold {
                     result: isAllLost ? "superseded" : "merged",
                     inputs: [item.position, position], fields: lost)
                 decision.superseded = lost
-                decision.kept = fields.filter { !differing.contains(ExactString($0)) }
+                decision.kept = fields.filter { !isLost(ExactString($0)) }
                 try note(decision, position)
                 try lose(lost, of: item, key)
             }
@@ -200,8 +205,14 @@ extension Fold {
         _ record: [UInt8], of changes: [PendingChange], _ collection: CollectionModel
     ) throws -> Set<ExactString> {
         guard case .document(let bytes) = try Current(changes, on: .absent) else { return [] }
-        let record = try collection.read(try JSONDocument(parsing: record))
-        let sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
+        var record = try collection.read(try JSONDocument(parsing: record))
+        var sent = try JSONDocument(parsing: try namingFiles(bytes, collection))
+        let lists = collection.keyed.filter { list in
+            record.form(of: list).isKeyed && sent.form(of: list).isKeyed
+        }
+        if !lists.isEmpty {
+            (record, sent) = (try record.expanded(lists), try sent.expanded(lists))
+        }
         let differing = try sent.keys.filter { field in
             try !collection.serverFields.contains(field)
                 && !areSame(record, sent, in: field, collection)

@@ -1,6 +1,7 @@
 // FoldModel.swift — the change of the model: pending edits of removed fields.
 
 package import TidemarkEvents
+import TidemarkRules
 
 extension Fold {
     /// Takes in a model.
@@ -11,6 +12,7 @@ extension Fold {
         let before = try model()
         replacedModel = before
         try keep("model", event, position)
+        try widenElements(of: before)
         let changed = try model().collections.filter { collection in
             let known = before[collection.name]?.migrations ?? []
             return collection.migrations.dropFirst(known.count).contains { $0.isRemoval }
@@ -68,6 +70,37 @@ extension Fold {
 }
 
 extension Fold {
+    /// Makes edits of elements edits of whole lists, where a new model does not tell a list's
+    /// elements any more, or tells them by another member.
+    fileprivate func widenElements(of before: SyncModel) throws {
+        let model = try model()
+        var lists: [CollectionName: [KeyedList]] = [:]
+        for old in before.collections {
+            guard let new = model[old.name] else { continue }
+            let gone = old.keyed.filter { list in
+                new.keyed.list(in: new.renamed(list.field, since: old))?.key != list.key
+            }
+            if !gone.isEmpty { lists[old.name] = gone }
+        }
+        if lists.isEmpty { return }
+        var seen: Set<EntityKey> = []
+        for mutation in try openMutations() {
+            guard let key = try self.mutation(mutation)?.key, seen.insert(key).inserted,
+                let gone = lists[key.collection], let old = before[key.collection]
+            else { continue }
+            var row = try entity(key)
+            let changes = try row.changes(in: old)
+            let wide = PendingChange.widened(changes, gone, on: try row.baseValue(in: old))
+            for index in row.pending.indices where wide[index] != changes[index] {
+                guard case .update(let patch) = wide[index].change else { continue }
+                row.pending[index].payload = patch.encoded
+                try updateMutation(row.pending[index], of: key) { $0.fields = patch.fieldNames }
+            }
+            try refresh(&row, key)
+            try put(row, key)
+        }
+    }
+
     /// How many edits are pending or refused in collections of the registered model that another
     /// one lacks, by name.
     ///

@@ -155,7 +155,7 @@ package struct EntityRow: Sendable, Hashable {
         _ items: [Pending], in collection: CollectionModel
     ) throws(JSONError) -> [PendingChange] {
         let changes = try changes(items)
-        if collection.readsVerbatim { return changes }
+        if collection.readsVerbatim, collection.keyed.isEmpty { return changes }
         return try changes.map { (change) throws(JSONError) in try change.read(by: collection) }
     }
 

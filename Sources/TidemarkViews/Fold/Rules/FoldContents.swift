@@ -261,7 +261,7 @@ extension EntityRow {
                 switch change.change {
                 case .create(let document): documents.append(document)
                 case .update(let patch):
-                    if let set = patch.setDocument { documents.append(set) }
+                    if let set = patch.setDocument(collection.keyed) { documents.append(set) }
                 case .delete, .carried: break
                 }
             }

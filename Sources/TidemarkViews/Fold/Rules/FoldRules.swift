@@ -59,7 +59,8 @@ extension Fold {
 
     /// Whether the event may have consequences for other entities than its own.
     func isToBeFollowed(_ event: Event) throws -> Bool {
-        guard event.schemaVersion == 0 else { return false }
+        guard event.schemaVersion == 0 || event.kind == .localUpdated && event.isOfKnownShape
+        else { return false }
         switch event.kind.family {
         case .model: break
         case .local(.created), .local(.updated), .local(.deleted), .local(.discarded), .push, .list:

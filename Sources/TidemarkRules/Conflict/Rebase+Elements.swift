@@ -1,0 +1,204 @@
+// Rebase+Elements.swift — lists of which the elements are told by keys: in what grain they are
+// compared.
+//
+// Where all that meets holds a list's elements, and no change touches the list as a whole, each
+// element is a field of its own, under its name: one algorithm for both. Elsewhere the list is one
+// field: whoever changes an element changes the list, and the other way round.
+
+package import TidemarkEvents
+
+/// An entity's changes and what the server says of it, in the grain in which they are compared.
+struct ComparedSides {
+    var pending: [PendingChange]
+    var old: Base
+    var new: Base
+    /// The document that a rule made of both sides.
+    var answer: JSONDocument?
+    /// The lists that are compared element by element.
+    private(set) var elementwise: [KeyedList] = []
+    /// The lists that are compared as one field.
+    private(set) var whole: [KeyedList] = []
+
+    init(
+        _ pending: [PendingChange], from old: Base, to new: Base, answer: ConflictAnswer?
+    ) {
+        (self.pending, self.old, self.new) = (pending, old, new)
+        if case .document(let bytes)? = answer { self.answer = try? JSONDocument(parsing: bytes) }
+        guard let lists = pending.first?.lists, !lists.isEmpty else { return }
+        for list in lists {
+            if isElementwise(list) { elementwise.append(list) } else { whole.append(list) }
+        }
+        if !whole.isEmpty { self.pending = PendingChange.widened(pending, whole, on: old) }
+        expand()
+    }
+
+    private func isElementwise(_ list: KeyedList) -> Bool {
+        let documents = [old.lastDocument, new.document, answer].compactMap(\.self)
+        guard documents.allSatisfy({ $0.form(of: list).isKeyed }) else { return false }
+        let field = ExactString(list.field)
+        return pending.allSatisfy { change in
+            switch change.change {
+            case .create(let document): document.form(of: list).isKeyed
+            case .update(let patch): !patch.exactNames.contains(field)
+            case .delete, .carried: true
+            }
+        }
+    }
+
+    private mutating func expand() {
+        let lists = elementwise
+        func expanded(_ document: JSONDocument) -> JSONDocument {
+            (try? document.expanded(lists)) ?? document
+        }
+        func expanded(_ base: Base) -> Base {
+            switch base {
+            case .absent, .deleted(last: nil): base
+            case .live(let document): .live(expanded(document))
+            case .deleted(let last?): .deleted(last: expanded(last))
+            }
+        }
+        (old, new) = (expanded(old), expanded(new))
+        answer = answer.map(expanded)
+        for index in pending.indices {
+            pending[index].lists = []
+            if case .create(let document) = pending[index].change {
+                pending[index].change = .create(expanded(document))
+            }
+        }
+    }
+}
+
+extension PendingChange {
+    /// Changes of elements of lists as changes of whole lists, each to what its list then was.
+    package static func widened(
+        _ changes: [PendingChange], _ lists: [KeyedList], on old: Base
+    ) -> [PendingChange] {
+        var base = old
+        var result = changes
+        for index in changes.indices {
+            let change = changes[index]
+            var document = base.lastDocument ?? .empty
+            if case .document(let bytes)? = try? Current([change], on: base),
+                let current = try? JSONDocument(parsing: bytes)
+            {
+                document = current
+                base = .live(current)
+            } else if case .update(let patch) = change.change {
+                let bytes = patch.applied(to: document, change.lists)
+                document = (try? JSONDocument(parsing: bytes)) ?? document
+            } else if base.isLive {
+                base = old.isLive ? .absent : old
+            }
+            guard case .update(let patch) = change.change else { continue }
+            result[index].change = .update(patch.widened(lists, as: document))
+        }
+        return result
+    }
+}
+
+extension Rebase {
+    /// The fields that a mutation touches itself, for fields as they were compared: of a list that
+    /// was compared as a whole, the elements that it changes.
+    func own(_ fields: [String], at index: Int) -> [String] {
+        guard !lists.whole.isEmpty, case .update(let patch) = given[index].change else {
+            return fields
+        }
+        let names = Set(patch.exactNames)
+        return fields.flatMap { field in
+            guard let list = lists.whole.list(in: field), !names.contains(ExactString(field)) else {
+                return [field]
+            }
+            return patch.fieldNames.filter { list.key(in: $0) != nil }
+        }
+    }
+
+    /// What a change touches, by its own names; where it made the entity, in the grain in which it
+    /// was compared; nil for a deletion.
+    func touched(by index: Int) -> Patch? {
+        let change = given[index].isCreation ? pending[index] : given[index]
+        let patch = change.patch(except: serverFields)
+        return given[index].isCreation ? patch?.narrowed(lists.elementwise) : patch
+    }
+
+    /// A change without the fields that it lost, as an edit of the server's document.
+    func remaining(_ index: Int, without lost: [String], on new: JSONDocument) -> Patch {
+        guard var patch = touched(by: index)?.without(lost) else { return Patch() }
+        if given[index].isCreation {
+            // That there is a list is nothing to be set where there is one.
+            patch.set.removeAll { field in
+                lists.elementwise.list(in: field.name) != nil
+                    && isEqual(field.value, new.value(field.name))
+            }
+        }
+        return patch
+    }
+}
+
+extension Rebase {
+    /// Whether the server has a field as it was sent.
+    ///
+    /// Of an element that is all members that were sent, and none that was taken away. What else it
+    /// has is the server's own, like a field that a change does not touch: when it was made.
+    func isAsSent(
+        _ field: String, by patch: Patch, _ new: JSONDocument, from old: JSONDocument?
+    ) -> Bool {
+        let (raw, value) = (patch.value(of: field), new.value(field))
+        if isEqual(raw, value) { return true }
+        guard lists.elementwise.element(field) != nil, let there = value?.object,
+            let sent = raw.flatMap({ try? JSONValue(parsing: $0) })?.object
+        else { return false }
+        let before = old?.value(field)?.object
+        return sent.allSatisfy { there[$0.key] == $0.value }
+            && there.keys.allSatisfy { sent[$0] != nil || before?[$0] == nil }
+    }
+
+    /// A change that arrived as the server has it, with the members of elements that are its own.
+    func asThere(_ patch: Patch, _ new: JSONDocument) -> Patch {
+        guard !lists.elementwise.isEmpty else { return patch }
+        var patch = patch
+        for index in patch.set.indices {
+            let name = patch.set[index].name
+            guard lists.elementwise.element(name) != nil, let there = new.rawValue(name) else {
+                continue
+            }
+            patch.set[index].value = Array(there)
+        }
+        return patch
+    }
+}
+
+extension Patch {
+    /// The same with lists set as a whole, where it changes elements of them.
+    fileprivate func widened(_ lists: [KeyedList], as document: JSONDocument) -> Patch {
+        guard namesElements(of: lists) else { return self }
+        var wide = Patch(
+            set: self.set.filter { lists.element($0.name) == nil },
+            unset: unset.filter { lists.element($0) == nil })
+        for list in lists where fieldNames.contains(where: { list.key(in: $0) != nil }) {
+            let name = ExactString(list.field)
+            wide.set.removeAll { ExactString($0.name) == name }
+            wide.unset.removeAll { ExactString($0) == name }
+            if let value = document.rawValue(list.field) {
+                wide.set.append(Field(list.field, Array(value)))
+            } else {
+                wide.unset.append(list.field)
+            }
+        }
+        return wide
+    }
+
+    /// A difference of expanded documents as an edit: a list that is there because an element is
+    /// needs no word, and with a list that is gone its elements are.
+    func narrowed(_ lists: [KeyedList]) -> Patch {
+        var patch = self
+        for list in lists {
+            let name = ExactString(list.field)
+            if patch.set.contains(where: { list.key(in: $0.name) != nil }) {
+                patch.set.removeAll { ExactString($0.name) == name }
+            } else if patch.exactNames.contains(name) {
+                patch.unset.removeAll { list.key(in: $0) != nil }
+            }
+        }
+        return patch
+    }
+}
