@@ -17,7 +17,10 @@ private struct KnownAdapter: Sendable {
     /// Which words of its server are no secrets.
     let words: ServerWords
     /// Makes the adapter for a remote that has all parameters.
-    let make: @Sendable (Remote, [String]) -> any ServerAdapter
+    let make: @Sendable (Remote, [String]) throws(ModelError) -> any ServerAdapter
+
+    /// The member with the version of a DHIS2 server.
+    static let version = "version"
 
     /// The member with the app's name.
     static let createdWith = "createdWith"
@@ -53,6 +56,21 @@ private struct KnownAdapter: Sendable {
             make: { remote, _ in
                 TogglAdapter(
                     createdWith: remote.parameters[createdWith] ?? TogglAdapter.usualCreatedWith)
+            }),
+        KnownAdapter(
+            name: "dhis2",
+            parameters: [
+                (version, "The server's version, as in \"2.41\": it says what it calls things.")
+            ],
+            words: Dhis2Adapter.words,
+            make: { remote, values throws(ModelError) in
+                guard let adapter = Dhis2Adapter(origin: remote.origin, version: values[0]) else {
+                    throw ModelError(
+                        "remote.\(version)",
+                        "\"\(values[0])\" is no version of DHIS2; name the server's, as in \"2.41\""
+                    )
+                }
+                return adapter
             }),
     ]
 
@@ -100,6 +118,16 @@ extension Remote {
         ).withAdapterDefaults
     }
 
+    /// A DHIS2 server of a version, as in `2.41`.
+    ///
+    /// Another version may call what is synced otherwise; the id of tracked entities has another
+    /// name from 2.40 on.
+    public static func dhis2(origin: String, version: String) -> Remote {
+        Remote(
+            origin: origin, adapter: "dhis2", parameters: [KnownAdapter.version: version]
+        ).withAdapterDefaults
+    }
+
     /// The remote with its adapter's defaults for collections, where it has none of its own.
     public var withAdapterDefaults: Remote {
         var remote = self
@@ -134,7 +162,7 @@ extension Remote {
         for (name, line) in known.options where parameters[name]?.isEmpty == true {
             throw ModelError("remote.\(name)", "it is empty; leave it out, or give it: \(line)")
         }
-        return known.make(self, values)
+        return try known.make(self, values)
     }
 }
 

@@ -16,9 +16,11 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
 
     var document: [UInt8] {
         let places = #"{"name":"places","placeholder":{},"access":{"hidesAbsent":true}}"#
+        let other =
+            #"{"name":"other","pushes":[],"drops":["a"],"references":{"e":"entries"}}"#
         let entries = #"{"name":"entries",\#(text)}"#
         return Array(
-            #"{"collections":[{"name":"plain"},\#(places),\#(entries),{"name":"other"}]}"#.utf8)
+            #"{"collections":[{"name":"plain"},\#(places),\#(entries),\#(other)]}"#.utf8)
     }
 
     static let all: [ContradictingModel] = [
@@ -49,6 +51,30 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         .init(
             member: "feed", other: "forms",
             text: #""feed":{"order":"a","change":"b"},"forms":[{"wholeSeconds":"a"}]"#),
+        .init(
+            member: "lists", other: "feed",
+            text: #""lists":[],"feed":{"order":"a","change":"b"}"#),
+        .init(
+            member: "lists", other: "window",
+            text: #""absence":"keeps","lists":[{"limit":5}],"window":{"back":"P2M"}"#),
+        .init(
+            member: "lists", other: "access.hidesAbsent",
+            text: #""lists":[{"parameters":{"p":"1"}}],"access":{"hidesAbsent":true}"#),
+        .init(member: "lists", other: "ids", text: #""lists":[],"ids":"serverText""#),
+        .init(member: "lists", other: "listEvery", text: #""lists":[],"listEvery":"PT1H""#),
+        .init(member: "embeds", other: "references", text: #""embeds":{"a":"nowhere"}"#),
+        .init(member: "embeds", other: "references", text: #""embeds":{"a":"entries"}"#),
+        .init(member: "embeds", other: "references", text: #""embeds":{"a":"plain"}"#),
+        .init(
+            member: "embeds", other: "feed",
+            text: #""embeds":{"a":"other"},"feed":{"order":"a","change":"b"}"#),
+        .init(member: "embeds", other: "drops", text: #""embeds":{"a":"other"}"#),
+        .init(
+            member: "references", other: "pushes",
+            text: #"""
+                "pushes":["update"],
+                "references":{"p":{"collection":"places","onDelete":"cascade"}}
+                """#),
         .init(
             member: "drops", other: "feed",
             text: #""pushes":[],"feed":{"order":"a","change":"b"},"drops":["b"]"#),
@@ -277,7 +303,7 @@ struct ContradictingModel: Sendable, CustomTestStringConvertible {
         var changed = logged
         changed.model.collections[3].pageSize = 7
         #expect(throws: ModelError.self) { try changed.checked(beside: logged) }
-        changed.model.collections.remove(at: 2)
+        changed.model.collections.removeSubrange(2...)
         #expect(try changed.checked(beside: logged) == changed)
     }
 

@@ -108,13 +108,15 @@ public final class WriteContext {
         return try log(changed, of: key, in: collection.model)
     }
 
-    /// Deletes an entity.
+    /// Deletes an entity, after all that goes with it: ``Reference/onDelete``.
     ///
+    /// - Returns: the position of the entity's own deletion.
     /// - Throws: ``TidemarkError``: `notFound`, `noModel`.
     @discardableResult
     public func delete(_ key: EntityKey) throws -> Position {
         let (key, _) = try check(key)
         guard try document(key) != nil else { throw notFound(key) }
+        for below in try cascade(key) { try append(.localDeleted, below, nil) }
         return try append(.localDeleted, key, nil)
     }
 

@@ -83,6 +83,7 @@ extension Redactor {
         case (.plain, _), (.bodyLength, _), (.ruleAnswer, .string):
             plain(value)
         case (.word, .string(let text)): .string(word(text))
+        case (.listScope, .string(let text)): .string(listScope(text))
         case (.text, .string(let text)), (.owner, .string(let text)), (.reason, .string(let text)):
             .string(self.text(text))
         case (.detail, .string(let text)): .string(detail(text))
@@ -95,13 +96,21 @@ extension Redactor {
         case (.ruleAnswer, .object(let object)): .object(self.object(object, [], collection))
         case (.object(let shapes), .object(let object)):
             .object(self.object(object, shapes, collection))
+        case (.entity, _): entity(value)
+        case (.object(let shapes), .array(let list)):
+            .array(
+                list.map { item in
+                    item.object.map { .object(self.object($0, shapes, collection)) }
+                        ?? body(item, of: collection)
+                })
         case (.references, .array(let list)): .array(list.map { reference($0, collection) })
         case (.tokensByName, .object(let object)): .object(named(object, .token, collection))
         case (.timesByID, .object(let object)): .object(named(object, .time, collection))
         case (.scope, .object(let object)):
             .object(
                 object.reduce(into: JSONObject()) { new, part in
-                    new[part.key] = .array((part.value.array ?? []).map(entity))
+                    new[part.key] = .array(
+                        (part.value.array ?? []).map { selection($0) ?? entity($0) })
                 })
         case (.scope, _): plain(value)
         case (.feedCursor, .object(let object)): .object(cursor(object, collection))
@@ -123,6 +132,29 @@ extension Redactor {
         object.reduce(into: JSONObject()) { new, element in
             new[text(element.key)] = member(content, element.value, collection)
         }
+    }
+
+    /// A part of a collection that a run lists; nil for anything else.
+    private func selection(_ value: JSONValue) -> JSONValue? {
+        guard var object = value.object else { return nil }
+        if let name = object["collection"]?.stringValue {
+            object["collection"] = .string(text(name))
+        }
+        if let parameters = object["parameters"].flatMap({ ListParameters($0) }) {
+            object["parameters"] = .object(replaced(parameters).json)
+        }
+        return .object(object)
+    }
+
+    private func replaced(_ parameters: ListParameters) -> ListParameters {
+        ListParameters(
+            Dictionary(
+                parameters.all.map { (name($0.name), text($0.value)) }, uniquingKeysWith: { $1 }))
+    }
+
+    /// The name of the part that a list is of: a word of ours, or its parameters.
+    func listScope(_ scope: String) -> String {
+        ListParameters(scope: scope).map { replaced($0).scope } ?? word(scope)
     }
 
     /// `collection/id`.

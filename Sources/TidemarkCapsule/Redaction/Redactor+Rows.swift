@@ -41,6 +41,7 @@ private enum RowParts {
     ]
     static let watermark: [UInt32: RowPart] = [
         1: .cursor, 2: .plain, 3: .time, 4: .token, 5: .time, 6: .time, 7: .time,
+        8: .plain,
     ]
     static let rival: [UInt32: RowPart] = [
         1: .plain, 2: .time, 3: .key, 4: .plain, 5: .time, 6: .time, 7: .time, 8: .plain, 9: .plain,
@@ -165,7 +166,8 @@ extension Redactor {
         guard let zero = bytes.firstIndex(of: 0) else { return text(Array(bytes)) }
         let rest = Array(bytes[(zero + 1)...])
         let scope = isScope ? String(decoding: rest, as: UTF8.self) : ""
-        return text(Array(bytes[..<zero])) + [0] + (isScope ? Array(word(scope).utf8) : text(rest))
+        return text(Array(bytes[..<zero])) + [0]
+            + (isScope ? Array(listScope(scope).utf8) : text(rest))
     }
 
     /// The time from which on a file is asked for; that of at once, 0, is no time.

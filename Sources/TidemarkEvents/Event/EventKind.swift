@@ -115,11 +115,15 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
 
     /// The newest shape of its payload that this version reads and writes.
     ///
-    /// A run that reads entities by their ids has shape 1: a reader that does not know this scope
-    /// would take it for a run of everything. An edit of a list's elements has shape 1: it would
-    /// take their names for those of fields.
+    /// A run that reads entities by their ids has shape 1, and one that lists parts of collections
+    /// shape 2: a reader that does not know this scope would take it for a run of everything. An
+    /// edit of a list's elements has shape 1: it would take their names for those of fields.
     package var newestSchema: UInt32 {
-        self == .syncStarted || self == .syncFinished || self == .localUpdated ? 1 : 0
+        switch self {
+        case .syncStarted, .syncFinished: 2
+        case .localUpdated: 1
+        default: 0
+        }
     }
 
     /// Names that are given to numbers before anything is written by them.

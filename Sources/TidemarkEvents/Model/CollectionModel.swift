@@ -53,6 +53,12 @@ public struct CollectionModel: Sendable, Hashable {
     public var window: PullWindow?
     /// How it is listed as a feed, in blocks; nil for a list as a whole.
     public var feed: FeedRule?
+    /// The parts that it is listed in, each by a list of its own; nil for one list of all, and
+    /// empty for none, where its entities come in those of another collection.
+    public var lists: [ListRule]?
+    /// The members in which the server sends entities of other collections: those that belong to
+    /// the entity, each with a reference to it.
+    public var embeds: [EmbedRule]
     /// The collections whose lists come before this one's, where several are requested at once.
     public var listedAfter: [CollectionName]
     /// How old its list may be that a run does not make anew which begins by itself; zero for a
@@ -90,7 +96,8 @@ public struct CollectionModel: Sendable, Hashable {
         match: [String] = [],
         absence: AbsenceRule = .deletes, access: AccessRule = AccessRule(),
         since: SinceRule? = nil, window: PullWindow? = nil, feed: FeedRule? = nil,
-        listedAfter: [CollectionName] = [], listEvery: TimeSpan = .zero,
+        lists: [ListRule]? = nil, embeds: [EmbedRule] = [], listedAfter: [CollectionName] = [],
+        listEvery: TimeSpan = .zero,
         choices: [ChoiceRule] = [], rivals: RivalRule? = nil,
         placeholder: PlaceholderRule? = nil, retention: RetentionRule? = nil,
         contents: [ContentRule] = [], keyed: [KeyedList] = []
@@ -118,6 +125,8 @@ public struct CollectionModel: Sendable, Hashable {
         self.since = since
         self.window = window
         self.feed = feed
+        self.lists = lists
+        self.embeds = embeds
         self.listedAfter = listedAfter
         self.listEvery = listEvery
         self.choices = choices
@@ -246,6 +255,18 @@ extension CollectionModel: ModelObject {
             "feed", \.feed, FeedRule.codec("feed"),
             "It is listed in blocks, the newest first, by fields of its records."),
         ModelMember(
+            "lists", \.lists, ListRule.codec("list").list(),
+            """
+            The parts that it is listed in, each by a list of its own with parameters for the \
+            server; none where the list is empty, one list of all unless given.
+            """),
+        ModelMember(
+            "embeds", \.embeds, .embeds,
+            """
+            Members in which the server sends entities of other collections, each with that \
+            collection: they become entities of their own, and refer to this one.
+            """),
+        ModelMember(
             "listedAfter", \.listedAfter, ModelCodec.collectionName.list(),
             older: [.name("after")],
             """
@@ -299,7 +320,9 @@ extension CollectionModel: ModelObject {
             return ModelProblem(
                 "placeholder.refetch.together", "\"\(together)\" must be one of the references")
         }
-        if let problem = problemOfForms() ?? problemOfContents() ?? problemOfKeyed() {
+        let problem =
+            problemOfLists() ?? problemOfForms() ?? problemOfContents() ?? problemOfKeyed()
+        if let problem {
             return problem
         }
         for (index, migration) in migrations.enumerated() {

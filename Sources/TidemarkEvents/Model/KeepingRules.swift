@@ -85,6 +85,16 @@ extension CollectionModel {
 package typealias PlaceholderUse = CollectionModel.PlaceholderUse
 
 extension CollectionModel {
+    /// What becomes of an entity when the app deletes the one that it refers to.
+    public enum ReferentialAction: String, Sendable, Hashable, CaseIterable {
+        /// It stays, and goes on referring to it.
+        case keep
+        /// It is deleted, too, and all that refers to it in this way.
+        case cascade
+    }
+}
+
+extension CollectionModel {
     /// How long entities are kept; by the server's time.
     ///
     /// Entities with unsynced changes are kept longer, and so are those that they refer to, and the

@@ -40,8 +40,8 @@ extension SyncModel {
 extension Contradiction {
     /// Every contradiction that can be told from a model alone.
     static let all: [Contradiction] =
-        identity + lists + feeds + pushes + references + rollUps + times + forms + drops + retired
-        + contents + keyed
+        identity + lists + parts + feeds + pushes + references + rollUps + times + forms + drops
+        + retired + contents + keyed
 
     private static let identity = [
         Contradiction("match", "ids") { collection, _ in
@@ -101,6 +101,68 @@ extension Contradiction {
             return """
                 nothing of it is ever hidden, so no access is gained; add hidesAbsent, or leave \
                 relistsOnGain out
+                """
+        },
+    ]
+
+    private static let parts = [
+        Contradiction("lists", "feed") { collection, _ in
+            guard collection.isListedInParts, collection.feed != nil else { return nil }
+            return "a feed is listed as a whole, in blocks; leave one of them out"
+        },
+        Contradiction("lists", "window") { collection, _ in
+            guard collection.isListedInParts, collection.window != nil else { return nil }
+            return "a part of a collection has no window; leave one of them out"
+        },
+        Contradiction("lists", "access.hidesAbsent") { collection, _ in
+            guard collection.isListedInParts, collection.access.hidesAbsent else { return nil }
+            return """
+                the list of a part does not name all that the user may see, so nothing is hidden \
+                by what it leaves out; leave one of them out
+                """
+        },
+        Contradiction("lists", "ids") { collection, _ in
+            guard collection.isListedInParts, collection.ids != .client,
+                collection.pushes.contains(.create)
+            else { return nil }
+            return """
+                an entity that was created and never answered is looked for in the list of all; \
+                leave lists out, or "create" out of pushes
+                """
+        },
+        Contradiction("lists", "listEvery") { collection, _ in
+            guard collection.isListedInParts, collection.listEvery != .zero else { return nil }
+            return "parts are listed in every run; leave one of them out"
+        },
+        Contradiction("embeds", "references") { collection, model in
+            for rule in collection.embeds {
+                guard let child = model[rule.collection] else {
+                    return "there is no collection \(rule.collection); name one of the model"
+                }
+                guard child.name != collection.name else {
+                    return "it can't be embedded in itself; leave \(rule.member) out"
+                }
+                let count = child.references.count { $0.collection == collection.name }
+                guard count != 1 else { continue }
+                return """
+                    \(child.name) has \(count) references to it; it needs one, by which the \
+                    server says to what an entity in \(rule.member) belongs
+                    """
+            }
+            return nil
+        },
+        Contradiction("embeds", "feed") { collection, _ in
+            guard !collection.embeds.isEmpty, collection.feed != nil else { return nil }
+            return "what stands in the records of a feed is not looked at; leave one of them out"
+        },
+        Contradiction("embeds", "drops") { collection, model in
+            let drops = collection.embeds.flatMap { model[$0.collection]?.drops ?? [] }
+            guard let name = drops.first(where: { !collection.drops.contains($0) }) else {
+                return nil
+            }
+            return """
+                "\(name)" would stay in what was answered; name it in drops of \
+                \(collection.name), too
                 """
         },
     ]
@@ -184,6 +246,14 @@ extension Contradiction {
     ]
 
     private static let references = [
+        Contradiction("references", "pushes") { collection, _ in
+            let reference = collection.references.first { $0.onDelete == .cascade }
+            guard let reference, !collection.pushes.contains(.delete) else { return nil }
+            return """
+                what goes with \(reference.collection) is deleted here and would never be deleted \
+                there; add "delete" to pushes, or leave onDelete out of \(reference.field)
+                """
+        },
         Contradiction("choices", "idField") { collection, _ in
             guard collection.choices.contains(where: { $0.field == collection.idField }) else {
                 return nil

@@ -104,6 +104,7 @@ package enum ModelSchema {
         ("access", AccessRule.self, "How the user gets and loses access to entities."),
         ("since", SinceRule.self, "When only what changed since a time is listed."),
         ("window", PullWindow.self, "The span around now that is listed."),
+        ("list", ListRule.self, "A part of a collection with a list of its own."),
         ("feed", FeedRule.self, "How it is listed in blocks."),
         ("choice", ChoiceRule.self, "A field that must name an entity."),
         ("rivals", RivalRule.self, "Entities that may not hold a state together."),

@@ -46,18 +46,22 @@ public struct Reference: Sendable, Hashable {
         /// Where the field of that name is true.
         case whereTrue(String)
     }
+    /// What becomes of the entity when the app deletes the one that the field refers to.
+    public var onDelete: CollectionModel.ReferentialAction
 
     /// `field` holds the id of an entity of `collection`, or a list of ids.
     public init(
         _ field: String, to collection: CollectionName,
         placeholder: CollectionModel.PlaceholderUse? = nil,
-        removal: CollectionModel.RemovalRule? = nil, rollUp: RollUp? = nil
+        removal: CollectionModel.RemovalRule? = nil, rollUp: RollUp? = nil,
+        onDelete: CollectionModel.ReferentialAction = .keep
     ) {
         self.field = field
         self.collection = collection
         self.placeholder = placeholder
         self.removal = removal
         self.rollUp = rollUp
+        self.onDelete = onDelete
     }
 }
 
@@ -86,6 +90,12 @@ extension Reference: ModelObject {
             What waits for the server, was refused or is a placeholder counts in the entity that \
             the field names, and on from there: always with true, or where the field of that \
             name is true; never unless given.
+            """),
+        ModelMember(
+            "onDelete", \.onDelete, .word,
+            """
+            What becomes of the entity when the app deletes the one that is named: it is kept, or \
+            deleted with it.
             """),
     ]
 }
@@ -124,6 +134,7 @@ extension ModelCodec where Value == [Reference] {
                 guard
                     reference.placeholder != nil || reference.removal != nil
                         || reference.rollUp != nil
+                        || reference.onDelete != .keep
                 else {
                     return name.write(reference.collection)
                 }

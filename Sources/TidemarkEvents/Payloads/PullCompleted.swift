@@ -9,6 +9,8 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package var epoch: Revision?
     /// When the list was asked for, by the server's clock, and a little earlier.
     package var asked: Timestamp?
+    /// How many entities it asked for at most; nil for all.
+    package var limit: Int?
     /// The entities that were not named and are not taken for deleted before the user says so.
     package var held: [String] = []
     /// How many entities of the collection there were, where some are held.
@@ -21,11 +23,12 @@ package struct PullCompleted: MemberPayload, EventPayload {
     package init() {}
 
     package static let members: [PayloadMember<Self>] = [
-        PayloadMember("scope", \.scope, .text, .plain),
+        PayloadMember("scope", \.scope, .text, .listScope),
         PayloadMember("complete", \.isComplete, .flag, .plain),
         PayloadMember("full", \.isFull, .flag, .plain),
         PayloadMember("epoch", \.epoch, .revision, .token),
         PayloadMember("asked", \.asked, .time, .time),
+        PayloadMember("limit", \.limit, .integer, .plain),
         PayloadMember("held", \.held, .list(of: .text), .text) { $0.isEmpty },
         PayloadMember("of", \.knownCount, .integer, .plain),
         PayloadMember("hidden", \.hidden, .list(of: .text), .text) { $0.isEmpty },

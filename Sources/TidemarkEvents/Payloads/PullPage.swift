@@ -35,6 +35,8 @@ package struct PullPage: MemberPayload, EventPayload {
     package var places: [Place] = []
     /// The last changes of those of which no row tells.
     package var times: [Named<Timestamp>] = []
+    /// What its entities say of those that stand in them.
+    package var within: [Within] = []
     /// What it says of the list of everything that it is part of; nil where it says nothing.
     package var list: ListProgress?
 
@@ -50,10 +52,13 @@ package struct PullPage: MemberPayload, EventPayload {
     package init() {}
 
     package static let members: [PayloadMember<Self>] = [
-        PayloadMember("scope", \.scope, .text, .plain),
+        PayloadMember("scope", \.scope, .text, .listScope),
         PayloadMember("ids", \.ids, .list(of: .text), .text),
         PayloadMember("at", \.places, .list(of: .place), .plain),
         PayloadMember("times", \.times, .byName(.time), .timesByID) { $0.isEmpty },
+        PayloadMember("within", \.within, .list(of: .object), .object(Within.shapes)) {
+            $0.isEmpty
+        },
         PayloadMember("list", \.list, .object, .object(ListProgress.shapes)),
         PayloadMember("parameters", \.parameters, .object, .object(FeedParameters.shapes)),
         PayloadMember("idsOnly", \.isIDsOnly, .flag, .plain) { !$0 },
@@ -76,7 +81,9 @@ package struct PullPage: MemberPayload, EventPayload {
 
     /// The events with the server's words.
     package var events: [Position] {
-        places.compactMap { if case .event(let position) = $0 { position } else { nil } }
+        (places + within.flatMap(\.places)).compactMap {
+            if case .event(let position) = $0 { position } else { nil }
+        }
     }
 
     private func ids(where isMeant: (Place?) -> Bool) -> [String] {
@@ -87,10 +94,58 @@ package struct PullPage: MemberPayload, EventPayload {
     /// The page without some of the entities that it names, by their indexes; nil where it names
     /// none any more.
     package func without(_ gone: Set<Int>) -> PullPage? {
-        guard gone.count < ids.count else { return nil }
+        guard gone.count < ids.count || !within.isEmpty else { return nil }
         var page = self
         page.ids = ids.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
         page.places = places.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+        return page
+    }
+}
+
+extension PullPage {
+    /// What an entity of a page says of those that stand in one of its members: these are all that
+    /// belong to it, as far as the list shows them.
+    package struct Within: MemberPayload {
+        /// The entity that holds them: `collection/id`.
+        package var of = ""
+        /// The collection of what stands in it.
+        package var collection = ""
+        /// The entities that it names.
+        package var ids: [String] = []
+        /// What stands in the log of each.
+        package var places: [Place] = []
+
+        package init() {}
+
+        package static let members: [PayloadMember<Self>] = [
+            PayloadMember("of", \.of, .text, .entity),
+            PayloadMember("collection", \.collection, .text, .text),
+            PayloadMember("ids", \.ids, .list(of: .text), .text),
+            PayloadMember("at", \.places, .list(of: .place), .plain),
+        ]
+
+        /// What it says of its collection, as a page.
+        package var page: PullPage {
+            var page = PullPage()
+            page.scope = PullPage.combinedScope
+            (page.ids, page.places) = (ids, places)
+            return page
+        }
+    }
+
+    /// The page without the entities of some events; nil where it names none any more.
+    package func without(events gone: Set<Position>) -> PullPage? {
+        func isGone(_ place: Place) -> Bool {
+            if case .event(let position) = place { gone.contains(position) } else { false }
+        }
+        var page = without(Set(places.indices.filter { isGone(places[$0]) }))
+        page?.within = within.map { part in
+            var part = part
+            let kept = part.places.indices.filter { !isGone(part.places[$0]) }
+            part.ids = kept.filter(part.ids.indices.contains).map { part.ids[$0] }
+            part.places = kept.map { part.places[$0] }
+            return part
+        }
         return page
     }
 }

@@ -2,31 +2,45 @@
 
 /// The subject of one list of a pull: a collection, or a part of it that has a list of its own.
 ///
-/// Watermarks, unfinished lists and restarts are kept by target.
-package struct PullTarget: Sendable, Hashable {
-    /// A parameter of the request.
-    package struct Parameter: Sendable, Hashable {
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    package var collection: CollectionName
+/// Watermarks, unfinished lists and restarts are kept by target: by collection and scope.
+package struct PullTarget: Sendable {
+    package let collection: CollectionName
     /// The part's name; empty for all of the collection.
-    package var scope: String
-    /// The parameters of requests for that part, in the order in which they are written.
-    package var parameters: [Parameter]
+    package let scope: String
+    /// The parameters of requests for that part.
+    package let parameters: ListParameters
+    /// How many entities a list of everything asks for; nil for all.
+    package let limit: Int?
 
-    package init(
-        _ collection: CollectionName, scope: String = "", parameters: [Parameter] = []
-    ) {
+    /// A part of that name: of a feed, or one with parameters.
+    package init(_ collection: CollectionName, scope: String = "") {
         self.collection = collection
         self.scope = scope
+        parameters = ListParameters(scope: scope) ?? [:]
+        limit = nil
+    }
+
+    /// The list of what has these parameters.
+    package init(_ collection: CollectionName, _ parameters: ListParameters, limit: Int? = nil) {
+        self.collection = collection
+        scope = parameters.scope
         self.parameters = parameters
+        self.limit = limit
+    }
+
+    /// Whether its list may leave out entities that are there: others than its parameters name, or
+    /// more than its limit.
+    package var isPart: Bool { !parameters.isEmpty || limit != nil }
+}
+
+extension PullTarget: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.collection == right.collection && left.scope == right.scope
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(collection)
+        hasher.combine(scope)
     }
 }
 
@@ -40,4 +54,14 @@ extension PullTarget: CustomStringConvertible {
     package var description: String {
         scope.isEmpty ? collection.rawValue : "\(collection)/\(scope)"
     }
+}
+
+extension CollectionModel {
+    /// What its lists are of, where it is no feed: all of it, or each part that it is listed in.
+    package var listTargets: [PullTarget] {
+        lists?.map { PullTarget(name, $0.parameters, limit: $0.limit) } ?? [PullTarget(name)]
+    }
+
+    /// Whether it is not listed as a whole.
+    var isListedInParts: Bool { lists.map { $0 != [ListRule([:])] } ?? false }
 }

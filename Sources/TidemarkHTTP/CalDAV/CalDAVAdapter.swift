@@ -73,7 +73,7 @@ public struct CalDAVAdapter: ServerAdapter {
             return ServerRequest(
                 method: .delete, path: path(collection, id),
                 headers: [.ifMatch: revision.description])
-        case .describe, .listWindow, .feed, .combined, .refetch, .batch:
+        case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch:
             throw .client(status: 0, "CalDAV has no such call")
         }
     }
@@ -92,8 +92,8 @@ public struct CalDAVAdapter: ServerAdapter {
                     of: body, idField: collection.idField)
             else { return nil }
             return ServerRefusal(status: 0, message: problem.description)
-        case .delete, .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch,
-            .batch:
+        case .delete, .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch,
+            .refetch, .batch:
             return nil
         }
     }

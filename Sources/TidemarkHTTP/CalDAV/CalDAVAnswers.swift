@@ -27,7 +27,7 @@ extension CalDAVAdapter {
                 return try alone(collection, id, response, body).map { .record($0) } ?? .absent
             case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
                 return try written(call, id, response, body)
-            case .describe, .listWindow, .feed, .combined, .refetch, .batch:
+            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch:
                 throw .client(status: status, "CalDAV has no such call")
             }
         } catch {

@@ -41,7 +41,7 @@ extension KintoAdapter {
             }
         case .create, .update, .delete:
             if let answer = try written(call, status, body) { return answer }
-        case .describe, .listWindow, .feed, .combined, .fetch, .refetch, .batch: break
+        case .describe, .listWindow, .listPart, .feed, .combined, .fetch, .refetch, .batch: break
         }
         return .failure(.client(status: status, message(body)))
     }

@@ -73,7 +73,8 @@ extension TogglAdapter {
         where status == 404 && (try? TogglType.known(collection))?.isSingle == false:
             return .absent
         case .read where status == 403 && isReadOfWorkspace(call): return .absent
-        case .read, .describe, .list, .listWindow, .feed, .combined, .fetch, .refetch, .batch:
+        case .read, .describe, .list, .listWindow, .listPart, .feed, .combined, .fetch, .refetch,
+            .batch:
             return .failure(.client(status: status, words))
         }
     }
@@ -113,7 +114,7 @@ extension TogglAdapter {
             return said(record)
         case .delete(_, let id, _):
             return .deleted(ServerRecord(id: id, revision: nil, document: nil))
-        case .describe, .feed, .fetch, .batch:
+        case .describe, .listPart, .feed, .fetch, .batch:
             throw .client(status: 0, "Toggl has no such call")
         }
     }

@@ -41,7 +41,9 @@ enum TogglQuota {
                     TogglAdapter.workspace(of: body, type)
                 }
             case .delete(_, _, let revision): TogglRevision.workspace(of: revision)
-            case .describe, .list, .listWindow, .feed, .combined, .fetch, .refetch, .batch: nil
+            case .describe, .list, .listWindow, .listPart, .feed, .combined, .fetch, .refetch,
+                .batch:
+                nil
             }
         return workspace.map { RequestGroup(TogglPlan.workspaceQuota, id: $0) }
     }
@@ -49,7 +51,7 @@ enum TogglQuota {
     /// Whether the request for a call goes to an address of the user.
     static func isOfUser(_ call: ServerCall) -> Bool {
         switch call {
-        case .list, .listWindow, .combined, .refetch: true
+        case .list, .listWindow, .listPart, .combined, .refetch: true
         case .read(let collection, _): collection.name.rawValue != TogglType.workspaces.rawValue
         case .update(let collection, _, _, _, _):
             (try? TogglType.known(collection))?.isSingle == true

@@ -228,7 +228,9 @@ extension RowKey {
         }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
-            let target = event.read(PullCompleted.self)?.target(name) ?? PullTarget(name)
+            let target =
+                event.read(PullCompleted.self)?.target(name)
+                ?? event.read(PullPage.self)?.target(name) ?? PullTarget(name)
             keys += [.watermark(target), .held(target), .listed(target), .owed(target)]
             keys.append(.failing(.list(of: name)))
         }
@@ -238,7 +240,7 @@ extension RowKey {
         if let page = event.read(PullPage.self) {
             keys += page.named.indices.map { .decision(position, $0) }
             if let name = event.collection, let state = page.list?.state {
-                keys.append(.listedPage(PullTarget(name), state.page))
+                keys.append(.listedPage(page.target(name), state.page))
             }
             if let name = event.collection {
                 keys += page.cursors.map { .watermark(PullTarget(name, scope: $0.name)) }

@@ -91,11 +91,7 @@ struct HistoryRules: Sendable {
     /// A page without the entities of some events; nil where it would name none.
     static func page(_ page: Event, without gone: Set<Position>) -> Event? {
         guard let named = page.read(PullPage.self) else { return page }
-        let places = named.places.indices.filter { index in
-            guard case .event(let position) = named.places[index] else { return false }
-            return gone.contains(position)
-        }
-        return page.saying(named.without(Set(places)))
+        return page.saying(named.without(events: gone))
     }
 
     /// A page without some of its entities; nil where it would name none.

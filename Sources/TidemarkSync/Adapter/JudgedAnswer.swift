@@ -205,7 +205,12 @@ extension ServerAnswer {
 }
 
 extension ServerRecord {
-    fileprivate var names: [String] { [id] + revision.names }
+    fileprivate var names: [String] {
+        let below = children.flatMap { held in
+            held.records.flatMap(\.names) + held.unreadable.compactMap(\.id)
+        }
+        return [id] + revision.names + below
+    }
 }
 
 extension Revision? {

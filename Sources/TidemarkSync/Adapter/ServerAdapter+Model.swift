@@ -4,12 +4,13 @@ package import TidemarkEvents
 
 extension ServerAdapter {
     /// Refuses a model that asks for what the adapter can't do: a feed of a server that does not
-    /// list by fields, or not by these.
+    /// list by fields, or not by these; lists with parameters that it does not know.
     ///
     /// - Throws: ``ModelError`` with the place in the model, and what to do.
     package func check(_ registration: ModelRegistration) throws(ModelError) {
         let name = registration.remote.map { "the adapter \"\($0.adapter)\"" } ?? "the adapter"
         for (index, collection) in registration.model.collections.enumerated() {
+            try checkLists(collection, at: "collections[\(index)].lists", name)
             guard let feed = collection.feed else { continue }
             let path = "collections[\(index)].feed"
             guard traits.hasFeeds else {
@@ -25,6 +26,25 @@ extension ServerAdapter {
                 } catch {
                     throw ModelError("\(path).\(member)", error.detail)
                 }
+            }
+        }
+    }
+    private func checkLists(
+        _ collection: CollectionModel, at path: String, _ name: String
+    ) throws(ModelError) {
+        for (index, list) in (collection.lists ?? []).enumerated()
+        where !list.parameters.isEmpty {
+            guard traits.hasListParameters else {
+                throw ModelError(
+                    path,
+                    "\(name) can't list parts of \(collection.name); leave lists out, or sync it "
+                        + "with a server that can")
+            }
+            do throws(SyncFailure) {
+                _ = try request(
+                    for: .listPart(collection, list.parameters, after: nil, page: nil))
+            } catch {
+                throw ModelError("\(path)[\(index)].parameters", error.detail)
             }
         }
     }

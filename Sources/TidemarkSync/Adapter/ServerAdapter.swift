@@ -24,6 +24,11 @@ public struct ServerTraits: Sendable, Hashable {
     /// A model with a feed is refused where it does not, and where it makes no request for a field
     /// of the feed.
     public var hasFeeds: Bool
+    /// Whether it lists parts of a collection by parameters.
+    ///
+    /// It is asked for these by ``ServerCall/listPart(_:_:after:page:)``.
+    /// A model with such lists is refused where it does not, and where it makes no request for one.
+    public var hasListParameters: Bool
     /// The collections that one request answers together: ``ServerCall/combined(_:)``.
     public var combined: Set<CollectionName>
     /// Whether a write is conditional on the entity's version, as with `If-Match`.
@@ -46,9 +51,10 @@ public struct ServerTraits: Sendable, Hashable {
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
         sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false,
-        mergesLists: Bool = false
+        mergesLists: Bool = false, hasListParameters: Bool = false
     ) {
         self.mergesLists = mergesLists
+        self.hasListParameters = hasListParameters
         self.hasFeeds = hasFeeds
         self.combined = combined
         self.describesCollections = describesCollections
@@ -96,6 +102,22 @@ public protocol ServerAdapter: Sendable {
     /// default members of these names go at any depth.
     func dropping(from body: [UInt8], of call: ServerCall) -> [UInt8]
 
+    /// Whether a list would name an entity, had the server it still: one that stands in an entity
+    /// of the list, and is here.
+    ///
+    /// It is deleted where the list leaves it out; not where this says that the list might not show
+    /// it, for want of access. By default lists show all that belongs to an entity.
+    ///
+    /// - Parameters:
+    ///   - child: the entity's document, as the server sent it last.
+    ///   - collection: that of the entity.
+    ///   - list: the list's parameters; none for a list of all, or an answer about one entity.
+    ///   - document: the document of any entity that is here, by its collection and id.
+    func shows(
+        _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> Bool
+
     /// Why a write is refused without being sent; nil to send it.
     func refusal(of call: ServerCall) -> ServerRefusal?
 
@@ -140,6 +162,12 @@ extension ServerAdapter {
     public func dropping(from body: [UInt8], of call: ServerCall) -> [UInt8] {
         JSON.dropping(call.drops, from: body)
     }
+
+    /// Lists show all that belongs to an entity.
+    public func shows(
+        _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> Bool { true }
 
     /// Every write is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? { nil }

@@ -40,13 +40,14 @@ extension ServerAnswer {
         case (.describe, .description), (.combined, .combined), (.batch, .batch): true
         case (.list, .page), (.list, .unchanged), (.list, .cursorExpired): true
         case (.listWindow, .page), (.listWindow, .unchanged), (.listWindow, .cursorExpired): true
+        case (.listPart, .page), (.listPart, .unchanged), (.listPart, .cursorExpired): true
         case (.feed, .page): true
         case (.fetch, .records), (.refetch, .records): true
         case (.read, .record), (.read, .deleted), (.read, .absent): true
         case (.create, let answer), (.update, let answer), (.delete, let answer):
             answer.isOfWrite
-        case (.describe, _), (.list, _), (.listWindow, _), (.feed, _), (.combined, _), (.fetch, _),
-            (.refetch, _), (.read, _), (.batch, _):
+        case (.describe, _), (.list, _), (.listWindow, _), (.listPart, _), (.feed, _),
+            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.batch, _):
             false
         }
     }
@@ -98,7 +99,7 @@ extension ServerCall {
     fileprivate var word: String {
         switch self {
         case .describe: "a question for collections"
-        case .list, .listWindow: "a list"
+        case .list, .listWindow, .listPart: "a list"
         case .feed: "a block of a feed"
         case .combined: "a question for several lists"
         case .fetch, .refetch: "a fetch"
@@ -114,7 +115,8 @@ extension ServerCall {
         switch self {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
-        case .describe, .list, .listWindow, .feed, .combined, .refetch, .fetch, .batch: nil
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch:
+            nil
         }
     }
 }

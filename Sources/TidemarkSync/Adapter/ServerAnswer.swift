@@ -18,6 +18,12 @@ public struct ServerRecord: Sendable, Hashable {
     /// The key of a deleted entity in a block of a feed, by which the block is sorted; other
     /// entities have it in their document.
     public var feedKey: FeedKey?
+    /// The entities that stand in the document, by the members that hold them; without a member it
+    /// says nothing of those.
+    ///
+    /// The model says which members these are: ``CollectionModel/embeds``. They are taken from
+    /// lists, fetches and reads, and cut out of the document; any other member stays in it.
+    public var children: [EmbeddedRecords] = []
     /// Whether the document is known to be JSON, so that it is not looked at again.
     package var isChecked: Bool { checked.isJSON }
     private var checked: Checked
@@ -54,6 +60,37 @@ public struct ServerRecord: Sendable, Hashable {
         self.document = document.bytes
         self.isDeleted = isDeleted
         checked = Checked(isJSON: true)
+    }
+}
+
+/// Entities that stand in a member of a record's document: all that belong to it, as far as the
+/// answer shows them.
+public struct EmbeddedRecords: Sendable, Hashable {
+    /// The member that holds them.
+    public var member: String
+    /// The entities, in the server's order, with documents that stand in the record's.
+    public var records: [ServerRecord]
+    /// What in it is no valid entity.
+    public var unreadable: [UnreadableRecord]
+
+    /// What stands in `member`.
+    public init(
+        _ member: String, records: [ServerRecord], unreadable: [UnreadableRecord] = []
+    ) {
+        self.member = member
+        self.records = records
+        self.unreadable = unreadable
+    }
+}
+
+extension ServerRecord {
+    /// The record without some members of its document, and without what stands in them.
+    func cutting(_ names: [String], from document: JSONDocument) -> ServerRecord {
+        var record = self
+        record.children = []
+        record.document = document.applying(set: [], unset: names)
+        record.checked = Checked(isJSON: true)
+        return record
     }
 }
 

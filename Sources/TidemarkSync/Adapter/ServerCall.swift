@@ -13,6 +13,11 @@ public enum ServerCall: Sendable, Hashable {
     case list(CollectionModel, after: Revision?, page: String?)
     /// The entities of a collection whose time lies in its window: ``CollectionModel/window``.
     case listWindow(CollectionModel, from: Timestamp, to: Timestamp, page: String?)
+    /// The entities of a part of a collection that changed since a cursor, or all of them; asked
+    /// only with ``ServerTraits/hasListParameters``.
+    ///
+    /// What the parameters mean the adapter says. The cursor is that of this part.
+    case listPart(CollectionModel, ListParameters, after: Revision?, page: String?)
     /// A block of a collection's feed: ``CollectionModel/feed``; asked only with
     /// ``ServerTraits/hasFeeds``.
     case feed(CollectionModel, FeedBlock)
@@ -48,8 +53,8 @@ public enum ServerCall: Sendable, Hashable {
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
-        case .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch, .create,
-            .batch:
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
+            .create, .batch:
             nil
         }
     }
@@ -58,7 +63,9 @@ public enum ServerCall: Sendable, Hashable {
     package var isWriteOfOne: Bool {
         switch self {
         case .create, .update, .delete: true
-        case .describe, .list, .listWindow, .feed, .combined, .read, .fetch, .refetch, .batch: false
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
+            .batch:
+            false
         }
     }
 
@@ -72,7 +79,7 @@ public enum ServerCall: Sendable, Hashable {
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
-            .feed(let collection, _),
+            .listPart(let collection, _, _, _), .feed(let collection, _),
             .read(let collection, _), .fetch(let collection, _), .refetch(let collection, _, _),
             .create(let collection, _, _), .update(let collection, _, _, _, _),
             .delete(let collection, _, _):
@@ -86,8 +93,8 @@ public enum ServerCall: Sendable, Hashable {
     package var drops: [String] {
         switch self {
         case .combined(let collections): collections.flatMap(\.drops)
-        case .list, .listWindow, .feed, .read, .fetch, .refetch, .create, .update, .delete, .batch,
-            .describe:
+        case .list, .listWindow, .listPart, .feed, .read, .fetch, .refetch, .create, .update,
+            .delete, .batch, .describe:
             collection?.drops ?? []
         }
     }

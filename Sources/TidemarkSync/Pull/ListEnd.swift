@@ -89,6 +89,7 @@ package struct ListEnd {
         completed.scope = list.isOfIDs ? PullPage.reconcileScope : list.target.scope
         completed.isFull = list.isWhole
         completed.epoch = list.epoch
+        if list.isWhole { completed.limit = list.target.limit }
         if list.collection.since != nil { completed.asked = list.asked }
         if absent.isHeld { (completed.held, completed.knownCount) = (absent.ids, list.knownCount) }
         if absent.isOutOfReach { completed.hidden = absent.ids }
@@ -117,7 +118,9 @@ package struct ListEnd {
     /// The names of records that could not be read before and that the list does not name.
     private var readableAgain: [String] {
         get throws {
-            guard list.isWhole, list.collection.window == nil else { return [] }
+            guard list.isWhole, list.collection.window == nil, !list.target.isPart else {
+                return []
+            }
             return try news.fold.unreadable(of: list.collection.name).filter {
                 !list.unreadable.contains(ExactString($0))
             }

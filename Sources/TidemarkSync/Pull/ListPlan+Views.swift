@@ -1,6 +1,7 @@
 // ListPlan+Views.swift — reads the standing of a target and its entities before it is listed.
 
 package import TidemarkEvents
+import TidemarkRules
 package import TidemarkViews
 
 extension ViewReader {
@@ -41,6 +42,7 @@ extension ViewReader {
         let name = plan.collection.name
         if plan.comparesKnown || plan.aheadSince != nil {
             try forEachEntity(in: name) { key, row in
+                guard try plan.target.holds(row, in: plan.collection) else { return true }
                 if plan.comparesKnown, plan.knows(row) { contents.known.insert(.init(key.id)) }
                 if plan.isAhead(row) {
                     let id =
@@ -79,5 +81,15 @@ extension ListPlan {
         guard let aheadSince else { return false }
         let isAhead = row.basePosition.map { $0 > aheadSince } ?? false
         return row.isAssumed || (isAhead && !row.isPlaceholder)
+    }
+}
+
+extension PullTarget {
+    /// Whether an entity is of the target's list: of a part, only if nothing is pending on it and
+    /// its fields say so.
+    func holds(_ row: EntityRow, in collection: CollectionModel) throws -> Bool {
+        guard !parameters.isEmpty else { return true }
+        guard row.pending.isEmpty, row.attempt == nil else { return false }
+        return try row.baseValue(in: collection).document.map(parameters.hold) ?? false
     }
 }

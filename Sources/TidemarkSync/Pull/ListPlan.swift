@@ -92,7 +92,7 @@ extension SyncMachine {
         let epoch = epochs?[collection.name]
         var plan = ListPlan(
             collection: collection, target: target, epoch: epoch, asOf: standing.last)
-        plan.settles = standing.hasUnanswered
+        plan.settles = standing.hasUnanswered && !target.isPart
         plan.serverTime = sureTime
         if let cut = standing.cut, goesOn(with: cut.state, target, standing) {
             plan.cut = cut
@@ -106,6 +106,7 @@ extension SyncMachine {
         // Of what a list of a part does not name nothing follows.
         plan.comparesKnown =
             plan.after == nil && collection.window == nil && collection.isSwept && !isTimeInDoubt
+            && target.limit == nil
         if traits.cursorIsState {
             plan.aheadSince = standing.mark?.position ?? plan.cut?.state.asOf
         }
@@ -141,6 +142,7 @@ extension SyncMachine {
             .init(epoch: mark.epoch, at: mark.fullAt), epoch: epochs?[collection.name],
             now: serverTime, every: model.settings.fullPullEvery)
         if isDue { return nil }
+        if let had = mark.limit, target.limit.map({ $0 > had }) ?? true { return nil }
         guard let rule = collection.since else { return mark.cursor }
         let date = SinceDecision.date(
             rule, since: mark.since, checkedAt: mark.checkedAt, now: serverTime)

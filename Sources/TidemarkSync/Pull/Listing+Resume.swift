@@ -14,7 +14,7 @@ extension Listing {
     /// since-date may continue, as long as nothing is concluded from absence. A window in parts
     /// restarts.
     package var state: ListState? {
-        guard isWhole, !isSplit,
+        guard isWhole, !isSplit, target.limit == nil,
             cursor != nil || isOfIDs || collection.since != nil && knownCount == 0 && !settles
         else { return nil }
         var state = ListState(page: pages, asOf: asOf, knownCount: knownCount)

@@ -72,6 +72,8 @@ package struct Listing: Sendable, Hashable {
     package private(set) var unreadable: Set<ExactString> = []
     /// How many pages it has, those of earlier runs included.
     package private(set) var pages = 0
+    /// How many entities its pages of this run name.
+    private var count = 0
     /// Whether it goes on where an earlier run was cut off, and nothing was answered since.
     package private(set) var isResuming = false
 
@@ -131,7 +133,9 @@ package struct Listing: Sendable, Hashable {
                 collection, FeedBlock(collection.idField, .ids(after: next), limit: Self.idsMax))
         }
         guard let span = spans.last, after == nil else {
-            return .list(collection, after: after, page: next)
+            return target.parameters.isEmpty
+                ? .list(collection, after: after, page: next)
+                : .listPart(collection, target.parameters, after: after, page: next)
         }
         return .listWindow(collection, from: span.from, to: span.to, page: next)
     }
@@ -155,10 +159,16 @@ package struct Listing: Sendable, Hashable {
     /// Whether it lists the ids of a feed.
     package var isOfIDs: Bool { collection.feed != nil && !target.isFeed }
 
-    /// A page, with the id after which the next one begins where it is one of ids.
-    package func byKeys(_ page: ListPage) -> ListPage {
-        guard isOfIDs else { return page }
+    /// A page, with the id after which the next one begins where it is one of ids, and without a
+    /// next one where the list has as many entities as it asks for.
+    package func bounded(_ page: ListPage) -> ListPage {
         var page = page
+        if let limit = target.limit, isWhole,
+            count + page.records.count + page.references.count >= limit
+        {
+            page.next = nil
+        }
+        guard isOfIDs else { return page }
         let isShort = page.references.count < Self.idsMax && page.next == nil
         // A page that names nothing and is not the last leads to itself, which ends the list.
         page.next = isShort ? nil : page.references.last?.id ?? next ?? ""
@@ -206,6 +216,7 @@ package struct Listing: Sendable, Hashable {
     mutating func turn(_ page: ListPage, _ news: PageResult) -> SyncFailure? {
         (isAsked, isResuming) = (true, false)
         pages += 1
+        count += page.records.count + page.references.count
         if number == 0 || page.movesCursor { cursor = page.cursor }
         if number == 0, passes == 0 { asked = news.asked }
         if let time = news.latest { latest = max(time, latest ?? time) }
@@ -315,7 +326,8 @@ package struct Listing: Sendable, Hashable {
         }
         return try ids.filter { id in
             guard let row = try entity(EntityKey(collection.name, id)), row.baseState == .live,
-                !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil
+                !row.isPlaceholder || collection.access.hidesAbsent, row.attempt == nil,
+                try target.holds(row, in: collection)
             else { return false }
             return row.asOf.map { $0 <= asOf } ?? true
         }

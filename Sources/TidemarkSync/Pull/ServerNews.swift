@@ -175,17 +175,24 @@ package struct ServerNews {
     /// Whether something may still be concluded from a list that did not name the entity, so that
     /// an answer about it is worth an event even where it brings nothing new.
     private func isInDoubt(_ key: EntityKey, _ run: Position) throws -> Bool {
-        let target = PullTarget(key.collection)
-        if try fold.isUnreadable(key) || fold.held(target) != nil { return true }
-        guard let listed = try fold.listed(target) else { return false }
-        return listed.state != nil && listed.begun != run
+        if try fold.isUnreadable(key) { return true }
+        let targets =
+            try fold.knownCollection(key.collection)?.listTargets ?? [PullTarget(key.collection)]
+        return try targets.contains { target in
+            if try fold.held(target) != nil { return true }
+            guard let listed = try fold.listed(target) else { return false }
+            return listed.state != nil && listed.begun != run
+        }
     }
 
     /// Whether the server describes a collection otherwise than it did when it was listed last.
     func isNew(_ descriptions: [CollectionDescription]) throws -> Bool {
         try descriptions.contains { described in
-            let mark = try fold.watermark(PullTarget(described.name))
-            return mark.map { $0.epoch != described.epoch } ?? true
+            let targets =
+                try fold.knownCollection(described.name)?.listTargets
+                ?? [PullTarget(described.name)]
+            let marks = try targets.compactMap { try fold.watermark($0) }
+            return marks.isEmpty || marks.contains { $0.epoch != described.epoch }
         }
     }
 }

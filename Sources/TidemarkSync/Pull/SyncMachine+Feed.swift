@@ -6,12 +6,15 @@ import TidemarkRules
 import TidemarkViews
 
 extension SyncMachine {
-    /// The targets of collections: one each, and of a feed its parts before it.
-    static func targets(of collections: [CollectionModel]) -> [PullTarget] {
-        collections.flatMap { collection in
+    /// The targets of a run, in the order of the model: of each collection its lists, and of a feed
+    /// its parts before it.
+    static func targets(of scope: SyncScope, in model: SyncModel) -> [PullTarget] {
+        scope.pulled(model).flatMap { collection in
+            if case .select(let parts) = scope {
+                return parts.filter { $0.collection == collection.name }.map(\.target)
+            }
             let scopes = collection.feed == nil ? [] : [PullTarget.forward, PullTarget.back]
-            return scopes.map { PullTarget(collection.name, scope: $0) }
-                + [PullTarget(collection.name)]
+            return scopes.map { PullTarget(collection.name, scope: $0) } + collection.listTargets
         }
     }
 

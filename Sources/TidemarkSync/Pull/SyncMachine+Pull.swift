@@ -60,7 +60,7 @@ extension SyncMachine {
     package var unlisted: [PullTarget] {
         let inHand = list.map { [$0.target] } ?? []
         return (inHand + unpulled).filter {
-            outcome.paused[$0.collection] == nil && model[$0.collection]?.feed == nil
+            !isPaused($0) && model[$0.collection]?.feed == nil
         }
     }
 
@@ -104,7 +104,7 @@ extension SyncMachine {
 
     /// The next step of the current list; nil when it can't go on.
     mutating func goOn(_ list: Listing) -> SyncAction? {
-        guard outcome.paused[list.target.collection] == nil else {
+        guard !isPaused(list.target) else {
             state = .listed(list.collection)
             return nil
         }
@@ -201,7 +201,17 @@ extension SyncMachine {
     mutating func pauseList(_ failure: SyncFailure) {
         guard let list else { trap("leaves a list that it does not make") }
         outcome.paused[list.target.collection] = failure
+        pausedParts.insert(list.target)
         state = .listed(list.collection)
+    }
+
+    /// Whether a list does not go on in this run: it failed, or something of its collection did
+    /// that concerns all of it.
+    private func isPaused(_ target: PullTarget) -> Bool {
+        let name = target.collection
+        guard outcome.paused[name] != nil else { return false }
+        return target.parameters.isEmpty || pausedParts.contains(target)
+            || heldBack.contains(name) || withheld.contains(name)
     }
 
     /// A list was logged as complete.

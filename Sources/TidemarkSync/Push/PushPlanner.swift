@@ -226,7 +226,8 @@ extension ServerCall {
     fileprivate var bodyBytes: Int {
         switch self {
         case .create(_, _, let body), .update(_, _, let body, _, _): body.count
-        case .list, .listWindow, .feed, .combined, .describe, .read, .fetch, .refetch, .delete,
+        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
+            .delete,
             .batch:
             0
         }

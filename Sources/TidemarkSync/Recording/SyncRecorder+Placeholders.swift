@@ -8,18 +8,18 @@ extension SyncRecorder {
     /// Logs what the server said to a question after placeholders, and of which it said nothing:
     /// those stay what they are.
     mutating func refetched(
-        _ records: [ServerRecord], of ids: [String], _ collection: CollectionName,
-        _ exchange: ReadExchange, _ draft: Draft
+        _ records: [ServerRecord], _ below: RecordsBelow?, of ids: [String],
+        _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
         var news = PageResult()
         var places: [ExactString: PullPage.Place] = [:]
+        var verdicts: [ServerNews.Verdict] = []
         for record in records {
             places[ExactString(record.id)] = .same
-            guard try verdict(on: record, collection, exchange.asOf, draft) == .new else {
-                continue
-            }
+            verdicts.append(try verdict(on: record, collection, exchange.asOf, draft))
+            guard verdicts.last == .new else { continue }
             let event = record.event(
                 collection, start, call: call, asOf: exchange.asOf, mutation: nil, draft.now)
             guard let position = try say(event, draft) else { continue }
@@ -30,16 +30,21 @@ extension SyncRecorder {
         page.scope = PullPage.refetchScope
         page.ids = ids
         page.places = ids.map { places[ExactString($0)] ?? .absent }
-        try appendPage(page, collection, start, call: call, draft)
         news.applied = [AppliedPage(collection: collection, count: news.count)]
+        let tree = try below?.decision(
+            under: verdicts, exchange, ServerNews(draft.fold, begun: begun))
+        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        let position = try appendPage(page, collection, start, call: call, draft)
+        try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
         return news
     }
 
     /// Logs which entities a page names.
+    @discardableResult
     func appendPage(
         _ page: PullPage, _ collection: CollectionName, _ start: Position, call: Position,
         _ draft: Draft
-    ) throws {
+    ) throws -> Position {
         try draft.append(
             Event(
                 .pullPage, recordedAt: draft.now, collection: collection, sync: start, call: call,

@@ -10,13 +10,17 @@ extension SyncRecorder {
     /// Logs a page of a list and the entities in it that are new; a page without news is kept back,
     /// unless it moves the cursor.
     mutating func page(
-        _ page: ListPage, _ list: Listing, _ exchange: ReadExchange, _ draft: Draft
+        _ page: ListPage, _ below: RecordsBelow?, _ list: Listing, _ exchange: ReadExchange,
+        _ draft: Draft
     ) throws -> PageResult {
         let collection = list.collection.name
         let known = ServerNews(draft.fold, begun: begun)
         let decision = try PageDecision(page, of: list, exchange, known)
-        if decision.verdicts.contains(.outdated) { stale.insert(collection) }
-        guard decision.isLogged else {
+        let tree = try below?.decision(under: decision.verdicts, exchange, known)
+        if decision.verdicts.contains(.outdated) || tree?.isStale == true {
+            stale.insert(collection)
+        }
+        guard decision.isLogged || tree?.isNews == true else {
             note(exchange)
             return decision.result
         }
@@ -31,14 +35,17 @@ extension SyncRecorder {
             collection,
             start, call, exchange.asOf, &news, draft)
         named.list = decision.progress
+        news.applied = [AppliedPage(collection: collection, count: news.count)]
+        try append(tree, to: &named, start, call, exchange.asOf, &news, draft)
         if !named.ids.isEmpty || named.list != nil {
             named.times = try known.timesWithoutRow(page, of: list.collection)
-            try appendPage(named, collection, start, call: call, draft)
+            let position = try appendPage(named, collection, start, call: call, draft)
+            let gone = Self.gone(page.records, in: named, collection)
+            try append(absent: tree, below: gone, position, start, exchange.asOf, &news, draft)
         }
         if news.isComplete {
             try appendCompleted(ListEnd(decision.list, known), Absent(), start, call: call, draft)
         }
-        news.applied = [AppliedPage(collection: collection, count: news.count)]
         return news
     }
 
@@ -94,7 +101,7 @@ extension SyncRecorder {
     /// Logs entities that a list had named and that were fetched; those that the server does not
     /// have are gone, since when the list says.
     mutating func fetched(
-        _ records: [ServerRecord], of references: [ServerReference],
+        _ records: [ServerRecord], _ below: RecordsBelow?, of references: [ServerReference],
         _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
     ) throws -> PageResult {
         let start = try begin(draft)
@@ -106,16 +113,29 @@ extension SyncRecorder {
         var news = PageResult()
         var page = PullPage()
         page.ids = (records + gone).map(\.id)
+        var verdicts: [ServerNews.Verdict] = []
         for record in records + gone {
             let verdict = try verdict(on: record, collection, exchange.asOf, draft)
+            verdicts.append(verdict)
             page.places.append(
                 try append(record, verdict, collection, start, call, exchange.asOf, &news, draft))
         }
-        // What they refer to is looked for once all of them are here.
-        if try draft.fold.knownCollection(collection)?.makesPlaceholders == true {
-            try appendPage(page, collection, start, call: call, draft)
-        }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
+        let known = ServerNews(draft.fold, begun: begun)
+        let tree = try below?.decision(under: verdicts, exchange, known)
+        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        // What they refer to is looked for once all of them are here.
+        let makes = try draft.fold.knownCollection(collection)?.makesPlaceholders == true
+        guard makes || tree?.isNews == true else {
+            try append(
+                below: Self.gone(records + gone, in: page, collection), start, exchange.asOf, &news,
+                draft)
+            return news
+        }
+        let position = try appendPage(page, collection, start, call: call, draft)
+        try append(
+            absent: tree, below: Self.gone(records + gone, in: page, collection), position, start,
+            exchange.asOf, &news, draft)
         return news
     }
 
@@ -157,7 +177,13 @@ extension SyncRecorder {
                 sync: start, call: call, asOf: list.asOf, serverTime: end.serverTime,
                 revision: list.cursor, json: end.completed(absent).encoded))
         guard !absent.isHeld, !absent.isOutOfReach else { return }
-        for id in absent.ids { try say(gone(id, position), draft) }
+        var deleted: [EntityKey: Position] = [:]
+        for id in absent.ids {
+            let key = EntityKey(list.collection.name, id)
+            if let said = try say(gone(id, position), draft) { deleted[key] = said }
+        }
+        var news = PageResult()
+        try append(below: deleted, start, list.asOf, &news, draft)
     }
 
     /// Logs what the server says of its collections, when it says something new of one.
@@ -181,13 +207,15 @@ extension SyncRecorder {
 
     /// Logs how an entity stands that was asked after by itself.
     mutating func readBack(
-        _ key: EntityKey, _ exchange: ReadExchange, _ record: ServerRecord?, _ draft: Draft
+        _ key: EntityKey, _ exchange: ReadExchange, _ record: ServerRecord?,
+        _ below: RecordsBelow?, _ draft: Draft
     ) throws {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
-        guard try ServerNews(draft.fold, begun: begun).isNew(record, of: key, in: start) else {
-            return
-        }
+        let known = ServerNews(draft.fold, begun: begun)
+        let isNew = try known.isNew(record, of: key, in: start)
+        let tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
+        guard isNew || tree?.isNews == true else { return }
         let gone = Event(
             .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
             asOf: exchange.asOf)
@@ -198,15 +226,22 @@ extension SyncRecorder {
                     key.collection, start, call: call, asOf: exchange.asOf, mutation: nil,
                     draft.now)
         }
-        let said = try say(found ?? gone, draft)
-        guard scope.isFetch, let said,
-            try draft.fold.knownCollection(key.collection)?.makesPlaceholders == true
-        else { return }
+        let said = isNew ? try say(found ?? gone, draft) : nil
+        var news = PageResult()
+        if found == nil, let said {
+            try append(below: [key: said], start, exchange.asOf, &news, draft)
+        }
+        let makes =
+            try scope.isFetch && said != nil
+            && draft.fold.knownCollection(key.collection)?.makesPlaceholders == true
+        guard makes || tree?.isNews == true, said != nil || !isNew else { return }
         // What it refers to is looked for.
         var page = PullPage()
         page.scope = PullPage.fetchScope
-        (page.ids, page.places) = ([key.id], [.event(said)])
-        try appendPage(page, key.collection, start, call: call, draft)
+        (page.ids, page.places) = ([key.id], [said.map { .event($0) } ?? .same])
+        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        let position = try appendPage(page, key.collection, start, call: call, draft)
+        try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
     }
 
     func append(

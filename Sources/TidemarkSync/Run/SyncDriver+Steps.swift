@@ -184,8 +184,11 @@ extension SyncDriver {
         switch (step, answer) {
         case (.list, .page(let page)):
             guard let list = run.machine.list else { return PageResult() }
-            let page = list.byKeys(page)
-            return try await log(&recorder) { [exchange] in try $0.page(page, list, exchange, $1) }
+            var page = list.bounded(page)
+            let below = try below(&page.records, list.collection, list.target.parameters)
+            return try await log(&recorder) { [exchange, page] in
+                try $0.page(page, below, list, exchange, $1)
+            }
         case (.feed, .page(let page)):
             guard let feed = run.machine.feed else { return PageResult() }
             return try await log(&recorder) { [exchange] in try $0.block(page, feed, exchange, $1) }
@@ -193,22 +196,29 @@ extension SyncDriver {
             let wanted =
                 run.machine.list?.references(ids)
                 ?? ids.map { ServerReference(id: $0, revision: nil) }
-            return try await log(&recorder) {
-                [exchange] in try $0.fetched(records, of: wanted, collection.name, exchange, $1)
+            var records = records
+            let below = try below(&records, collection, [:])
+            return try await log(&recorder) { [exchange, records] in
+                try $0.fetched(records, below, of: wanted, collection.name, exchange, $1)
             }
         case (.refetch(let collection, let ids, _), .records(let records)):
-            return try await log(&recorder) {
-                [exchange] in try $0.refetched(records, of: ids, collection.name, exchange, $1)
+            var records = records
+            let below = try below(&records, collection, [:])
+            return try await log(&recorder) { [exchange, records] in
+                try $0.refetched(records, below, of: ids, collection.name, exchange, $1)
             }
         case (.readBack(let key, _, let attempt), .record),
             (.readBack(let key, _, let attempt), .deleted),
             (.readBack(let key, _, let attempt), .absent):
-            var found: ServerRecord?
-            if case .record(let record) = answer { found = record }
+            var found: [ServerRecord] = []
+            if case .record(let record) = answer { found = [record] }
+            let below = try model[key.collection].flatMap { try self.below(&found, $0, [:]) }
             var own = exchange
             own.key = key
             own.settles = attempt?.call
-            try await log(&recorder) { [own, found] in try $0.readBack(key, own, found, $1) }
+            try await log(&recorder) { [own, found] in
+                try $0.readBack(key, own, found.first, below, $1)
+            }
         case (.combine(.combined(let collections)), .combined(let pages)):
             // In the order of the model, so that what is referred to comes first.
             let own = collections.compactMap { collection in
@@ -227,6 +237,20 @@ extension SyncDriver {
             try await log(&recorder) { [exchange] in try $0.answered(exchange, $1) }
         }
         return PageResult()
+    }
+}
+
+extension SyncDriver {
+    /// Takes out of records what stands in them, and looks up what is here of the same entities;
+    /// nil where the model embeds nothing in their collection.
+    private func below(
+        _ records: inout [ServerRecord], _ collection: CollectionModel,
+        _ parameters: ListParameters
+    ) throws -> RecordsBelow? {
+        guard let tree = RecordTree(&records, of: collection, in: model) else { return nil }
+        return RecordsBelow(
+            tree, known: try host.read(journal) { try $0.known(below: tree) },
+            parameters: parameters, adapter: adapter)
     }
 }
 

@@ -57,8 +57,8 @@ extension SyncMachine {
         let late = pulls.filter { isFailing($0.collection) }
         let listed = Set(pulls.map(\.collection)).union(outcome.notDue)
             .subtracting(late.map(\.collection))
-        let collections = scope.pulled(model).filter { listed.contains($0.name) }
-        pulls = Self.targets(of: collections) + late
+        pulls =
+            Self.targets(of: scope, in: model).filter { listed.contains($0.collection) } + late
         outcome.notDue = []
     }
 

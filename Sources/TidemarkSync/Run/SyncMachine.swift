@@ -133,6 +133,8 @@ package struct SyncMachine: Sendable {
     package internal(set) var pullRound = 0
     /// How often a list was restarted because the server did not know its cursor.
     var restarts: [PullTarget: Int] = [:]
+    /// Parts of collections whose lists failed in this run; the others go on.
+    var pausedParts: Set<PullTarget> = []
     /// Lists that could not be resumed, and whose first page has not come yet.
     var begunAnew: Set<PullTarget> = []
     /// Whole lists that an earlier run left unfinished and that can't be resumed any more.
@@ -164,7 +166,7 @@ package struct SyncMachine: Sendable {
         self.scope = scope
         self.begun = begun
         isUrgent = triggers.contains(where: \.isUrgent)
-        pulls = Self.targets(of: scope.pulled(model))
+        pulls = Self.targets(of: scope, in: model)
         unpulled = pulls[...]
         describes = traits.describesCollections && !pulls.isEmpty
     }
@@ -336,6 +338,10 @@ extension SyncScope {
         switch self {
         case .all: model.collections
         case .pull(let names): model.collections.filter { names.contains($0.name) }
+        case .select(let parts):
+            model.collections.filter { collection in
+                parts.contains { $0.collection == collection.name }
+            }
         case .push, .fetch, .cleanUp: []
         }
     }
@@ -344,7 +350,7 @@ extension SyncScope {
     var pushes: Bool {
         switch self {
         case .all, .push: true
-        case .pull, .fetch, .cleanUp: false
+        case .pull, .fetch, .select, .cleanUp: false
         }
     }
 }

@@ -97,10 +97,11 @@ struct ScenarioExpectation: Sendable {
             let target = PullTarget(
                 CollectionName(parts.first ?? ""), scope: parts.dropFirst().first ?? "")
             try words.check(target.collection, at: path)
-            guard target.scope.isEmpty || target.isFeed else {
+            guard target.scope.isEmpty || target.isFeed || !target.parameters.isEmpty else {
                 throw ScenarioError(
                     path,
-                    "\"\(target.scope)\" is no part of a feed; it has \"back\" and \"forward\"")
+                    "\"\(target.scope)\" is no part of a collection; a feed has \"back\" and "
+                        + "\"forward\", others have parameters, as in tasks/{\"program\":\"P1\"}")
             }
             watermarks.append((target, value))
         }

@@ -243,8 +243,12 @@ struct ScenarioReader {
             guard value.object != nil else {
                 throw ScenarioError(
                     path,
-                    "\"all\", \"push\", \"cleanUp\", {\"pull\": [collection, …]} or "
-                        + "{\"fetch\": [entity, …]} is needed")
+                    "\"all\", \"push\", \"cleanUp\", {\"pull\": [collection, …]}, "
+                        + "{\"fetch\": [entity, …]} or {\"select\": [part, …]} is needed")
+            }
+            if value.object?["select"] != nil {
+                sync.scope = .select(try selections(value, at: path))
+                break
             }
             if value.object?["fetch"] != nil {
                 let fetch = try ScenarioMembers(value, at: path, ["fetch"])
@@ -275,6 +279,31 @@ struct ScenarioReader {
         sync.isFull = try members.flag("full") ?? false
         sync.deadline = try members.duration("deadline")
         return sync
+    }
+
+    private func selections(
+        _ value: JSONValue, at path: String
+    ) throws(ScenarioError) -> [SyncScope.Selection] {
+        var parts: [SyncScope.Selection] = []
+        for (path, item) in try ScenarioMembers(value, at: path, ["select"]).list("select") {
+            let part = try ScenarioMembers(item, at: path, ["collection", "parameters", "limit"])
+            let name = CollectionName(try part.neededText("collection"))
+            guard model[name] != nil else {
+                throw ScenarioError(part.path("collection"), "the name of a collection is needed")
+            }
+            var selection = SyncScope.Selection(name)
+            if let given = part["parameters"] {
+                guard let parameters = ListParameters(given) else {
+                    throw ScenarioError(
+                        part.path("parameters"), "an object of name to text is needed")
+                }
+                selection.parameters = parameters
+            }
+            selection.limit = try part.integer("limit", in: 1...1_000_000)
+            parts.append(selection)
+        }
+        guard !parts.isEmpty else { throw ScenarioError("\(path).select", "is needed") }
+        return parts
     }
 
     private func hook(_ members: ScenarioMembers) throws(ScenarioError) -> ScenarioHook {

@@ -9,6 +9,7 @@ import TidemarkSync
 enum ScenarioServerKind: String, Sendable, CaseIterable {
     case kinto
     case toggl
+    case dhis2
 
     static let origin = "http://server.test"
 
@@ -17,13 +18,14 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         switch self {
         case .kinto: .kinto(origin: Self.origin, bucket: KintoScenarioServer.bucket)
         case .toggl: .toggl(origin: Self.origin)
+        case .dhis2: .dhis2(origin: Self.origin, version: Dhis2ScenarioServer.version.text)
         }
     }
 
     /// The edits of other clients that it supports besides `put`.
     var edits: [String] {
         switch self {
-        case .kinto: ["delete", "forget"]
+        case .kinto, .dhis2: ["delete", "forget"]
         case .toggl: ["delete", "forget", "archive"]
         }
     }
@@ -39,6 +41,9 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
 
     /// Why a record can't have this key; nil where it can.
     func problem(with key: EntityKey) -> String? {
+        if self == .dhis2, !Dhis2Server.isRow(key.description) {
+            return "such a server has no \(key.collection)"
+        }
         guard isToggl else { return nil }
         guard let type = TogglKind(rawValue: key.collection.rawValue) else {
             return "such a server has no \(key.collection)"
@@ -53,6 +58,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         switch self {
         case .kinto: KintoScenarioServer(model, clock)
         case .toggl: TogglScenarioServer(setup, clock)
+        case .dhis2: Dhis2ScenarioServer(clock)
         }
     }
 }
@@ -134,5 +140,35 @@ struct TogglScenarioServer: ScenarioServer {
 
     func failure(status: Int) -> TransportResponse {
         TogglServerModel.error(status)
+    }
+}
+
+/// A server that speaks DHIS2's protocol, to somebody who may do everything.
+struct Dhis2ScenarioServer: ScenarioServer {
+    static let version = Dhis2Version.v41
+    private let server: Dhis2Server
+
+    init(_ clock: ManualClock) {
+        var model = Dhis2ServerModel(Self.version, users: [Dhis2User(isSuperuser: true)])
+        model.acceptsAnyID = true
+        server = Dhis2Server(model, clock: clock)
+    }
+
+    var transport: any Transport { server }
+
+    func apply(_ edit: ScenarioServerEdit) {
+        switch edit {
+        case .put(let key, let document): server.put(key.description, document.description)
+        case .delete(let key), .archive(let key): server.delete(key.description)
+        case .forget(let key): server.forget(key.description)
+        }
+    }
+
+    func record(_ key: EntityKey) -> JSONValue? {
+        server.record(key.description).flatMap { try? JSONValue(parsing: Array($0.utf8)) }
+    }
+
+    func failure(status: Int) -> TransportResponse {
+        Dhis2Rejection(status, KintoAnswer.reason(status)).answer
     }
 }

@@ -48,9 +48,16 @@ extension Fold {
             try namedAgain(page, of: name)
             try feed(page, of: name, event, position)
             try take(page, of: name, event, position)
+            for part in page.within {
+                let name = CollectionName(part.collection)
+                try seen(part.page, of: PullTarget(name))
+                try namedAgain(part.page, of: name)
+                try take(part.page, of: name, event, position)
+            }
         case .pullCompleted(let list):
             try pulled(event, list, position)
-            if try !isTimeInDoubt() { try settleUnanswered(event, position) }
+            let isOfAll = event.collection.map { !list.target($0).isPart && list.limit == nil }
+            if isOfAll == true, try !isTimeInDoubt() { try settleUnanswered(event, position) }
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
         case .assetWanted(let wish): try wanted(event, wish)

@@ -42,8 +42,8 @@ extension Fold {
     /// Each is owed until such a list was logged as complete, whatever becomes of the run.
     func owe(_ run: RunStart, _ position: Position) throws {
         guard run.isFull else { return }
-        for collection in try model().collections where run.scope.lists(collection.name) {
-            put(.owed(PullTarget(collection.name)), position.bigEndianBytes)
+        for target in run.scope.targets(in: try model()) {
+            put(.owed(target), position.bigEndianBytes)
         }
     }
 

@@ -33,6 +33,7 @@ extension Fold {
             cursor: event.revision, position: position, recordedAt: event.recordedAt)
         let before = try get(place).map { try WatermarkRow(parsing: $0) }
         row.epoch = payload.epoch ?? before?.epoch
+        row.limit = payload.isFull ? payload.limit : before?.limit
         row.fullAt =
             try payload.isFull
             ? believed(event.serverTime, of: event) ?? before?.fullAt

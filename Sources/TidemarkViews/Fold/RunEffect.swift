@@ -40,12 +40,15 @@ enum RunEffect {
 }
 
 extension SyncScope {
-    /// Whether a run of this scope lists a collection.
-    func lists(_ collection: CollectionName) -> Bool {
+    /// What a run of this scope lists, feeds as a whole.
+    func targets(in model: SyncModel) -> [PullTarget] {
         switch self {
-        case .all: true
-        case .pull(let names): names.contains(collection)
-        case .push, .fetch, .cleanUp: false
+        case .all: model.collections.flatMap(\.listTargets)
+        case .pull(let names):
+            model.collections.filter { names.contains($0.name) }.flatMap(\.listTargets)
+        case .select(let parts):
+            parts.filter { model[$0.collection] != nil }.map(\.target)
+        case .push, .fetch, .cleanUp: []
         }
     }
 }

@@ -17,6 +17,8 @@ package struct WatermarkRow: Sendable, Hashable {
     package var since: Timestamp?
     /// A time by the server's clock shortly before the last list was requested.
     package var checkedAt: Timestamp?
+    /// How many entities the last list of everything asked for; nil for all.
+    package var limit: Int?
 
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
@@ -27,6 +29,7 @@ package struct WatermarkRow: Sendable, Hashable {
         writer.signed(5, fullAt?.rawValue ?? 0)
         writer.signed(6, since?.rawValue ?? 0)
         writer.signed(7, checkedAt?.rawValue ?? 0)
+        writer.varint(8, UInt64(limit ?? 0))
         return writer.bytes
     }
 
@@ -48,6 +51,7 @@ package struct WatermarkRow: Sendable, Hashable {
             case 5: fullAt = Timestamp(rawValue: try field.signed())
             case 6: since = Timestamp(rawValue: try field.signed())
             case 7: checkedAt = Timestamp(rawValue: try field.signed())
+            case 8: limit = Int(clamping: try field.unsigned())
             default: continue
             }
         }

@@ -33,8 +33,12 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case headerField
     /// Where a list goes on: a version, or an address.
     case cursor
-    /// What a run is to do: a word of ours, names of collections, or entities.
+    /// What a run is to do: a word of ours, names of collections, entities, or parts of those.
     case scope
+    /// An entity: its collection and its id.
+    case entity
+    /// The part that a list is of: a word of ours, or its parameters.
+    case listScope
     /// Where a part of a feed goes on: an object with a key of the server, and perhaps an id.
     case feedCursor
     /// The same by the names of parts.
@@ -51,7 +55,7 @@ package indirect enum PayloadContent: Sendable, Hashable {
     case ruleAnswer
     /// Ids, each with a version, and perhaps a time.
     case references
-    /// An object with members of ours.
+    /// An object with members of ours, or several.
     case object([PayloadMemberShape])
 }
 

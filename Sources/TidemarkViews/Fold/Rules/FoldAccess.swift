@@ -139,7 +139,7 @@ extension Fold {
         else { return false }
         let isAnyOtherListed = try model().collections.contains {
             guard $0.name != named.collection else { return false }
-            return try get(.watermark(PullTarget($0.name))) != nil
+            return try $0.listTargets.contains { try get(.watermark($0)) != nil }
         }
         return try isAnyOtherListed
             && wasListed(named.collection, before: event.sync ?? event.call ?? position)
@@ -155,8 +155,10 @@ extension Fold {
         guard try listed(PullTarget(collection))?.state == nil else { return false }
         let dated = try model().collections.filter { $0.name != collection && $0.since != nil }
         let areOthersListed = try dated.allSatisfy { other in
-            let row = try get(.watermark(PullTarget(other.name)))
-            return try row.map { try WatermarkRow(parsing: $0).position < run } ?? false
+            try other.listTargets.allSatisfy { target in
+                let row = try get(.watermark(target))
+                return try row.map { try WatermarkRow(parsing: $0).position < run } ?? false
+            }
         }
         if !dated.isEmpty, areOthersListed { return true }
         var isThere = false
@@ -172,14 +174,23 @@ extension Fold {
     /// Forgets the watermarks of the other collections.
     fileprivate func gain(_ key: EntityKey, _ position: Position) throws {
         for other in try model().collections where other.name != key.collection {
-            let target = PullTarget(other.name)
-            let mark = RowKey.watermark(target)
-            if try get(mark) != nil { put(mark, nil) }
-            try endList(target)
+            for target in try targets(of: other) {
+                let mark = RowKey.watermark(target)
+                if try get(mark) != nil { put(mark, nil) }
+                try endList(target)
+            }
         }
         try decide(
             key, "gained", base: entity(key).basePosition, position,
             try freeDecision(at: position))
+    }
+
+    /// What the lists of a collection are of, those of parts that only runs named included.
+    private func targets(of collection: CollectionModel) throws -> [PullTarget] {
+        let marks = try ledgerRows(Ledger.watermarks + EntityKey.prefix(of: collection.name))
+        let named = marks.compactMap { PullTarget(bytes: $0.key.bytes.dropFirst()) }
+        let known = collection.listTargets
+        return known + named.filter { !known.contains($0) && !$0.isFeed }
     }
 
     // MARK: What belongs to what

@@ -64,7 +64,9 @@ extension Fold {
         }
         // The mark may be older than the time that was wrong.
         for name in Set(pruned.map(\.key.collection)).sorted() {
-            put(.owed(PullTarget(name)), position.bigEndianBytes)
+            for target in try model()[name]?.listTargets ?? [PullTarget(name)] {
+                put(.owed(target), position.bigEndianBytes)
+            }
         }
         for (key, var row) in pruned {
             (row.prunedDigest, row.prunedAt) = ([], nil)

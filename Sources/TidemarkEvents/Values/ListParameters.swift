@@ -1,0 +1,90 @@
+// ListParameters.swift — which part of a collection a list is of.
+
+/// The parameters of a list: of which entities of a collection it is.
+///
+/// What a name means the server's adapter says. Where an entity has a field of that name, an equal
+/// value says that the entity is of the list.
+public struct ListParameters: Sendable, Hashable {
+    /// One parameter of a list.
+    public struct Parameter: Sendable, Hashable {
+        /// The name of the parameter, which is that of a field where there is one.
+        public let name: String
+        /// The parameter's value, as a text.
+        public let value: String
+    }
+
+    /// The parameters by their names, in the order of the names' bytes.
+    public let all: [Parameter]
+
+    /// How many bytes they may be as JSON: they stand in the keys of rows.
+    public static let bytesMax = 320
+
+    /// The parameters of these names and values.
+    public init(_ values: [String: String]) {
+        all = values.map { Parameter(name: $0.key, value: $0.value) }.sorted {
+            $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
+    }
+
+    /// The value of a parameter, or nil.
+    public subscript(name: String) -> String? { all.first { $0.name == name }?.value }
+
+    /// Whether there are none, so that the list is of all entities.
+    public var isEmpty: Bool { all.isEmpty }
+
+    /// The parameters as an object, by ascending names.
+    package var json: JSONObject {
+        all.reduce(into: JSONObject()) { $0[$1.name] = .string($1.value) }
+    }
+
+    /// The name of the part in the log and in rows: the object's bytes; empty without parameters.
+    package var scope: String {
+        isEmpty ? "" : String(decoding: JSONValue.object(json).encoded(), as: UTF8.self)
+    }
+
+    /// Reads what ``json`` gave; nil for anything else.
+    package init?(_ value: JSONValue) {
+        guard let object = value.object else { return nil }
+        var values: [String: String] = [:]
+        for (name, value) in object {
+            guard !name.isEmpty, let text = value.stringValue, !text.isEmpty else { return nil }
+            values[name] = text
+        }
+        self.init(values)
+    }
+
+    /// Reads what ``scope`` gave; nil for a word.
+    package init?(scope: String) {
+        guard scope.utf8.first == UInt8(ascii: "{"),
+            let value = try? JSONValue(parsing: Array(scope.utf8))
+        else { return nil }
+        self.init(value)
+    }
+
+    /// Whether an entity is of the list: each parameter is a field of it, with that value.
+    package func hold(_ document: JSONDocument) -> Bool {
+        all.allSatisfy { document.value($0.name)?.idText == $0.value }
+    }
+
+    /// Whether nothing in an entity says that it is of another list: fields that it has not say
+    /// nothing.
+    package func mayHold(_ document: JSONDocument) -> Bool {
+        all.allSatisfy { parameter in
+            document.value(parameter.name).map { $0.idText == parameter.value } ?? true
+        }
+    }
+}
+
+extension ListParameters: ExpressibleByDictionaryLiteral {
+    /// The parameters of these names and values; of one name the last counts.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(Dictionary(elements, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension ListParameters: CustomStringConvertible {
+    /// `orgUnit=O1, program=P1`.
+    public var description: String {
+        all.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,156 @@
+// Dhis2Adapter.swift — DHIS2's tracker, as far as it is read: tracked entities with the enrollments
+// and events in them, events of their own, and metadata.
+//
+//   call        up to 2.39                            from 2.40 on
+//   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
+//   a read      GET api/trackedEntityInstances/ID     GET api/tracker/trackedEntities/ID
+//   metadata    GET api/programs, GET api/programs/ID
+//
+// Lists have what changed last on their first page, and what was deleted. So a later list goes on
+// at the last change of the first page, in the server's own words: they name no zone of time. What
+// changes meanwhile moves to the first page, and what was there to a later one, so that nothing is
+// passed over.
+
+import HTTPTypes
+public import TidemarkEvents
+public import TidemarkSync
+
+/// Speaks to a DHIS2 server; it reads, and sends nothing.
+public struct Dhis2Adapter: ServerAdapter {
+    let dialect: Dhis2Dialect
+    private let path: String
+
+    /// How many entities a page has where the model says nothing.
+    static let usualPageSize = 50
+
+    /// An adapter for a server of a version.
+    ///
+    /// - Parameters:
+    ///   - origin: the address before `/api`.
+    ///   - version: the server's, as `system/info` says it: `2.41`, `2.40.3`.
+    /// - Returns: nil where the version is none of DHIS2.
+    public init?(origin: String, version: String) {
+        guard let dialect = Dhis2Dialect(version: version) else { return nil }
+        self.dialect = dialect
+        path = URLPath.path(of: origin)
+    }
+
+    /// Lists have parameters, and nothing has a version.
+    public var traits: ServerTraits { ServerTraits(hasVersions: false, hasListParameters: true) }
+
+    /// The request for a call; see the table at the top of the file.
+    public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
+        switch call {
+        case .list(let collection, let after, let page):
+            return try list(collection, [:], after, page)
+        case .listPart(let collection, let parameters, let after, let page):
+            return try list(collection, parameters, after, page)
+        case .read(let collection, let id):
+            let kind = try known(collection)
+            let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
+            return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
+        case .create, .update, .delete:
+            throw .client(status: 0, "changes are not sent to DHIS2; set pushes to [] in the model")
+        case .describe, .listWindow, .feed, .combined, .fetch, .refetch, .batch:
+            throw .client(status: 0, "DHIS2 has no such call")
+        }
+    }
+
+    /// Refuses every write, as none is sent.
+    public func refusal(of call: ServerCall) -> ServerRefusal? {
+        guard call.isWriteOfOne else { return nil }
+        do throws(SyncFailure) {
+            _ = try request(for: call)
+            return nil
+        } catch {
+            return ServerRefusal(status: 0, message: error.detail)
+        }
+    }
+
+    /// Whether a list would have shown what belongs to one of its tracked entities.
+    ///
+    /// A list about no program leaves out what lies in protected and closed ones, to which the user
+    /// may have no access. So only one about the program itself says that something is gone, or one
+    /// of which the model has the program's document, with its access level.
+    public func shows(
+        _ child: JSONDocument, of collection: CollectionModel, in list: ListParameters,
+        _ document: (EntityKey) -> JSONDocument?
+    ) -> Bool {
+        guard let program = child.value("program")?.stringValue else { return false }
+        if list["program"] == program { return true }
+        let level = document(EntityKey("programs", program))?.value("accessLevel")?.stringValue
+        return level == "OPEN" || level == "AUDITED"
+    }
+
+    // MARK: Lists
+
+    /// Everything of an object, but for who owns it: that depends on the list.
+    private static let trackerFields = "*,!programOwners"
+
+    private func list(
+        _ collection: CollectionModel, _ parameters: ListParameters, _ after: Revision?,
+        _ page: String?
+    ) throws(SyncFailure) -> ServerRequest {
+        let kind = try known(collection)
+        let words = try dialect.words(parameters, of: kind)
+        if kind == .trackedEntities, parameters["program"] == nil,
+            parameters["trackedEntityType"] == nil
+        {
+            throw .client(
+                status: 0,
+                "trackedEntities are listed by program or trackedEntityType; name one in lists")
+        }
+        var query = words.map { (name, value) in
+            "\(name)=\(URLPath.escape(value.utf8))"
+        }
+        if kind.isTracker {
+            query.append("fields=\(Self.trackerFields)")
+            query.append("includeDeleted=true")
+            if dialect.generation == .old { query.append("includeAllAttributes=true") }
+            query.append("order=\(dialect.changedAt):desc")
+            if let after { query.append("\(dialect.since)=\(Self.escape(after))") }
+        } else {
+            query.append("fields=:owner")
+            query.append("order=id:asc")
+        }
+        query.append("page=\(try Self.number(page))")
+        query.append("pageSize=\(pageSize(of: collection))")
+        return get(dialect.place(of: kind) + "?" + query.joined(separator: "&"))
+    }
+
+    func pageSize(of collection: CollectionModel) -> Int {
+        collection.pageSize ?? Self.usualPageSize
+    }
+
+    /// The number that an earlier page gave as that of the next one.
+    static func number(_ page: String?) throws(SyncFailure) -> Int {
+        guard let page else { return 1 }
+        guard let number = Int(page), number > 1 else {
+            throw .client(status: 0, "\"\(page)\" is no number of a page")
+        }
+        return number
+    }
+
+    private static func escape(_ revision: Revision) -> String {
+        URLPath.escape(revision.description.utf8)
+    }
+
+    private func get(_ place: String) -> ServerRequest {
+        ServerRequest(method: .get, path: "\(path)/api/\(place)")
+    }
+
+    /// What a collection holds.
+    ///
+    /// - Throws: ``SyncFailure`` where the model names another field as the id than the server.
+    func known(_ collection: CollectionModel) throws(SyncFailure) -> Dhis2Kind {
+        let kind = Dhis2Kind(collection.name)
+        let field = dialect.idField(of: kind)
+        guard ExactString(field) == ExactString(collection.idField) else {
+            throw .client(
+                status: 0,
+                "the id of \(collection.name) is in \"\(field)\" on this version of DHIS2; "
+                    + "name it as idField in the model")
+        }
+        return kind
+    }
+}

@@ -1,0 +1,147 @@
+// Dhis2Answers.swift — what the answers of DHIS2 mean.
+//
+// A page is the last one when it is not full. What it holds of other collections goes along with
+// its objects, as far as the fields of the request ask for it.
+
+public import HTTPTypes
+import TidemarkEvents
+public import TidemarkSync
+
+extension Dhis2Adapter {
+    /// What the answer to a call means.
+    public func answer(
+        to call: ServerCall, _ response: HTTPResponse, body: [UInt8]
+    ) -> ServerAnswer {
+        let status = response.status.code
+        do throws(SyncFailure) {
+            guard status == 200 else {
+                return refused(call, status, response.headerFields, body)
+            }
+            switch call {
+            case .list(let collection, let after, let page),
+                .listPart(let collection, _, let after, let page):
+                return .page(try self.page(collection, after, page, body))
+            case .read(let collection, let id):
+                let record = try record(known(collection), body)
+                guard ExactString(record.id) == ExactString(id) else {
+                    throw .malformed("\(record.id) in answer to a call about \(id)")
+                }
+                return record.isDeleted ? .deleted(record) : .record(record)
+            case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .fetch,
+                .refetch, .batch:
+                throw .client(status: status, "DHIS2 has no such call")
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The messages of an answer to a user who may not see a tracked entity in a program: with 401
+    /// up to 2.40, which says nothing of the credentials, and with 403 in 2.41.
+    private static let denials = ["OWNERSHIP_ACCESS_DENIED", "PROGRAM_ACCESS_CLOSED"]
+
+    private func refused(
+        _ call: ServerCall, _ status: Int, _ headers: HTTPFields, _ body: [UInt8]
+    ) -> ServerAnswer {
+        let message = JSON.value("message", of: body)?.stringValue ?? ""
+        if status == 401 || status == 403, Self.denials.contains(where: message.contains) {
+            return .failure(.forbidden)
+        }
+        if case .read = call, status == 404 { return .absent }
+        let words = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return .failure(
+            SyncFailure(status: status, headerFields: headers, message: String(words.prefix(200))))
+    }
+
+    // MARK: Pages
+
+    private func page(
+        _ collection: CollectionModel, _ after: Revision?, _ page: String?, _ body: [UInt8]
+    ) throws(SyncFailure) -> ListPage {
+        let kind = try known(collection)
+        var result = ListPage(records: [], next: nil, cursor: nil)
+        let items = try items(kind, body)
+        var latest: String?
+        for item in items {
+            let bytes = Array(body[item])
+            do throws(SyncFailure) {
+                result.records.append(try record(kind, bytes))
+                guard let time = JSON.value(dialect.changedAt, of: bytes)?.stringValue else {
+                    continue
+                }
+                latest = max(time, latest ?? time)
+            } catch {
+                result.unreadable.append(misfit(kind, bytes, error))
+            }
+        }
+        if items.count >= pageSize(of: collection) {
+            result.next = String(try Self.number(page) + 1)
+        }
+        // Of no change there is no time; the list goes on where it did.
+        if kind.isTracker { result.cursor = latest.map { Revision($0) } ?? after }
+        return result
+    }
+
+    private func items(
+        _ kind: Dhis2Kind, _ body: [UInt8]
+    ) throws(SyncFailure) -> [Range<Int>] {
+        for member in dialect.listMembers(of: kind) {
+            let found: [Range<Int>]?
+            do { found = try JSON.arrayElements(of: body, at: member) } catch {
+                throw .malformed("a list: \(error)")
+            }
+            if let found { return found }
+        }
+        throw .malformed("a list without \"\(dialect.listName(of: kind))\"")
+    }
+
+    private func misfit(
+        _ kind: Dhis2Kind, _ bytes: [UInt8], _ failure: SyncFailure
+    ) -> UnreadableRecord {
+        UnreadableRecord(
+            id: JSON.value(dialect.idField(of: kind), of: bytes)?.stringValue, bytes: bytes,
+            problem: failure.detail)
+    }
+
+    // MARK: Objects
+
+    /// An object with those that it holds, their bytes verbatim.
+    func record(_ kind: Dhis2Kind, _ bytes: [UInt8]) throws(SyncFailure) -> ServerRecord {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: bytes) } catch {
+            throw .malformed("an object: \(error)")
+        }
+        let field = dialect.idField(of: kind)
+        guard let id = document.value(field)?.stringValue, EntityKey("c", id).isValid else {
+            throw .malformed("an object without an id in \"\(field)\"")
+        }
+        var record = ServerRecord(
+            id: id, revision: nil, parsed: document,
+            isDeleted: document.value("deleted") == .bool(true))
+        if let held = try held(dialect.child(of: kind), bytes) { record.children = [held] }
+        return record
+    }
+
+    /// What an object holds of a kind; nil where it says nothing of that.
+    private func held(
+        _ kind: Dhis2Kind?, _ bytes: [UInt8]
+    ) throws(SyncFailure) -> EmbeddedRecords? {
+        guard let kind else { return nil }
+        let member = dialect.listName(of: kind)
+        let items: [Range<Int>]?
+        do { items = try JSON.arrayElements(of: bytes, at: member) } catch {
+            throw .malformed("\"\(member)\" of an object: \(error)")
+        }
+        guard let items else { return nil }
+        var held = EmbeddedRecords(member, records: [])
+        for item in items {
+            let bytes = Array(bytes[item])
+            do throws(SyncFailure) {
+                held.records.append(try record(kind, bytes))
+            } catch {
+                held.unreadable.append(misfit(kind, bytes, error))
+            }
+        }
+        return held
+    }
+}

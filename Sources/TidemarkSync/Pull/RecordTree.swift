@@ -1,0 +1,184 @@
+// RecordTree.swift — what stands in the records of an answer: entities of other collections, which
+// become records of their own, parents before children. Nothing is written anew: a record loses the
+// members that hold others, and keeps the bytes of all the rest.
+//
+//   records      {"id":"p1","visits":[{"id":"v1","patient":"p1"}],"name":"Ada"}
+//   the record   {"id":"p1","name":"Ada"}
+//   below it     visits/v1 {"id":"v1","patient":"p1"}
+//
+// A record below another one is put aside where it does not name that one, or stands there twice.
+
+import TidemarkEvents
+import TidemarkRules
+import TidemarkViews
+
+/// What stands in the records of an answer.
+package struct RecordTree: Sendable {
+    /// A record that stands in another one.
+    struct Node: Sendable {
+        /// Without what stands in it.
+        var record: ServerRecord
+        let collection: CollectionName
+        /// Which of the answer's records it stands in, by index.
+        let root: Int
+    }
+
+    /// The entities of one member of a record.
+    struct Members: Sendable {
+        /// The record that has the member, by the server's id.
+        let parent: EntityKey
+        /// Its index among ``RecordTree/nodes``; nil where it is one of the answer's.
+        let node: Int?
+        let root: Int
+        let collection: CollectionModel
+        /// The field by which they refer to the parent.
+        let reference: Reference
+        /// The nodes in it, by index.
+        var nodes: [Int] = []
+        /// The ids of what in it can't be read.
+        var unreadable: Set<ExactString> = []
+        /// Whether it holds something without an id.
+        var isDoubtful = false
+    }
+
+    private(set) var nodes: [Node] = []
+    private(set) var members: [Members] = []
+    /// What can't be read, or does not belong where it stands.
+    private(set) var unreadable: [(collection: CollectionName, record: UnreadableRecord)] = []
+    private var seen: Set<EntityKey> = []
+
+    /// Takes out of records what stands in them; nil where the model embeds nothing in their
+    /// collection.
+    package init?(
+        _ records: inout [ServerRecord], of collection: CollectionModel, in model: SyncModel
+    ) {
+        guard !collection.embeds.isEmpty else { return nil }
+        for index in records.indices {
+            records[index] = cut(records[index], collection, root: index, node: nil, model)
+        }
+    }
+
+    /// A record without what stands in it, which is added.
+    private mutating func cut(
+        _ record: ServerRecord, _ collection: CollectionModel, root: Int, node: Int?,
+        _ model: SyncModel
+    ) -> ServerRecord {
+        guard !record.children.isEmpty, let bytes = record.document,
+            let document = try? JSONDocument(parsing: bytes)
+        else { return record }
+        var names: [String] = []
+        for rule in collection.embeds {
+            guard let held = record.children.first(where: { $0.member == rule.member }),
+                let child = model[rule.collection],
+                let reference = child.references.first(where: {
+                    $0.collection == collection.name
+                })
+            else { continue }
+            names.append(rule.member)
+            // Of one that is deleted nothing follows from what it holds: all below it goes.
+            guard !record.isDeleted else { continue }
+            let place = members.count
+            members.append(
+                Members(
+                    parent: EntityKey(collection.name, record.id), node: node, root: root,
+                    collection: child, reference: reference))
+            for inner in held.records { take(inner, in: place, model) }
+            for inner in held.unreadable { putAside(inner, in: place) }
+        }
+        return names.isEmpty ? record : record.cutting(names, from: document)
+    }
+
+    private mutating func take(_ record: ServerRecord, in place: Int, _ model: SyncModel) {
+        let list = members[place]
+        if let problem = problem(of: record, list) {
+            return putAside(
+                UnreadableRecord(
+                    id: record.id, bytes: record.document ?? [], problem: problem), in: place)
+        }
+        seen.insert(EntityKey(list.collection.name, record.id))
+        let index = nodes.count
+        members[place].nodes.append(index)
+        nodes.append(Node(record: record, collection: list.collection.name, root: list.root))
+        nodes[index].record = cut(
+            record, list.collection, root: list.root, node: index, model)
+    }
+
+    private mutating func putAside(_ record: UnreadableRecord, in place: Int) {
+        unreadable.append((members[place].collection.name, record))
+        if let id = record.id {
+            members[place].unreadable.insert(ExactString(id))
+        } else {
+            members[place].isDoubtful = true
+        }
+    }
+
+    /// Why a record does not belong where it stands; nil where it does.
+    private func problem(of record: ServerRecord, _ list: Members) -> String? {
+        let key = EntityKey(list.collection.name, record.id)
+        let field = list.reference.field
+        if seen.contains(key) { return "\(key) is there twice in one answer" }
+        guard let bytes = record.document else { return nil }
+        guard let document = try? JSONDocument(parsing: bytes) else {
+            return "\(key), which stands in \(list.parent), is no JSON object"
+        }
+        let ids = document.ids(in: field)
+        guard let id = ids.first else {
+            return record.isDeleted
+                ? nil : "\(key) stands in \(list.parent), but does not name it in \"\(field)\""
+        }
+        guard ids.count == 1, ExactString(id) == ExactString(list.parent.id) else {
+            return "\(key) stands in \(list.parent), but names \(id) in \"\(field)\""
+        }
+        return nil
+    }
+}
+
+extension ViewReader {
+    /// The entities that are here below records of an answer: of each member of a record those that
+    /// refer to it, by the members' indexes.
+    package func known(below tree: RecordTree) throws -> [[String]] {
+        try tree.members.map { list in
+            let index = IndexModel([IndexField(list.reference.field)])
+            var ids: [String] = []
+            guard try hasIndex(index, in: list.collection.name) else {
+                try forEachEntity(in: list.collection.name) { key, row in
+                    if try row.names(list.parent.id, in: list.reference, list.collection) {
+                        ids.append(key.id)
+                    }
+                    return true
+                }
+                return ids
+            }
+            let number = JSONNumber(text: list.parent.id).map { JSONValue.number($0) }
+            for value in [.string(list.parent.id), number].compactMap(\.self) {
+                var bytes: [UInt8] = []
+                OrderKey.append(value, kind: .value, dates: list.collection.dates, to: &bytes)
+                let bound = IndexBound(bytes, isInclusive: true)
+                try forEachIndexed(index, in: list.collection.name, from: bound, to: bound) {
+                    ids.append($2)
+                    return true
+                }
+            }
+            return ids
+        }
+    }
+}
+
+extension EntityRow {
+    /// Whether the server's word on the entity refers to another one.
+    func names(
+        _ id: String, in reference: Reference, _ collection: CollectionModel
+    ) throws -> Bool {
+        guard baseState == .live, let document = try baseValue(in: collection).document else {
+            return false
+        }
+        return document.ids(in: reference.field).contains { ExactString($0) == ExactString(id) }
+    }
+
+    /// Whether an answer that leaves the entity out may delete it: nothing is pending on it, and
+    /// nothing newer is known.
+    func isClean(asOf: Position) -> Bool {
+        baseState == .live && pending.isEmpty && attempt == nil && !isPlaceholder
+            && (self.asOf.map { $0 <= asOf } ?? true)
+    }
+}

@@ -1,0 +1,102 @@
+// ListModelTests.swift — the parts that a collection is listed in, and what stands in its records,
+// as a model, a run and a page say it.
+
+import Testing
+
+@testable import TidemarkEvents
+
+@Suite struct `a model with lists` {
+    private func model(_ members: String) throws(ModelError) -> SyncModel {
+        let text = #"{"collections":[{"name":"visits",\#(members)}]}"#
+        return try ModelRegistration(parsing: Array(text.utf8)).model
+    }
+
+    @Test func `is written as it was read`() throws {
+        let read = try model(
+            #""lists":[{"parameters":{"unit":"O1","program":"P1"},"limit":5},{}]"#)
+        let lists = try #require(read.collections[0].lists)
+
+        #expect(lists == [ListRule(["program": "P1", "unit": "O1"], limit: 5), ListRule([:])])
+        #expect(lists[0].parameters.scope == #"{"program":"P1","unit":"O1"}"#, "sorted by name")
+        let again = try ModelRegistration(parsing: ModelRegistration(model: read).encoded)
+        #expect(again.model == read)
+        #expect(try model(#""lists":[]"#).collections[0].listTargets.isEmpty)
+        #expect(try model(#""keys":"verbatim""#).collections[0].listTargets == ["visits"])
+    }
+
+    @Test(arguments: [
+        (#"[{"parameters":{"p":7}}]"#, "lists[0].parameters", "an object of name to text"),
+        (#"[{"parameters":{"p":""}}]"#, "lists[0].parameters", "an object of name to text"),
+        (#"[{"parameters":["p"]}]"#, "lists[0].parameters", "an object of name to text"),
+        (#"[{"limit":0}]"#, "lists[0].limit", "a number from 1 to 1000000"),
+        (#"[{"program":"P1"}]"#, "lists[0]", #""program" is none of parameters, limit"#),
+        (
+            #"[{"parameters":{"p":"1"}},{"parameters":{"p":"1"},"limit":3}]"#,
+            "lists[1].parameters", "lists[0] has the same; leave one of them out"
+        ),
+        (
+            #"[{"parameters":{"p":"\#(String(repeating: "x", count: 320))"}}]"#,
+            "lists[0].parameters", "they are 328 bytes as JSON, and 320 are the most"
+        ),
+    ])
+    func `says what is wrong with one, and where`(
+        _ lists: String, _ path: String, _ problem: String
+    ) {
+        let error = #expect(throws: ModelError.self) { _ = try model(#""lists":\#(lists)"#) }
+        #expect(error?.path == "collections[0].\(path)")
+        #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+    }
+
+    @Test func `has parameters that an entity is of, or may be of`() throws {
+        let parameters: ListParameters = ["program": "P1", "number": "7"]
+        func document(_ text: String) throws -> JSONDocument {
+            try JSONDocument(parsing: Array(text.utf8))
+        }
+        let whole = try document(#"{"program":"P1","number":7}"#)
+        let other = try document(#"{"program":"P2","number":7}"#)
+        let untold = try document(#"{"program":"P1"}"#)
+
+        #expect(parameters.hold(whole) && parameters.mayHold(whole))
+        #expect(!parameters.hold(other) && !parameters.mayHold(other))
+        #expect(!parameters.hold(untold) && parameters.mayHold(untold))
+        #expect(ListParameters(scope: parameters.scope) == parameters)
+        #expect(ListParameters(scope: "back") == nil && ListParameters(scope: "{") == nil)
+    }
+
+    @Test func `is listed by a run of a scope that says so, in a shape of its own`() {
+        let scope = SyncScope.select([
+            .init("visits", ["program": "P1"], limit: 5), .init("visits"),
+        ])
+        let json = scope.json
+
+        #expect(
+            json?.description
+                == #"{"select":[{"collection":"visits","parameters":{"program":"P1"},"limit":5},"#
+                + #"{"collection":"visits"}]}"#)
+        #expect(SyncScope(json) == scope && scope.schema == 2 && scope.isPartialPull)
+        #expect(EventKind.syncStarted.newestSchema == 2)
+    }
+}
+
+@Suite struct `a page of records that hold others` {
+    private let text =
+        #"{"scope":"","ids":["p1","p2"],"at":[7,"="],"within":[{"of":"patients/p1","#
+        + #""collection":"visits","ids":["v1","v2"],"at":[8,"="]}]}"#
+
+    @Test func `is written as it was read, and knows the events of all of them`() throws {
+        let page = try PullPage(reading: Array(text.utf8))
+
+        #expect(String(decoding: page.encoded, as: UTF8.self) == text)
+        #expect(page.events == [Position(7), Position(8)])
+        #expect(page.within[0].page.same == ["v2"])
+    }
+
+    @Test func `loses what a shorter log has no events of`() throws {
+        let page = try PullPage(reading: Array(text.utf8))
+
+        let shorter = try #require(page.without(events: [Position(8)]))
+        #expect(shorter.ids == ["p1", "p2"] && shorter.within[0].ids == ["v2"])
+        let other = try #require(page.without(events: [Position(7)]))
+        #expect(other.ids == ["p2"] && other.within[0].ids == ["v1", "v2"])
+    }
+}

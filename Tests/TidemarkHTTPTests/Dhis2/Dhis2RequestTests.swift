@@ -1,0 +1,159 @@
+// Dhis2RequestTests.swift — what is asked of DHIS2, by its version, and what is refused.
+
+import Foundation
+import HTTPTypes
+import Testing
+import TidemarkEvents
+import TidemarkSync
+
+@testable import TidemarkHTTP
+
+@Suite struct `requests to DHIS2` {
+    private func adapter(_ version: String) throws -> Dhis2Adapter {
+        try #require(Dhis2Adapter(origin: "https://play.dhis2.org/40", version: version))
+    }
+
+    private func entities(_ id: String = "trackedEntity", pageSize: Int? = 50) -> CollectionModel {
+        CollectionModel("trackedEntities", idField: id, pageSize: pageSize)
+    }
+
+    private let part: ListParameters = [
+        "program": "P1", "orgUnit": "O1", "orgUnitMode": "DESCENDANTS",
+    ]
+
+    @Test func `a list in the words of each version`() throws {
+        let since = Revision("2026-01-01T10:00:00.123")
+        func path(_ version: String, _ id: String, _ page: String?) throws -> String {
+            try adapter(version).request(
+                for: .listPart(entities(id), part, after: since, page: page)
+            ).path
+        }
+        #expect(
+            try path("2.37.0", "trackedEntityInstance", nil)
+                == "/40/api/trackedEntityInstances?ou=O1&ouMode=DESCENDANTS&program=P1"
+                + "&fields=*,!programOwners&includeDeleted=true&includeAllAttributes=true"
+                + "&order=lastUpdated:desc&lastUpdatedStartDate=2026-01-01T10%3A00%3A00.123"
+                + "&page=1&pageSize=50")
+        #expect(
+            try path("2.40.3", "trackedEntity", "2")
+                == "/40/api/tracker/trackedEntities?orgUnit=O1&ouMode=DESCENDANTS&program=P1"
+                + "&fields=*,!programOwners&includeDeleted=true&order=updatedAt:desc"
+                + "&updatedAfter=2026-01-01T10%3A00%3A00.123&page=2&pageSize=50")
+        #expect(
+            try path("2.41", "trackedEntity", nil).contains(
+                "?orgUnits=O1&orgUnitMode=DESCENDANTS&program=P1&"))
+    }
+
+    @Test func `one object, and metadata`() throws {
+        let new = try adapter("2.41")
+        #expect(
+            try new.request(for: .read(entities(), id: "t/1")).path
+                == "/40/api/tracker/trackedEntities/t%2F1?fields=*,!programOwners")
+        #expect(
+            try new.request(for: .list(CollectionModel("programs"), after: nil, page: nil)).path
+                == "/40/api/programs?fields=:owner&order=id:asc&page=1&pageSize=50")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "2.41", "trackedEntityInstance", ["program": "P"],
+                "the id of trackedEntities is in \"trackedEntity\""
+            ),
+            (
+                "2.37", "trackedEntity", ["program": "P"],
+                "the id of trackedEntities is in \"trackedEntityInstance\""
+            ),
+            ("2.41", "trackedEntity", ["orgUnit": "O"], "listed by program or trackedEntityType"),
+            (
+                "2.41", "trackedEntity", ["program": "P", "ward": "7"],
+                "\"ward\" is no parameter of its lists"
+            ),
+        ] as [(String, String, [String: String], String)])
+    func `a list that can't be asked for is refused with what to do`(
+        _ version: String, _ id: String, _ parameters: [String: String], _ words: String
+    ) throws {
+        let call = ServerCall.listPart(
+            entities(id), ListParameters(parameters), after: nil, page: nil)
+        let failure = #expect(throws: SyncFailure.self) {
+            _ = try adapter(version).request(for: call)
+        }
+        #expect(failure?.detail.contains(words) == true, "\(failure?.detail ?? "")")
+    }
+
+    @Test(arguments: ["", "3.1", "2", "2.x", "forty"])
+    func `a version that is none is refused`(_ version: String) {
+        let remote = Remote.dhis2(origin: "https://play.dhis2.org", version: version)
+        let error = #expect(throws: ModelError.self) { _ = try remote.makeAdapter() }
+        #expect(
+            error?.path == "remote.version"
+                && error?.problem.contains("no version of DHIS2") == true)
+    }
+
+    @Test func `writes are refused unsent`() throws {
+        let refusal = try adapter("2.41").refusal(
+            of: .delete(entities(), id: "t1", revision: Revision("")))
+        #expect(refusal?.message == "changes are not sent to DHIS2; set pushes to [] in the model")
+    }
+
+    @Test(arguments: [
+        (#"{"trackedEntities":[{"orgUnit":"O"}]}"#, 0, 1, "an object without an id"),
+        (#"{"instances":[{"trackedEntity":"t1","enrollments":[{"orgUnit":"O"}]}]}"#, 1, 0, ""),
+    ])
+    func `an object without an id is put aside`(
+        _ body: String, _ records: Int, _ unreadable: Int, _ words: String
+    ) throws {
+        let answer = try adapter("2.41").answer(
+            to: .listPart(entities(), part, after: nil, page: nil), HTTPResponse(status: .ok),
+            body: Array(body.utf8))
+        guard case .page(let page) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(page.records.count == records && page.unreadable.count == unreadable)
+        #expect(page.unreadable.allSatisfy { $0.problem.contains(words) })
+        if records == 1 { #expect(page.records[0].children[0].unreadable.count == 1) }
+    }
+
+    @Test(arguments: ["[]", "{}", #"{"trackedEntities":7}"#, "<html>"])
+    func `an answer that is no list is malformed`(_ body: String) throws {
+        let answer = try adapter("2.41").answer(
+            to: .listPart(entities(), part, after: nil, page: nil), HTTPResponse(status: .ok),
+            body: Array(body.utf8))
+        guard case .failure(.malformed) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+    }
+
+    /// Recorded answers of real servers.
+    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
+
+    @Test(
+        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
+        arguments: [
+            ("2.41", "new_tracker_importer_tracked_entities_greater_equal_v41", 2),
+            ("2.40", "new_tracker_importer_tracked_entities_lower_v41", 2),
+            ("2.40", "new_tracker_importer_tracked_entities_empty", 0),
+            ("2.37", "tracked_entity_instances", 2),
+        ])
+    func `what real servers answered is read`(
+        _ version: String, _ file: String, _ count: Int
+    ) throws {
+        let folder = try #require(Self.recorded)
+        let body = [UInt8](
+            try Data(contentsOf: URL(filePath: "\(folder)/trackedentity/\(file).json")))
+        let id = version == "2.37" ? "trackedEntityInstance" : "trackedEntity"
+        let answer = try adapter(version).answer(
+            to: .listPart(entities(id), part, after: nil, page: nil), HTTPResponse(status: .ok),
+            body: body)
+        guard case .page(let page) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(page.records.count == count && page.unreadable.isEmpty && page.next == nil)
+        guard version == "2.37", let first = page.records.first?.children.first else { return }
+        #expect(first.member == "enrollments" && first.records.map(\.id) == ["enroll1"])
+        #expect(first.records[0].children.first?.records.count == 1)
+    }
+}

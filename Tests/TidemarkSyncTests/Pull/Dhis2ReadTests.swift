@@ -1,0 +1,194 @@
+// Dhis2ReadTests.swift — an engine that reads from a server that behaves like DHIS2, in each of its
+// versions.
+
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+import Tidemark
+import TidemarkEvents
+import TidemarkHTTP
+import TidemarkSync
+import TidemarkTesting
+import TidemarkViews
+
+@testable import SyncSupport
+
+extension Dhis2Server: DeviceServer {
+    typealias Wire = Dhis2Server
+
+    var remote: Remote {
+        .dhis2(origin: "http://dhis2.test", version: withModel { $0.version.text })
+    }
+}
+
+private typealias Dhis2Device = Device<Dhis2Server>
+
+@Suite(.serialized) struct `reading from DHIS2` {
+    private static let unit = "DiszpKrYNg8"
+
+    /// A server with two programs, one of them protected, and a patient who is in both.
+    private func server(_ version: Dhis2Version, _ clock: ManualClock) -> Dhis2Server {
+        var model = Dhis2ServerModel(
+            version, users: [Dhis2User(captureUnits: [Self.unit])], hoursAheadOfUTC: 3)
+        model.acceptsAnyID = true
+        let server = Dhis2Server(model, clock: clock)
+        server.put("organisationUnits/\(Self.unit)", #"{"name":"Ngelehun"}"#)
+        server.put("trackedEntityTypes/Person00001", #"{"name":"Person"}"#)
+        server.put("programs/OpenProgram", #"{"name":"Child","accessLevel":"OPEN"}"#)
+        server.put("programs/Protected01", #"{"name":"TB","accessLevel":"PROTECTED"}"#)
+        server.put("programStages/StageOpen01", #"{"program":{"id":"OpenProgram"}}"#)
+        server.put("programStages/StageProt01", #"{"program":{"id":"Protected01"}}"#)
+        server.put("trackedEntities/t1", patient)
+        return server
+    }
+
+    private var patient: String {
+        """
+        {"trackedEntityType":"Person00001","orgUnit":"\(Self.unit)","enrollments":[
+          {"enrollment":"e1","program":"OpenProgram","orgUnit":"\(Self.unit)","status":"ACTIVE",
+           "enrolledAt":"2026-01-01","events":[\(event("v1", "Open")),\(event("v2", "Open"))]},
+          {"enrollment":"e2","program":"Protected01","orgUnit":"\(Self.unit)","status":"ACTIVE",
+           "enrolledAt":"2026-01-01","events":[\(event("v3", "Prot"))]}]}
+        """
+    }
+
+    /// The same of another one.
+    private var other: String {
+        ["e1": "f1", "e2": "f2", "v1": "w1", "v2": "w2", "v3": "w3"].sorted { $0.key < $1.key }
+            .reduce(patient) { $0.replacing("\"\($1.key)\"", with: "\"\($1.value)\"") }
+    }
+
+    private func event(_ id: String, _ stage: String) -> String {
+        let program = stage == "Open" ? "OpenProgram" : "Protected01"
+        return """
+            {"event":"\(id)","program":"\(program)","programStage":"Stage\(stage)01",\
+            "orgUnit":"\(Self.unit)","status":"ACTIVE","occurredAt":"2026-01-02"}
+            """
+    }
+
+    private func model(
+        _ version: Dhis2Version, _ lists: [ListRule], pageSize: Int? = nil
+    ) -> SyncModel {
+        let id = version == .v37 ? "trackedEntityInstance" : "trackedEntity"
+        return SyncModel(
+            name: "tracker",
+            collections: [
+                CollectionModel("programs", pushes: [], absence: .keeps),
+                CollectionModel(
+                    "trackedEntities", idField: id, pageSize: pageSize, pushes: [], lists: lists,
+                    embeds: [EmbedRule("enrollments", "enrollments")]),
+                CollectionModel(
+                    "enrollments", idField: "enrollment",
+                    references: [Reference(id, to: "trackedEntities")], pushes: [], lists: [],
+                    embeds: [EmbedRule("events", "events")]),
+                CollectionModel(
+                    "events", idField: "event",
+                    references: [Reference("enrollment", to: "enrollments")], pushes: [],
+                    lists: []),
+            ], settings: SyncSettings(fullPullEvery: .zero))
+    }
+
+    private static let open = ListRule(["program": "OpenProgram", "orgUnit": unit])
+    private static let people = ListRule(["trackedEntityType": "Person00001", "orgUnit": unit])
+
+    private func with(
+        _ version: Dhis2Version, _ lists: [ListRule], pageSize: Int? = nil,
+        _ body: (Dhis2Device, Dhis2Server) async throws -> Void
+    ) async throws {
+        let clock = ManualClock()
+        let server = server(version, clock)
+        let device = try Dhis2Device(
+            of: server, over: server, model: model(version, lists, pageSize: pageSize),
+            dependencies: .seeded(1, clock: clock, movesClock: true))
+        try await device.lendAndVerify { try await body($0, server) }
+    }
+
+    private func live(_ device: Dhis2Device, _ name: CollectionName) throws -> [String] {
+        try device.rows(name).filter { $0.1.baseState == .live }.map(\.0.id).sorted()
+    }
+
+    @Test(arguments: Dhis2Version.allCases)
+    func `brings patients with what is below them, and later what changed`(
+        _ version: Dhis2Version
+    ) async throws {
+        try await with(version, [Self.open]) { device, server async throws in
+            let first = try await device.sync()
+            #expect(first.isSynced, "\(first)")
+            #expect(try live(device, "trackedEntities") == ["t1"])
+            #expect(try live(device, "enrollments") == ["e1"], "the other is of another program")
+            #expect(try live(device, "events") == ["v1", "v2"])
+            let document = try #require(try device.document("trackedEntities/t1"))
+            #expect(!document.contains("enrollments"))
+
+            let before = try device.position()
+            let idle = try await device.sync()
+            #expect(idle.isSynced && idle.counts.pulled == 0)
+            #expect(
+                try device.position().rawValue == before.rawValue + 1, "an idle run is an event")
+
+            server.put("events/v2", #"{"status":"COMPLETED"}"#)
+            server.delete("events/v1")
+            server.put("trackedEntities/t2", other)
+            let changed = try await device.sync()
+            #expect(changed.isSynced, "\(changed)")
+            #expect(try live(device, "trackedEntities") == ["t1", "t2"])
+            #expect(try live(device, "events") == ["v2", "w1", "w2"])
+            #expect(try device.document("events/v2")?.contains("COMPLETED") == true)
+        }
+    }
+
+    @Test func `reads a list page by page`() async throws {
+        try await with(.v41, [Self.people], pageSize: 2) { device, server async throws in
+            for id in 2...5 {
+                server.put(
+                    "trackedEntities/t\(id)",
+                    #"{"trackedEntityType":"Person00001","orgUnit":"\#(Self.unit)"}"#)
+            }
+            server.clearRequestLog()
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device, "trackedEntities") == (1...5).map { "t\($0)" })
+            let lists = server.requestLog.map(\.path).filter { $0.contains("trackedEntities?") }
+            #expect(lists.count == 3, "\(lists)")
+        }
+    }
+
+    @Test func `keeps what a list about no program may not show, and not what it would`()
+        async throws
+    {
+        try await with(.v41, [Self.people]) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            #expect(try live(device, "enrollments") == ["e1", "e2"])
+            // Both are purged, without a trace.
+            server.forget("enrollments/e1")
+            server.forget("enrollments/e2")
+            server.put("trackedEntities/t1", #"{"trackedEntityType":"Person00001"}"#)
+
+            #expect(try await device.sync().isSynced)
+
+            #expect(try live(device, "enrollments") == ["e2"])
+            #expect(try live(device, "events") == ["v3"], "what is below it goes with it")
+        }
+    }
+
+    @Test(arguments: [Dhis2Version.v40, .v41])
+    func `goes on where access to one patient is refused`(_ version: Dhis2Version) async throws {
+        try await with(version, [Self.open]) { device, server async throws in
+            #expect(try await device.sync().isSynced)
+            server.withModel { $0.users[0].captureUnits = [] }
+            let refusal = try #require(Dhis2Adapter(origin: "http://a", version: version.text))
+            let call = ServerCall.read(model(version, []).collections[1], id: "t1")
+            let status: HTTPResponse.Status = version == .v40 ? .unauthorized : .forbidden
+            let answer = refusal.answer(
+                to: call, HTTPResponse(status: status),
+                body: Array(#"{"status":"ERROR","message":"OWNERSHIP_ACCESS_DENIED"}"#.utf8))
+            #expect(answer == .failure(.forbidden))
+            let wrong = refusal.answer(
+                to: call, HTTPResponse(status: .unauthorized),
+                body: Array(#"{"status":"ERROR","message":"Unauthorized"}"#.utf8))
+            #expect(wrong == .failure(.unauthorized))
+        }
+    }
+}
