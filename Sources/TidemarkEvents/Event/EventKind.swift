@@ -119,11 +119,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     /// shape 2: a reader that does not know this scope would take it for a run of everything. An
     /// edit of a list's elements has shape 1: it would take their names for those of fields.
     package var newestSchema: UInt32 {
-        switch self {
-        case .syncStarted, .syncFinished: 2
-        case .localUpdated: 1
-        default: 0
-        }
+        if self == .syncStarted || self == .syncFinished { return 2 }
+        return self == .localUpdated ? 1 : 0
     }
 
     /// Names that are given to numbers before anything is written by them.

@@ -225,26 +225,6 @@ extension Contradiction {
         },
     ]
 
-    private static let rollUps = [
-        Contradiction("references", "rollUp") { collection, model in
-            // Counted in itself, by way of others, an entity would never be clean again.
-            var waiting = collection.references.filter { $0.rollUp != nil }.map(\.collection)
-            var seen: Set<CollectionName> = []
-            while let name = waiting.popLast() {
-                guard name != collection.name else {
-                    return """
-                        by rollUp its entities count in themselves; leave it out of one of the \
-                        references between
-                        """
-                }
-                guard seen.insert(name).inserted else { continue }
-                let above = model[name]?.references.filter { $0.rollUp != nil } ?? []
-                waiting += above.map(\.collection)
-            }
-            return nil
-        }
-    ]
-
     private static let references = [
         Contradiction("references", "pushes") { collection, _ in
             let reference = collection.references.first { $0.onDelete == .cascade }

@@ -60,14 +60,14 @@ package enum View: UInt32, Sendable, CaseIterable {
     /// Raised whenever the same events would give other rows.
     package var version: Int {
         switch self {
-        case .outbox: 10
-        case .entities: 9
+        case .outbox: 9
+        case .entities: 8
         case .schedule: 7
-        case .decisions: 7
+        case .decisions: 6
         case .watermarks: 5
         case .bindings, .issues, .syncRuns: 4
         case .access, .placeholders, .rivals: 2
-        case .contents: 3
+        case .contents: 2
         case .store, .idempotencyKeys, .rollUps: 1
         }
     }

@@ -177,7 +177,7 @@ import TidemarkTesting
         (#"{"id":"a","title":"t","model":"x","server":{"kind":"kinto"}}"#, "model: no such model"),
         (
             #"{"id":"a","title":"t","model":"toggl","server":{"kind":"x"}}"#,
-            "server.kind: one of kinto, toggl is needed"
+            "server.kind: one of kinto, toggl, dhis2 is needed"
         ),
         (
             #"{"id":"a","title":"t","model":{"collections":[]},"server":{"kind":"kinto"}}"#,

@@ -1,9 +1,9 @@
 // FoldRollUps.swift — the rule `rollUp` of a reference: what waits for the server, was refused or
 // is a placeholder counts in the entities that it refers to, and in those that these refer to.
 //
-// A row counts how many of those that refer to it hold something of each kind. What an entity counts
-// as goes on to its own parents only when that changes: an edit of what is pending already changes
-// no row, and an edit in a clean tree one row for each level above it.
+// A row counts how many of those that refer to it hold something of each kind. What an entity
+// counts as goes on to its own parents only when that changes: an edit of what is pending already
+// changes no row, and an edit in a clean tree one row for each level above it.
 
 import TidemarkEvents
 import TidemarkRules

@@ -1,4 +1,5 @@
-// ContentContradictions.swift — rules about files that contradict other rules.
+// FieldContradictions.swift — rules about what fields name, files and entities above, that
+// contradict other rules.
 
 extension Contradiction {
     static let contents = [
@@ -29,6 +30,26 @@ extension Contradiction {
             }
             return "the name of a file has no other form; leave \(field) out of forms"
         },
+    ]
+
+    static let rollUps = [
+        Contradiction("references", "rollUp") { collection, model in
+            // Counted in itself, by way of others, an entity would never be clean again.
+            var waiting = collection.references.filter { $0.rollUp != nil }.map(\.collection)
+            var seen: Set<CollectionName> = []
+            while let name = waiting.popLast() {
+                guard name != collection.name else {
+                    return """
+                        by rollUp its entities count in themselves; leave it out of one of the \
+                        references between
+                        """
+                }
+                guard seen.insert(name).inserted else { continue }
+                let above = model[name]?.references.filter { $0.rollUp != nil } ?? []
+                waiting += above.map(\.collection)
+            }
+            return nil
+        }
     ]
 
     /// The first field of the collection's contents that is one of some others.
