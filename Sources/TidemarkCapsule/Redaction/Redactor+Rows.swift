@@ -24,7 +24,7 @@ private indirect enum RowPart {
 
 private enum RowParts {
     static let pending: [UInt32: RowPart] = [
-        1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .text,
+        1: .plain, 2: .plain, 3: .change, 4: .plain, 5: .plain, 6: .time, 7: .plain,
     ]
     static let entity: [UInt32: RowPart] = [
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
@@ -93,7 +93,7 @@ private enum RowParts {
     ]
     static let sources: [UInt32: RowPart] = [1: .message([1: .text, 2: .text]), 2: .plain]
     static let send: [UInt32: RowPart] = [
-        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .plain,
+        1: .text, 2: .text, 3: .plain, 4: .plain, 5: .plain, 6: .time, 7: .text,
     ]
     static let contentNames: [UInt32: RowPart] = [
         1: .message([
