@@ -105,7 +105,7 @@ private enum RowParts {
         2: .message([1: .text, 2: .word, 3: .plain]),
     ]
     static let rollUp: [UInt32: RowPart] = [
-        1: .plain, 2: .message([1: .text, 2: .text]), 3: .message([1: .plain, 2: .plain]),
+        1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
     ]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
 

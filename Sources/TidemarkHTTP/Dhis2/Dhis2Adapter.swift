@@ -58,13 +58,7 @@ public struct Dhis2Adapter: ServerAdapter {
 
     /// Refuses every write, as none is sent.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
-        guard call.isWriteOfOne else { return nil }
-        do throws(SyncFailure) {
-            _ = try request(for: call)
-            return nil
-        } catch {
-            return ServerRefusal(status: 0, message: error.detail)
-        }
+        refusalOfRequest(for: call)
     }
 
     /// Whether a list would have shown what belongs to one of its tracked entities.

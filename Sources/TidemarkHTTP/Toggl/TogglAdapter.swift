@@ -98,13 +98,7 @@ public struct TogglAdapter: ServerAdapter {
 
     /// Refuses a write that the server has no call for, and one that names no workspace.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
-        guard call.isWriteOfOne else { return nil }
-        do throws(SyncFailure) {
-            _ = try request(for: call)
-            return nil
-        } catch {
-            return ServerRefusal(status: 0, message: error.detail)
-        }
+        refusalOfRequest(for: call)
     }
 
     // MARK: Reading

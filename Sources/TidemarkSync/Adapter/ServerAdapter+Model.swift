@@ -49,3 +49,16 @@ extension ServerAdapter {
         }
     }
 }
+
+extension ServerAdapter {
+    /// Refuses a write for which the adapter has no request; nil for any other call.
+    package func refusalOfRequest(for call: ServerCall) -> ServerRefusal? {
+        guard call.isWriteOfOne else { return nil }
+        do throws(SyncFailure) {
+            _ = try request(for: call)
+            return nil
+        } catch {
+            return ServerRefusal(status: 0, message: error.detail)
+        }
+    }
+}

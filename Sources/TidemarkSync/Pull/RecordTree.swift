@@ -47,6 +47,25 @@ package struct RecordTree: Sendable {
     private(set) var unreadable: [(collection: CollectionName, record: UnreadableRecord)] = []
     private var seen: Set<EntityKey> = []
 
+    /// The indexes of members that hold entities of one collection in records of one other, in the
+    /// order in which the first of each came.
+    var places: [(collection: CollectionModel, members: [Int])] {
+        var places: [(collection: CollectionModel, members: [Int])] = []
+        for (index, list) in members.enumerated() {
+            let known = places.firstIndex { place in
+                let other = members[place.members[0]]
+                return other.collection.name == list.collection.name
+                    && other.parent.collection == list.parent.collection
+            }
+            if let known {
+                places[known].members.append(index)
+            } else {
+                places.append((list.collection, [index]))
+            }
+        }
+        return places
+    }
+
     /// Takes out of records what stands in them; nil where the model embeds nothing in their
     /// collection.
     package init?(
@@ -137,42 +156,59 @@ extension ViewReader {
     /// The entities that are here below records of an answer: of each member of a record those that
     /// refer to it, by the members' indexes.
     package func known(below tree: RecordTree) throws -> [[String]] {
-        try tree.members.map { list in
-            let index = IndexModel([IndexField(list.reference.field)])
-            var ids: [String] = []
-            guard try hasIndex(index, in: list.collection.name) else {
-                try forEachEntity(in: list.collection.name) { key, row in
-                    if try row.names(list.parent.id, in: list.reference, list.collection) {
-                        ids.append(key.id)
-                    }
-                    return true
+        var known = tree.members.map { _ in [String]() }
+        for (collection, places) in tree.places {
+            let reference = tree.members[places[0]].reference
+            let index = IndexModel([IndexField(reference.field)])
+            if try hasIndex(index, in: collection.name) {
+                for place in places {
+                    known[place] = try ids(
+                        naming: tree.members[place].parent.id, by: index, in: collection)
                 }
-                return ids
+                continue
             }
-            let number = JSONNumber(text: list.parent.id).map { JSONValue.number($0) }
-            for value in [.string(list.parent.id), number].compactMap(\.self) {
-                var bytes: [UInt8] = []
-                OrderKey.append(value, kind: .value, dates: list.collection.dates, to: &bytes)
-                let bound = IndexBound(bytes, isInclusive: true)
-                try forEachIndexed(index, in: list.collection.name, from: bound, to: bound) {
-                    ids.append($2)
-                    return true
+            // Without an index one look at the collection serves all records.
+            var below: [ExactString: [Int]] = [:]
+            for place in places {
+                below[ExactString(tree.members[place].parent.id), default: []].append(place)
+            }
+            try forEachEntity(in: collection.name) { key, row in
+                for place in try row.named(by: reference, collection).flatMap({ below[$0] ?? [] }) {
+                    known[place].append(key.id)
                 }
+                return true
             }
-            return ids
         }
+        return known
+    }
+
+    private func ids(
+        naming id: String, by index: IndexModel, in collection: CollectionModel
+    ) throws -> [String] {
+        var ids: [String] = []
+        let number = JSONNumber(text: id).map { JSONValue.number($0) }
+        for value in [.string(id), number].compactMap(\.self) {
+            var bytes: [UInt8] = []
+            OrderKey.append(value, kind: .value, dates: collection.dates, to: &bytes)
+            let bound = IndexBound(bytes, isInclusive: true)
+            try forEachIndexed(index, in: collection.name, from: bound, to: bound) {
+                ids.append($2)
+                return true
+            }
+        }
+        return ids
     }
 }
 
 extension EntityRow {
-    /// Whether the server's word on the entity refers to another one.
-    func names(
-        _ id: String, in reference: Reference, _ collection: CollectionModel
-    ) throws -> Bool {
+    /// The ids to which the server's word on the entity refers, each once.
+    func named(
+        by reference: Reference, _ collection: CollectionModel
+    ) throws -> Set<ExactString> {
         guard baseState == .live, let document = try baseValue(in: collection).document else {
-            return false
+            return []
         }
-        return document.ids(in: reference.field).contains { ExactString($0) == ExactString(id) }
+        return Set(document.ids(in: reference.field).map(ExactString.init))
     }
 
     /// Whether an answer that leaves the entity out may delete it: nothing is pending on it, and

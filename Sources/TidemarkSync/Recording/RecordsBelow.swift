@@ -67,7 +67,8 @@ struct RecordsBelow: Sendable {
     ) throws -> Bool {
         let row = try fold.entity(key)
         guard row.isClean(asOf: asOf),
-            try row.names(list.parent.id, in: list.reference, list.collection),
+            try row.named(by: list.reference, list.collection)
+                .contains(ExactString(list.parent.id)),
             let document = try row.baseValue(in: list.collection).document,
             parameters.mayHold(document)
         else { return false }

@@ -141,7 +141,7 @@ extension RowReading {
     package func judged(
         _ answer: RequestAnswered, as plan: SendPlan
     ) throws -> RequestAnswered {
-        var name = answer.name(of: plan)
+        var name = answer.name(of: plan, on: try registration()?.remote?.origin ?? "")
         if let some = name {
             let source = ContentSource(plan.collection, some)
             let digest = try contentName(source)?.digest ?? ""
@@ -151,7 +151,8 @@ extension RowReading {
         let type = answer.fields.first { $0.name == "Content-Type" }?.value.lowercased()
         let result = TransferRule.sent(
             status: answer.status, hasName: name != nil,
-            isPage: type?.hasPrefix("text/html") ?? false, failures: plan.failures)
+            isPage: type?.hasPrefix("text/html") ?? false,
+            failures: try send(ContentSource(plan.collection, plan.digest))?.failures ?? 0)
         answer.file.result = result
         answer.file.name = result == .sent ? name : nil
         return answer
@@ -163,24 +164,24 @@ extension RequestAnswered {
     ///
     /// What was PUT has the name that it was PUT under. `Location` is read as RFC 9110, 10.2.2,
     /// says, and named as records name files: from the remote's root on, or whole.
-    fileprivate func name(of plan: SendPlan) -> String? {
+    fileprivate func name(of plan: SendPlan, on origin: String) -> String? {
         guard plan.method == "POST" else { return plan.path }
         guard let place = fields.first(where: { $0.name == "Location" })?.value,
             !place.isEmpty, !place.hasPrefix("//"),
             place.utf8.count <= ContentName.bytesMax
         else { return nil }
-        let end = plan.origin.dropFirst("https://".count).firstIndex(of: "/")
+        let end = origin.dropFirst("https://".count).firstIndex(of: "/")
         let whole: String
         if place.hasPrefix("/") {
             // From the server's root on, which may lie above the remote's.
-            whole = plan.origin[..<(end ?? plan.origin.endIndex)] + place
+            whole = origin[..<(end ?? origin.endIndex)] + place
         } else if place.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
             whole = place
         } else {
             let folder = plan.path.prefix { $0 != "?" }
             let last = folder.lastIndex(of: "/") ?? folder.startIndex
-            whole = plan.origin + folder[...last] + place
+            whole = origin + folder[...last] + place
         }
-        return FileAddress(whole, remote: plan.origin)?.logged
+        return FileAddress(whole, remote: origin)?.logged
     }
 }

@@ -105,11 +105,7 @@ extension TransferDriver {
         var answer = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
         var step = Step(isOwn: true)
-        if answer.isUnauthorized {
-            step.isRepeated = await proof.renew(given.number)
-            if step.isRepeated { answer = .madeAgain }
-            step.failure = await proof.failure
-        }
+        await step.take(&answer, given, proof)
         dependencies.reach(.beforeAnswer)
         let (plan, now, came) = (request.plan, dependencies.now(), answer)
         answer = try await journal.write(at: now) { draft in
@@ -125,16 +121,12 @@ extension TransferDriver {
             try journal.removeContent(plan.digest, .missing, at: now)
         }
         dependencies.reach(.afterAnswer)
-        if let failure = answer.unavailable {
-            step.failure = failure
-            step.isOver = true
-        }
+        step.end(with: answer)
         if step.failure != nil {
             step.pausedUntil = try journal.read { views in
                 try views.send(ContentSource(plan.collection, plan.digest))?.pausedUntil
             }
         }
-        step.result = answer.result
         if answer.result == .sent { hasSent() }
         return step
     }

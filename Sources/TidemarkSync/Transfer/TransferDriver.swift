@@ -200,13 +200,8 @@ package struct TransferDriver: Sendable {
         let given = await proof.given
         var answer = await answer(to: request, files, given.credentials)
         dependencies.reach(.afterSend)
-        let isOwn = request.address?.isOwn ?? false
-        var step = Step(isOwn: isOwn)
-        if isOwn, answer.isUnauthorized {
-            step.isRepeated = await proof.renew(given.number)
-            if step.isRepeated { answer = .madeAgain }
-            step.failure = await proof.failure
-        }
+        var step = Step(isOwn: request.address?.isOwn ?? false)
+        await step.take(&answer, given, proof)
         var stored: ContentFiles.Content?
         switch answer.result {
         case .part:
@@ -221,17 +216,13 @@ package struct TransferDriver: Sendable {
         try await log(answer, stored, request)
         dependencies.reach(.afterAnswer)
         if answer.keepsNothing(of: request.plan) { try? files.remove(part: request.part) }
-        if let failure = answer.unavailable {
-            step.failure = failure
-            step.isOver = true
+        step.end(with: answer)
+        if step.failure != nil {
+            step.pausedUntil = try journal.read { views in
+                try views.contentName(request.plan.source)?.fetch.pausedUntil
+            }
         }
-        if step.failure != nil { step.pausedUntil = try pausedUntil(request) }
-        (step.result, step.bytes) = (answer.result, answer.bytes)
         return step
-    }
-
-    private func pausedUntil(_ request: TransferRequest) throws -> Timestamp? {
-        try journal.read { try $0.contentName(request.plan.source)?.fetch.pausedUntil }
     }
 
     static func failed(_ error: any Error) -> FetchAnswer {
@@ -298,6 +289,24 @@ package struct TransferDriver: Sendable {
                     .assetStored, recordedAt: now, key: plan.key,
                     collection: plan.source.collection, call: request.call, json: asset.encoded))
         }
+    }
+}
+
+extension TransferDriver.Step {
+    /// Has the request made again with other credentials, where the remote did not accept these.
+    mutating func take(
+        _ answer: inout FetchAnswer, _ given: TransferProof.Given, _ proof: TransferProof
+    ) async {
+        guard isOwn, answer.isUnauthorized else { return }
+        isRepeated = await proof.renew(given.number)
+        if isRepeated { answer = .madeAgain }
+        failure = await proof.failure
+    }
+
+    /// Notes what the answer is, as it was logged.
+    mutating func end(with answer: FetchAnswer) {
+        if let failure = answer.unavailable { (self.failure, isOver) = (failure, true) }
+        (result, bytes) = (answer.result, answer.bytes)
     }
 }
 

@@ -13,10 +13,6 @@ package struct SendPlan: Sendable, Hashable {
     package var key: EntityKey?
     package var method: String
     package var path: String
-    /// How often it failed in a row.
-    package var failures = 0
-    /// The origin of the remote.
-    package var origin = ""
 }
 
 /// A file of the user's that a write names, and that the server does not have.
@@ -96,8 +92,7 @@ extension RowReading {
         return SendPlan(
             collection: source.collection, digest: source.text, bytes: stored.bytes,
             key: row.entity.isEmpty ? nil : EntityKey(source.collection, row.entity),
-            method: place.method, path: place.path, failures: row.failures,
-            origin: try registration()?.remote?.origin ?? "")
+            method: place.method, path: place.path)
     }
 
     /// What a request sends that has no answer yet; nil where no such request is open.
@@ -109,8 +104,7 @@ extension RowReading {
         else { return nil }
         return SendPlan(
             collection: open.source.collection, digest: open.source.text, bytes: 0,
-            method: method, path: path, failures: try send(open.source)?.failures ?? 0,
-            origin: try registration()?.remote?.origin ?? "")
+            method: method, path: path)
     }
 
     private func stored(_ digest: String) throws -> ContentRow.Stored? {

@@ -45,12 +45,7 @@ package struct RollUpRow: Sendable, Hashable {
     package var encoded: [UInt8] {
         var writer = ProtoWriter()
         writer.varint(1, UInt64(counted.rawValue))
-        for parent in parents {
-            var inner = ProtoWriter()
-            inner.message(1, parent.collection.rawValue)
-            inner.message(2, parent.id)
-            writer.message(2, inner.bytes)
-        }
+        for parent in parents { writer.message(2, parent.bytes) }
         for one in RollUpClass.allCases {
             guard let count = below[one] else { continue }
             var inner = ProtoWriter()
@@ -67,16 +62,7 @@ package struct RollUpRow: Sendable, Hashable {
             switch field.number {
             case 1: counted = RollUpClasses(rawValue: UInt8(clamping: try field.unsigned()))
             case 2:
-                var (collection, id) = ("", "")
-                var inner = ProtoReader(try field.bytes())
-                while let part = try inner.next() {
-                    switch part.number {
-                    case 1: collection = try part.string()
-                    case 2: id = try part.string()
-                    default: continue
-                    }
-                }
-                parents.append(EntityKey(CollectionName(collection), id))
+                if let parent = EntityKey(bytes: try field.slice()) { parents.append(parent) }
             case 3:
                 var (one, count): (UInt64, UInt64) = (0, 0)
                 var inner = ProtoReader(try field.bytes())

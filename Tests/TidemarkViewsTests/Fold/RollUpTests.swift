@@ -117,6 +117,31 @@ extension Event {
         #expect(try status("people/1", store) == .synced)
     }
 
+    @Test func `counts what named a server's id in the entity that it turns out to be`() throws {
+        let store = try store()
+        try store.write(.about(.localCreated, "people/a", "{}"))
+        let covers = try store.journal.read { $0.last.rawValue }
+        try store.write(.about(.requestSent, "people/a", "{}", mutation: covers))
+        try store.write(.about(.localCreated, "stays/1", #"{"person":"7"}"#))
+        try store.write(.about(.localCreated, "stays/2", #"{"person":"a"}"#))
+        #expect(try rows(store) == ["people/7", "people/a", "stays/1", "stays/2"])
+
+        try store.write(
+            .about(
+                .pushAccepted, "people/a", #"{"serverID":"7"}"#, mutation: covers,
+                call: covers + 1))
+
+        #expect(try status("people/a", store) == .updated)
+        #expect(try status("people/7", store) == .updated)
+        #expect(try rows(store) == ["people/a", "stays/1", "stays/2"])
+        try store.write(.about(.localDiscarded, "stays/1"))
+        #expect(try status("people/a", store) == .updated)
+        try store.write(.about(.localDiscarded, "stays/2"))
+        #expect(try status("people/a", store) == .synced)
+        #expect(try rows(store) == [])
+        try LogChecks(store: store, place: "aliases").all()
+    }
+
     /// Aggregated state of the four words of the log: from the mildest on.
     @Test(arguments: [
         ([EntityStatus.synced], EntityStatus.synced), ([.created], .updated),
