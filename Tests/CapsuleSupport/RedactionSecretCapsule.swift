@@ -117,7 +117,12 @@ enum SecretCapsule {
                 .serverUpserted,
                 #"{"id":"u","dataBase64":"\#(Base64.encode(Array(item.utf8) + [0xFF]))"}"#, "u"
             ),
-            (.pushAccepted, #"{"serverID":"\#(s("serverid"))"}"#, id),
+            (
+                .pushAccepted,
+                #"{"serverID":"\#(s("serverid"))","issues":[{"severity":"warning","#
+                    + #""code":"\#(s("code"))","message":"\#(s("said"))","#
+                    + #""path":"/\#(s("path"))","value":"\#(s("value"))"}]}"#, id
+            ),
             (.serverDescribed, #"{"collections":{"notes":"\#(s("epoch"))"}}"#, nil),
             (
                 .ruleAnswered,

@@ -13,6 +13,7 @@ enum ProblemsAndIssues {
         for issue in try replica.issues() {
             switch issue.kind {
             case .rejected: show("Not saved: \(issue.message)", issue.answers)
+            case .warned: show("Saved, but: \(issue.message)", issue.answers)
             case .conflict: show("Changed elsewhere: \(issue.fields)", issue.answers)
             case .absent: show("Gone from the server: \(issue.message)", issue.answers)
             case .unreadable: report(issue.message)

@@ -135,6 +135,10 @@ struct LogMaker {
             var accepted = event(.pushAccepted, call, draft)
             accepted.mutation = call.covers
             accepted.revision = revision(call.key)
+            if call.position.rawValue.isMultiple(of: 5) {
+                accepted.payload = Array(
+                    #"{"issues":[{"severity":"warning","code":"W1","message":"odd"}]}"#.utf8)
+            }
             try draft.append(accepted)
             try says(call.key, asOf: call.position, call, draft) { $0.mutation = call.covers }
         case 4:
@@ -144,7 +148,10 @@ struct LogMaker {
             try answered(call, 400, draft)
             var rejected = event(.pushRejected, call, draft)
             rejected.mutation = call.covers
-            rejected.payload = Array(#"{"status":400,"message":"no"}"#.utf8)
+            rejected.payload = Array(
+                call.position.rawValue.isMultiple(of: 3)
+                    ? #"{"status":400,"message":"no","issues":[{"message":"no"}]}"#.utf8
+                    : #"{"status":400,"message":"no"}"#.utf8)
             try draft.append(rejected)
         case 6:
             if random.once(in: 2) { take(call) }

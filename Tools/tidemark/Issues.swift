@@ -29,7 +29,7 @@ struct Issues: ParsableCommand {
 
     func run() throws {
         if let issue { return try show(try SyncIssue.ID(named: issue)) }
-        let issues = try past.read(store) { try $0.issues().map { SyncIssue($0) } }
+        let issues = try past.read(store) { try $0.issuesInFull().map { SyncIssue($0) } }
         for issue in issues {
             if format.isJSON { Terminal.write(issue.json) } else { Terminal.write(cut(issue.text)) }
         }
@@ -42,7 +42,7 @@ struct Issues: ParsableCommand {
 
     private func show(_ id: SyncIssue.ID) throws {
         let (issue, sides) = try past.read(store) { views in
-            let row = try views.issues().first {
+            let row = try views.issuesInFull().first {
                 SyncIssue.ID($0.position, index: $0.index) == id
             }
             guard let row else { throw UsageError("there is no open issue \(id)") }
@@ -52,6 +52,7 @@ struct Issues: ParsableCommand {
             Terminal.write(try issue.json(with: sides))
         } else {
             Terminal.write(cut(issue.text))
+            for detail in issue.details { Terminal.write(cut("  " + detail.text)) }
             for (name, document) in sides?.named ?? [] {
                 let text = document.map { EventLine.onOneLine($0) } ?? "-"
                 Terminal.write(cut("  " + name.padded(to: 7) + text))
@@ -66,6 +67,7 @@ struct Answer: ParsableCommand {
         abstract: "Decides an issue.",
         discussion: """
             rejected    retry or keepMine sends it again, discard or keepTheirs gives it up
+            warned      discard is done with what the server says
             conflict    keepMine makes the edit again that lost, keepTheirs leaves it so
             absent      keepMine creates the entities there, keepTheirs deletes them here
             unreadable  retry reads the collection again, discard is done with it
@@ -109,6 +111,24 @@ extension ConflictSides<[UInt8]> {
     }
 }
 
+extension SyncIssue.Detail {
+    /// `error E1007 at /dataValues/DE1: it is no number ("x")`.
+    fileprivate var text: String {
+        let head = [isError ? "error" : "warning", code, path.map { "at " + $0 }]
+        return head.compactMap(\.self).joined(separator: " ") + ": " + message
+            + (value.map { " (\"\($0)\")" } ?? "")
+    }
+
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["severity": .string(isError ? "error" : "warning")]
+        for (name, text) in [("code", code), ("path", path), ("value", value)] {
+            if let text { object[name] = .string(text) }
+        }
+        object["message"] = .string(message)
+        return .object(object)
+    }
+}
+
 extension SyncIssue {
     fileprivate var json: [UInt8] { JSONValue.object(object).encoded() }
 
@@ -131,6 +151,7 @@ extension SyncIssue {
             object["conflictingFields"] = .array(conflictingFields.map(JSONValue.string))
         }
         object["message"] = .string(message)
+        if !details.isEmpty { object["details"] = .array(details.map(\.json)) }
         object["answers"] = .array(answers.map { .string($0.rawValue) })
         return object
     }

@@ -52,7 +52,7 @@ extension ConflictSides<[UInt8]> {
             return event?.kind == .serverUpserted ? event?.payload : nil
         }
         switch issue.kind {
-        case .rejected, .unsettled:
+        case .rejected, .warned, .unsettled:
             guard let row = try views.entity(key) else { return nil }
             let theirs = try read(row.baseState == .live ? row.base : nil)
             self.init(key: key, base: theirs, mine: try read(row.document), theirs: theirs)

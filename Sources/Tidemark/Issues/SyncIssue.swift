@@ -10,6 +10,11 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         /// The server refused a pending mutation of an entity; it waits, and so do mutations that
         /// depend on it.
         case rejected
+        /// The server has something to say about an entity whose write it did not refuse: it took it
+        /// with a warning, or the write is sent again.
+        ///
+        /// It is forgotten with the next answer to a write of the entity.
+        case warned
         /// Both sides changed the same field, and the server's side won; the local change is kept
         /// in the log.
         case conflict
@@ -21,6 +26,27 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         ///
         /// They are repeated automatically, at growing intervals.
         case unsettled
+    }
+
+    /// What a server says of a part of an entity.
+    public struct Detail: Sendable, Hashable {
+        /// Whether the server did not take the write for it.
+        public let isError: Bool
+        /// The server's code for it, where it has one.
+        public let code: String?
+        /// The server's words.
+        public let message: String
+        /// A field, or an element of one of ``CollectionModel/keyed`` by its name; nil for the
+        /// entity as a whole.
+        public let path: String?
+        /// The value that it is about, as a text.
+        public let value: String?
+
+        init(_ issue: ServerIssue) {
+            isError = issue.severity == .error
+            (code, message) = (issue.code, issue.message)
+            (path, value) = (issue.path, issue.value)
+        }
     }
 
     /// Identifies an issue: the event that raised it, and the issue's index among those of that
@@ -68,6 +94,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
     public let conflictingFields: [String]
     /// The problem, in a sentence.
     public let message: String
+    /// What the server says of each part of the entity, where it says that.
+    public let details: [Detail]
     /// The answers that it takes.
     public let answers: [IssueAnswer]
 
@@ -78,9 +106,11 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         fields = row.fields
         conflictingFields = row.conflicting
         message = row.message
+        details = row.details.map { Detail($0) }
         (kind, answers) =
             switch row.kind {
             case .rejected: (.rejected, [.retry, .discard, .keepMine, .keepTheirs])
+            case .warned: (.warned, [.discard])
             case .conflict: (.conflict, [.keepMine, .keepTheirs])
             case .absent: (.absent, [.keepMine, .keepTheirs])
             case .unreadable: (.unreadable, [.retry, .discard])
@@ -94,7 +124,8 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
     /// Send a refused mutation again; read an unreadable record again; repeat failing calls at
     /// once.
     case retry
-    /// Discard a refused or pending mutation; accept that a record was unreadable.
+    /// Discard a refused or pending mutation; accept that a record was unreadable, or what the
+    /// server warns of.
     case discard
     /// Keep the local side: a refused mutation is sent again, a lost change is made again as a new
     /// edit, and entities that the list did not name are created on the server.
@@ -106,7 +137,7 @@ public enum IssueAnswer: String, Sendable, Hashable, CaseIterable {
 
 extension ReadContext {
     /// The open issues, in the order in which they were raised.
-    public func issues() throws -> [SyncIssue] { try views.issues().map { SyncIssue($0) } }
+    public func issues() throws -> [SyncIssue] { try views.issuesInFull().map { SyncIssue($0) } }
 }
 
 extension Replica {

@@ -30,6 +30,7 @@ private enum RowParts {
         1: .plain, 2: .document, 3: .plain, 4: .plain, 5: .token, 6: .time, 7: .message(pending),
         8: .document, 9: .plain, 10: .plain, 11: .plain, 12: .plain, 13: .word, 14: .plain,
         15: .plain, 16: .time, 17: .plain, 18: .digest, 19: .plain,
+        20: .plain,
     ]
     static let mutation: [UInt32: RowPart] = [
         1: .key, 2: .plain, 3: .time, 4: .name, 5: .plain, 6: .plain, 7: .plain, 8: .plain,
@@ -128,7 +129,7 @@ extension Redactor {
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
             UInt8(ascii: "f"), UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "z"),
-            UInt8(ascii: "R"):
+            UInt8(ascii: "R"), UInt8(ascii: "W"):
             new = key(rest, isScope: first == UInt8(ascii: "w"))
         case UInt8(ascii: "t"):
             // The number of the page stays.
@@ -200,7 +201,8 @@ extension Redactor {
         let parts: [UInt32: RowPart]
         var owner = collection(rest)
         switch first {
-        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"): return value
+        case UInt8(ascii: "a"), UInt8(ascii: "f"), UInt8(ascii: "u"), UInt8(ascii: "W"):
+            return value
         case UInt8(ascii: "A"):
             switch [first] + rest.prefix(1) {
             case Ledger.contents: parts = RowParts.content

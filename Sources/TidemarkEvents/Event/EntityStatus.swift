@@ -12,6 +12,8 @@ public enum EntityStatus: String, Sendable, Hashable, CaseIterable {
     case deleted
     /// Sent, and the outcome not yet known.
     case uploading
+    /// On the server, which took it and has something to say about it.
+    case warning
     /// Refused by the server.
     case error
     /// Not here: made up because something refers to it.

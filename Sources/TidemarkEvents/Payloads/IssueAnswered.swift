@@ -4,6 +4,8 @@
 package enum IssueKind: String, Sendable, CaseIterable {
     /// Entities whose mutations the server refused.
     case rejected
+    /// Entities of which the server says something in answer to a write that it did not refuse.
+    case warned
     /// Conflicts that the local side lost.
     case conflict
     /// Entities that a whole list did not name, too many to be taken for deleted.

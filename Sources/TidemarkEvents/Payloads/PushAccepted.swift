@@ -4,17 +4,25 @@
 package struct PushAccepted: MemberPayload, EventPayload {
     /// The id that the server gave the entity, where it is another one than ours.
     package var serverID: String?
+    /// What the server warns of.
+    package var issues: [ServerIssue] = []
 
     package init() {}
 
     package init(serverID: String) { self.serverID = serverID }
 
     package static let members: [PayloadMember<Self>] = [
-        PayloadMember("serverID", \.serverID, .text, .text)
+        PayloadMember("serverID", \.serverID, .text, .text),
+        PayloadMember("issues", \.issues, .list(of: .object), .object(ServerIssue.shapes)) {
+            $0.isEmpty
+        },
     ]
 
     package static func words(of event: Event) -> String? {
-        let id = event.read(PushAccepted.self)?.serverID
-        return "accepted by the server" + (id.map { "; on the server it is " + $0 } ?? "")
+        let push = event.read(PushAccepted.self)
+        let issues = push.map(\.issues) ?? []
+        return "accepted by the server"
+            + (push?.serverID.map { "; on the server it is " + $0 } ?? "")
+            + (issues.isEmpty ? "" : "; " + issues.words)
     }
 }

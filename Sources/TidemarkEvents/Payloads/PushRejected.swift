@@ -6,17 +6,23 @@ package struct PushRejected: MemberPayload, EventPayload {
     package var status: UInt32 = 0
     /// Why, in words of the server or of ours.
     package var message = ""
+    /// What the server says of each part of the entity.
+    package var issues: [ServerIssue] = []
 
     package init() {}
 
-    package init(status: UInt32, message: String) {
+    package init(status: UInt32, message: String, issues: [ServerIssue] = []) {
         self.status = status
         self.message = message
+        self.issues = issues
     }
 
     package static let members: [PayloadMember<Self>] = [
         PayloadMember("status", \.status, .integer, .plain),
         PayloadMember("message", \.message, .text, .word),
+        PayloadMember("issues", \.issues, .list(of: .object), .object(ServerIssue.shapes)) {
+            $0.isEmpty
+        },
     ]
 
     package var gist: String? { "\(status) \(message)" }
@@ -26,6 +32,7 @@ package struct PushRejected: MemberPayload, EventPayload {
     /// `refused with 402: The plan has no more projects`; without a status nothing was sent.
     package var words: String {
         let words = status == 0 ? "not sent" : "refused with \(status)"
-        return message.isEmpty ? words : words + ": " + message
+        let why = issues.isEmpty ? message : issues.words
+        return why.isEmpty ? words : words + ": " + why
     }
 }

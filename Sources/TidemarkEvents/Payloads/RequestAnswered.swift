@@ -19,6 +19,10 @@ package struct RequestAnswered: MemberPayload {
     package var mayHaveArrived = false
     /// What it proves of a write, where that is not what its status usually proves.
     package var proves: WriteEffect?
+    /// Whether the server left a write alone, though nothing is known to be wrong with it.
+    package var isIgnored = false
+    /// What the server says of the entity whose write it left alone.
+    package var issues: [ServerIssue] = []
     /// The header fields Date and ETag, as they came.
     package var date: String?
     package var tag: String?
@@ -50,6 +54,10 @@ package struct RequestAnswered: MemberPayload {
         PayloadMember("status", \.status, .integer, .plain),
         PayloadMember("mayHaveArrived", \.mayHaveArrived, .flag, .plain) { !$0 },
         PayloadMember("proves", \.proves, .word, .plain),
+        PayloadMember("ignored", \.isIgnored, .flag, .plain) { !$0 },
+        PayloadMember("issues", \.issues, .list(of: .object), .object(ServerIssue.shapes)) {
+            $0.isEmpty
+        },
         PayloadMember("Date", \.date, .text, .httpDate),
         PayloadMember("ETag", \.tag, .text, .token),
         PayloadMember(fields: \.fields, besides: ["Date", "ETag"]),
@@ -91,6 +99,8 @@ extension RequestAnswered: EventPayload {
         if let seconds = answer.retryAfter { words += ", asking to wait \(seconds) s" }
         if let group = RequestGroup(parts: answer.quota) { words += " with requests of \(group)" }
         if let result = answer.file.result { words += ", \(result.words)" }
+        if answer.isIgnored { words += "; the server left it alone, and it is sent again" }
+        if !answer.issues.isEmpty { words += ": " + answer.issues.words }
         if answer.mayHaveArrived { words += "; it may have arrived all the same" }
         return words
     }

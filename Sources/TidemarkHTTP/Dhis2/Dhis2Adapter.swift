@@ -1,5 +1,5 @@
-// Dhis2Adapter.swift — DHIS2's tracker, as far as it is read: tracked entities with the enrollments
-// and events in them, events of their own, and metadata.
+// Dhis2Adapter.swift — DHIS2's tracker: tracked entities with the enrollments and events in them,
+// events of their own, and metadata, which is only read. What is sent: Dhis2Writing.swift.
 //
 //   call        up to 2.39                            from 2.40 on
 //   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
@@ -15,10 +15,10 @@ import HTTPTypes
 public import TidemarkEvents
 public import TidemarkSync
 
-/// Speaks to a DHIS2 server; it reads, and sends nothing.
+/// Speaks to a DHIS2 server.
 public struct Dhis2Adapter: ServerAdapter {
     let dialect: Dhis2Dialect
-    private let path: String
+    let path: String
 
     /// How many entities a page has where the model says nothing.
     static let usualPageSize = 50
@@ -36,7 +36,17 @@ public struct Dhis2Adapter: ServerAdapter {
     }
 
     /// Lists have parameters, and nothing has a version.
-    public var traits: ServerTraits { ServerTraits(hasVersions: false, hasListParameters: true) }
+    ///
+    /// From 2.40 on what belongs together is sent together, deletions first; before, entities of
+    /// one kind are.
+    public var traits: ServerTraits {
+        let isNew = dialect.generation == .new
+        return ServerTraits(
+            writesPerRequestMax: isNew ? 1000 : 20, hasVersions: false, mergesLists: isNew,
+            hasListParameters: true,
+            bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
+            deletesFirst: isNew)
+    }
 
     /// The request for a call; see the table at the top of the file.
     public func request(for call: ServerCall) throws(SyncFailure) -> ServerRequest {
@@ -49,14 +59,14 @@ public struct Dhis2Adapter: ServerAdapter {
             let kind = try known(collection)
             let fields = kind.isTracker ? "?fields=\(Self.trackerFields)" : "?fields=:owner"
             return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
-        case .create, .update, .delete:
-            throw .client(status: 0, "changes are not sent to DHIS2; set pushes to [] in the model")
-        case .describe, .listWindow, .feed, .combined, .fetch, .refetch, .batch:
+        case .create, .update, .delete: return try importing([call])
+        case .batch(let calls): return try importing(calls)
+        case .describe, .listWindow, .feed, .combined, .fetch, .refetch:
             throw .client(status: 0, "DHIS2 has no such call")
         }
     }
 
-    /// Refuses every write, as none is sent.
+    /// Refuses what is not sent: changes of metadata.
     public func refusal(of call: ServerCall) -> ServerRefusal? {
         refusalOfRequest(for: call)
     }

@@ -14,6 +14,9 @@ extension Dhis2Adapter {
     ) -> ServerAnswer {
         let status = response.status.code
         do throws(SyncFailure) {
+            if call.isImport, status == 200 || status == 409 {
+                return try imported(call, body)
+            }
             guard status == 200 else {
                 return refused(call, status, response.headerFields, body)
             }
@@ -34,6 +37,17 @@ extension Dhis2Adapter {
         } catch {
             return .failure(error)
         }
+    }
+
+    private func imported(
+        _ call: ServerCall, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer {
+        let calls = if case .batch(let calls) = call { calls } else { [call] }
+        guard let answers = reported(calls, body) else {
+            throw .malformed("an import without a report")
+        }
+        if case .batch = call { return .batch(answers) }
+        return answers[0].answer
     }
 
     /// The messages of an answer to a user who may not see a tracked entity in a program: with 401
@@ -143,5 +157,16 @@ extension Dhis2Adapter {
             }
         }
         return held
+    }
+}
+
+extension ServerCall {
+    /// Whether it imports something.
+    fileprivate var isImport: Bool {
+        switch self {
+        case .create, .update, .delete, .batch: true
+        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch:
+            false
+        }
     }
 }

@@ -9,6 +9,7 @@ enum Dhis2Kind: Sendable, Hashable {
     case trackedEntities
     case enrollments
     case events
+    case relationships
     /// Programs, organisation units and the like, by the name of their list.
     case metadata(String)
 
@@ -17,6 +18,7 @@ enum Dhis2Kind: Sendable, Hashable {
         case "trackedEntities": self = .trackedEntities
         case "enrollments": self = .enrollments
         case "events": self = .events
+        case "relationships": self = .relationships
         default: self = .metadata(name.rawValue)
         }
     }
@@ -46,7 +48,7 @@ struct Dhis2Dialect: Sendable, Hashable {
     func place(of kind: Dhis2Kind) -> String {
         switch kind {
         case .metadata(let name): URLPath.escape(name.utf8)
-        case .trackedEntities, .enrollments, .events:
+        case .trackedEntities, .enrollments, .events, .relationships:
             generation == .old ? listName(of: kind) : "tracker/" + listName(of: kind)
         }
     }
@@ -57,6 +59,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .trackedEntities: generation == .old ? "trackedEntityInstances" : "trackedEntities"
         case .enrollments: "enrollments"
         case .events: "events"
+        case .relationships: "relationships"
         case .metadata(let name): name
         }
     }
@@ -72,6 +75,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         case .trackedEntities: generation == .old ? "trackedEntityInstance" : "trackedEntity"
         case .enrollments: "enrollment"
         case .events: "event"
+        case .relationships: "relationship"
         case .metadata: "id"
         }
     }
@@ -81,7 +85,7 @@ struct Dhis2Dialect: Sendable, Hashable {
         switch kind {
         case .trackedEntities: .enrollments
         case .enrollments: .events
-        case .events, .metadata: nil
+        case .events, .relationships, .metadata: nil
         }
     }
 

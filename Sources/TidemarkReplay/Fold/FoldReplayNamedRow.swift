@@ -111,6 +111,7 @@ struct NamedRow {
                     .entity(key), .binding(key), .aliases(key), .attempt(key), .rival(key),
                     .placeholder(key), .settledDerived(entry.position, key),
                     .openDerived(entry.position, key), .failing(key), .contents(of: key),
+                    .warned(key),
                 ]
             }
             keys += RowKey.contents(by: entry.event)
@@ -140,7 +141,7 @@ struct NamedRow {
         case Ledger.settledDerived, Ledger.openDerived:
             return EntityKey(bytes: key.bytes.dropFirst(9))
         case Ledger.bindings, Ledger.aliases, Ledger.placeholders, Ledger.rivals, Ledger.attempts,
-            Ledger.ruleAnswers, Ledger.failing:
+            Ledger.ruleAnswers, Ledger.failing, Ledger.warned:
             return EntityKey(bytes: key.bytes.dropFirst())
         default: return key.entityOfContents
         }

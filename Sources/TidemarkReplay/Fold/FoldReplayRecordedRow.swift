@@ -119,7 +119,8 @@ struct RecordedRow {
         }
         return [
             group(\.pending, pending), group(\.current, contents), bases, group(\.attempt),
-            group(\.refusal), group(\.asOf, [today.basePosition, before.basePosition]),
+            group(\.refusal), group(\.issuesAt),
+            group(\.asOf, [today.basePosition, before.basePosition]),
             group(\.basePosition), group(\.revision), group(\.serverTime),
             group(\.isAssumed, [true]), group(\.isPlaceholder, [true]),
             group(\.isHidden, [true]), group(\.prunedDigest), group(\.prunedAt),
@@ -136,6 +137,7 @@ struct RecordedRow {
             ("pending", one.pending != other.pending),
             ("shown", one.content != other.content), ("attempt", one.attempt != other.attempt),
             ("refusal", one.refusal != other.refusal),
+            ("issues", one.issuesAt != other.issuesAt),
             ("assumed", one.isAssumed != other.isAssumed),
             ("placeholder", one.isPlaceholder != other.isPlaceholder),
             ("out of reach", one.isHidden != other.isHidden),

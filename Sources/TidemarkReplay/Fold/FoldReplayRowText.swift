@@ -88,6 +88,7 @@ package enum RowText {
             pending.isEmpty ? nil : "pending \(pending.joined(separator: " "))",
             row.attempt.map { "sent by \($0.call)" },
             row.refusal.map { "refused by \($0.position)" },
+            row.issuesAt.map { "spoken of by \($0)" },
             row.isPlaceholder ? "made up" : nil, row.isHidden ? "out of reach" : nil,
             row.prunedDigest.isEmpty ? nil : "pruned",
             row.content.map { excerpt($0) } ?? "nothing to be seen",

@@ -110,7 +110,7 @@ private struct BaseRows {
         case Ledger.bindings: return EntityKey(bytes: row.value)
         case Ledger.settledDerived, Ledger.openDerived: return EntityKey(bytes: bytes.dropFirst(9))
         case Ledger.placeholders, Ledger.rivals, Ledger.ruleAnswers, Ledger.aliases,
-            Ledger.attempts, Ledger.failing:
+            Ledger.attempts, Ledger.failing, Ledger.warned:
             return EntityKey(bytes: bytes.dropFirst())
         case Ledger.decisions: return try DecisionRow(parsing: row.value).key
         case Ledger.lost: return EntityKey(bytes: row.value)

@@ -45,6 +45,22 @@ struct ComparedSides {
         }
     }
 
+    /// Gives elements of an assumed base the members that are the server's own.
+    mutating func completeOld() {
+        guard case .live(let old) = old, let new = new.document else { return }
+        var complete = Patch()
+        for name in old.keys where elementwise.element(name) != nil {
+            guard let there = new.rawValue(name), let members = new.value(name)?.object,
+                let sent = old.value(name)?.object,
+                sent.allSatisfy({ members[$0.key] == $0.value })
+            else { continue }
+            complete.set.append(Patch.Field(name, Array(there)))
+        }
+        guard !complete.isEmpty else { return }
+        let bytes = complete.applied(to: old)
+        self.old = (try? JSONDocument(parsing: bytes)).map { .live($0) } ?? self.old
+    }
+
     private mutating func expand() {
         let lists = elementwise
         func expanded(_ document: JSONDocument) -> JSONDocument {

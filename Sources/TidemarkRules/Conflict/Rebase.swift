@@ -85,14 +85,17 @@ package struct Rebase: Sendable, Hashable {
     ///   - changes: the entity's pending changes, oldest first.
     ///   - before: what the server said before.
     ///   - after: what it says now.
+    ///   - isAssumed: whether what it said before is only what was sent and accepted: of a list's
+    ///     elements it then has what was sent, and perhaps members of its own.
     ///   - serverFields: fields that only the server sets; they never conflict.
     ///   - answer: what the app's rule said to this case, for a policy that asks one; without an
     ///     answer the server wins.
     package init(
         _ changes: [PendingChange], from before: Base, to after: Base, policy: ConflictPolicy,
-        serverFields: Set<String>, answer: ConflictAnswer? = nil
+        serverFields: Set<String>, answer: ConflictAnswer? = nil, isAssumed: Bool = false
     ) {
-        let sides = ComparedSides(changes, from: before, to: after, answer: answer)
+        var sides = ComparedSides(changes, from: before, to: after, answer: answer)
+        if isAssumed { sides.completeOld() }
         let (pending, old, new) = (sides.pending, sides.old, sides.new)
         given = changes
         self.pending = pending

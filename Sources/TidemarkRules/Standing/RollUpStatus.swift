@@ -6,6 +6,8 @@ package import TidemarkEvents
 package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
     /// Waits for the server.
     case pending = 0
+    /// Is on the server, which warns of it.
+    case warning = 3
     case error = 1
     case placeholder = 2
 
@@ -14,6 +16,7 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
         switch status {
         case .synced: return nil
         case .created, .updated, .deleted, .uploading: self = .pending
+        case .warning: self = .warning
         case .error: self = .error
         case .placeholder: self = .placeholder
         }
@@ -22,6 +25,7 @@ package enum RollUpClass: UInt8, Sendable, Hashable, CaseIterable {
     package var status: EntityStatus {
         switch self {
         case .pending: .updated
+        case .warning: .warning
         case .error: .error
         case .placeholder: .placeholder
         }
@@ -41,7 +45,7 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
         RollUpClass.allCases.filter { contains(RollUpClasses($0)) }
     }
 
-    /// The status of all together: that of a placeholder before an error, and that before anything
-    /// that waits for the server, whether it was made, changed, deleted or sent.
+    /// The status of all together: that of a placeholder before an error, that before a warning,
+    /// and that before anything that waits for the server, whether it was made, changed, deleted or sent.
     package var status: EntityStatus { all.last?.status ?? .synced }
 }

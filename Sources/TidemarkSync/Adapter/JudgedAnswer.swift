@@ -160,7 +160,7 @@ extension ServerAnswer {
     /// Whether the log keeps the body of such an answer.
     var keepsBody: Bool {
         switch self {
-        case .failure, .refused, .conflict, .conflictUnknown, .batch: true
+        case .failure, .refused, .ignored, .conflict, .conflictUnknown, .batch: true
         case .page, .combined, .unchanged, .record, .records, .stored, .deleted, .absent,
             .description, .cursorExpired:
             false
@@ -179,7 +179,7 @@ extension ServerAnswer {
             record.document.map { [$0] } ?? []
         case .batch(let answers): answers.flatMap(\.answer.documents)
         case .description, .unchanged, .cursorExpired, .stored, .absent, .conflictUnknown,
-            .refused, .failure:
+            .refused, .ignored, .failure:
             []
         }
     }
@@ -196,10 +196,11 @@ extension ServerAnswer {
             pages.flatMap { $0.records.flatMap(\.names) + $0.unreadable.compactMap(\.id) }
         case .records(let records): records.flatMap(\.names)
         case .record(let record), .deleted(let record), .conflict(let record): record.names
-        case .stored(let id, let revision): [id] + revision.names
+        case .stored(let id, let revision, _): [id] + revision.names
         case .description(let list): list.flatMap { [$0.name.rawValue] + $0.epoch.names }
         case .batch(let answers): answers.flatMap(\.answer.names)
-        case .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused, .failure: []
+        case .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused, .ignored, .failure:
+            []
         }
     }
 }

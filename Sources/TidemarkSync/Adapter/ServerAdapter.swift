@@ -13,6 +13,13 @@ public struct ServerTraits: Sendable, Hashable {
     public var entitiesPerFetchMax: Int
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
+    /// The collections whose writes may share a request, and name each other in it; writes of any
+    /// other collection share one only with those of the same.
+    ///
+    /// What is created may be named by what is sent with it. Deletions have requests of their own.
+    public var bundled: Set<CollectionName>
+    /// Whether deletions are sent before anything else, instead of last.
+    public var deletesFirst: Bool
     /// Whether a cursor identifies a state of the collection instead of a moment, so that the same
     /// state has the same cursor again.
     ///
@@ -51,8 +58,11 @@ public struct ServerTraits: Sendable, Hashable {
         describesCollections: Bool = false, entitiesPerFetchMax: Int = 1,
         writesPerRequestMax: Int = 1, cursorIsState: Bool = false, hasVersions: Bool = true,
         sendsChanges: Bool = false, combined: Set<CollectionName> = [], hasFeeds: Bool = false,
-        mergesLists: Bool = false, hasListParameters: Bool = false
+        mergesLists: Bool = false, hasListParameters: Bool = false,
+        bundled: Set<CollectionName> = [], deletesFirst: Bool = false
     ) {
+        self.bundled = bundled
+        self.deletesFirst = deletesFirst
         self.mergesLists = mergesLists
         self.hasListParameters = hasListParameters
         self.hasFeeds = hasFeeds

@@ -54,7 +54,8 @@ extension ServerAnswer {
 
     private var isOfWrite: Bool {
         switch self {
-        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused: true
+        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored:
+            true
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .batch,
             .failure:
             false
@@ -73,7 +74,7 @@ extension ServerAnswer {
         case .stored: "\"stored\""
         case .deleted, .absent: "a deletion"
         case .conflictUnknown: "a conflict"
-        case .refused: "a refusal"
+        case .refused, .ignored: "a refusal"
         case .batch: "a batch"
         case .failure: "a failure"
         }
@@ -87,9 +88,9 @@ extension ServerAnswer {
     private var entityID: String? {
         switch self {
         case .record(let record), .deleted(let record), .conflict(let record): record.id
-        case .stored(let id, _): id
+        case .stored(let id, _, _): id
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
-            .conflictUnknown, .refused, .batch, .failure:
+            .conflictUnknown, .refused, .ignored, .batch, .failure:
             nil
         }
     }

@@ -168,6 +168,7 @@ extension ServerAnswer {
     public func usualEffect(status: Int) -> WriteEffect {
         switch self {
         case .record, .stored, .deleted: .done
+        case .ignored: .nothing
         // A success that can't be understood proves nothing.
         case .failure where (200..<300).contains(status): .unknown
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
@@ -195,8 +196,8 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     /// The entity as it is now: read, created or replaced.
     case record(ServerRecord)
     /// The write was accepted, and the answer does not hold the entity; with its version, where it
-    /// has one.
-    case stored(id: String, Revision?)
+    /// has one, and with what the server warns of.
+    case stored(id: String, Revision?, issues: [ServerIssue] = [])
     /// The entity was deleted by this call.
     case deleted(ServerRecord)
     /// There is no such entity.
@@ -207,6 +208,9 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case conflictUnknown
     /// The server refuses the write because of the entity's content.
     case refused(ServerRefusal)
+    /// The server left the write alone, for the sake of another one or for what it says; it stays
+    /// pending, and is sent again in a later run.
+    case ignored([ServerIssue] = [])
     /// The outcome of each write of a batch, in order.
     case batch([BatchedAnswer])
     /// The call failed for a reason that is not the entity.
@@ -265,10 +269,13 @@ public struct ServerRefusal: Sendable, Hashable {
     public var status: Int
     /// The server's message.
     public var message: String
+    /// What it says of each part of the entity.
+    public var issues: [ServerIssue]
 
-    public init(status: Int, message: String) {
+    public init(status: Int, message: String, issues: [ServerIssue] = []) {
         self.status = status
         self.message = message
+        self.issues = issues
     }
 
     /// A proxy or gateway refuses a write with a page of its own, while the server answers other

@@ -136,7 +136,7 @@ package struct PushPlanner: Sendable {
             return nil
         }
         let size = item.call.bodyBytes
-        let isAlike = items.first.map { $0.isLike(item) } ?? true
+        let isAlike = items.first.map { $0.mayShare(item, traits) } ?? true
         guard isAlike, items.isEmpty || bytes + size <= Self.batchBytesMax else {
             isFull = true
             return nil
@@ -146,6 +146,12 @@ package struct PushPlanner: Sendable {
         bytes += size
         isFull = standing.isAlone
         return nil
+    }
+
+    /// Whether what a write refers to is created in the request that is being planned.
+    private func isPlanned(_ need: EntityKey, _ pending: PendingWrite) -> Bool {
+        traits.bundled.contains(pending.key.collection)
+            && items.contains { $0.key == need && $0.refusal == nil }
     }
 
     private mutating func flush() -> Next? {
@@ -183,7 +189,10 @@ package struct PushPlanner: Sendable {
         }
         if refusal == nil { refusal = pending.files.lazy.compactMap(\.refusal).first }
         // A refused write waits for nothing.
-        guard refusal != nil || (pending.needs.isEmpty && pending.files.isEmpty) else { return nil }
+        guard
+            refusal != nil
+                || (pending.files.isEmpty && pending.needs.allSatisfy { isPlanned($0, pending) })
+        else { return nil }
         let call: ServerCall =
             switch write {
             case .create(let body): .create(collection, id: pending.id, body: body)
@@ -214,9 +223,13 @@ extension UnsentFile {
 }
 
 extension PushItem {
-    /// Whether both may share a request: same collection, both deletions or neither.
-    fileprivate func isLike(_ other: PushItem) -> Bool {
-        key.collection == other.key.collection && call.isDeletion == other.call.isDeletion
+    /// Whether both may share a request: same collection or both bundled, both deletions or
+    /// neither.
+    fileprivate func mayShare(_ other: PushItem, _ traits: ServerTraits) -> Bool {
+        guard call.isDeletion == other.call.isDeletion else { return false }
+        return key.collection == other.key.collection
+            || (traits.bundled.contains(key.collection)
+                && traits.bundled.contains(other.key.collection))
     }
 }
 

@@ -90,6 +90,7 @@ extension SyncMachine {
             met(item)
         case (_, .conflict), (_, .absent): met(item)
         case (_, .refused): outcome.counts.rejected += 1
+        case (_, .ignored): failedNow.insert(item.key)
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
             (_, .records), (_, .batch):

@@ -142,6 +142,16 @@ extension AnswerRecord {
 
     package var status: Int? { answered?.status }
 
+    /// Keeps that the server left a write alone, and what it says of its entity.
+    mutating func note(_ answer: ServerAnswer) {
+        guard case .ignored(let issues) = answer, case .answered(var answered) = content else {
+            return
+        }
+        answered.isIgnored = true
+        answered.issues = issues
+        content = .answered(answered)
+    }
+
     /// The server's clock, verbatim; not that of a machine that answered in its place.
     var date: String? { answered.flatMap { $0.failure == nil ? $0.date : nil } }
 

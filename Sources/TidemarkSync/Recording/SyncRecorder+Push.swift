@@ -88,6 +88,7 @@ extension SyncRecorder {
             } else if items.count > 1 {
                 own.record = record.ofEachWrite
             }
+            own.record.note(own.answer)
             try append(own.record, key: item.key, nil, start, sent.calls[index], draft)
             try settle(item, sent.calls[index], own.answer, start, draft)
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
@@ -103,13 +104,13 @@ extension SyncRecorder {
     ) throws {
         switch answer {
         case .record(let record), .deleted(let record):
-            try accepted(item, call, record.id, record.revision, start, draft)
+            try accepted(item, call, record.id, record.revision, [], start, draft)
             try say(
                 record.event(
                     item.key.collection, start, call: call, asOf: call,
                     mutation: item.covers.last, draft.now), draft)
-        case .stored(let id, let revision):
-            try accepted(item, call, id, revision, start, draft)
+        case .stored(let id, let revision, let issues):
+            try accepted(item, call, id, revision, issues, start, draft)
         case .absent:
             try say(
                 Event(
@@ -121,8 +122,9 @@ extension SyncRecorder {
                     item.key.collection, start, call: call, asOf: call, mutation: nil, draft.now),
                 draft)
         case .refused(let refusal): try refused(item, refusal, call: call, draft)
-        // Of a precondition that failed nothing follows: how the entity stands is asked.
-        case .conflictUnknown: break
+        // Of a precondition that failed nothing follows: how the entity stands is asked. What was
+        // left alone the answer itself says.
+        case .conflictUnknown, .ignored: break
         case .failure, .page, .combined, .unchanged, .description, .cursorExpired, .records,
             .batch:
             break
@@ -146,10 +148,12 @@ extension SyncRecorder {
 
     private func accepted(
         _ item: PushItem, _ call: Position, _ id: String, _ revision: Revision?,
-        _ start: Position, _ draft: Draft
+        _ issues: [ServerIssue], _ start: Position, _ draft: Draft
     ) throws {
-        let isOther = ExactString(id) != ExactString(item.key.id)
-        let payload = isOther ? PushAccepted(serverID: id).encoded : nil
+        var push = PushAccepted()
+        if ExactString(id) != ExactString(item.key.id) { push.serverID = id }
+        push.issues = issues
+        let payload = push.serverID == nil && issues.isEmpty ? nil : push.encoded
         try draft.append(
             Event(
                 .pushAccepted, recordedAt: draft.now, key: item.key, sync: start,
@@ -175,7 +179,8 @@ extension SyncRecorder {
     ) throws {
         let start = try begin(draft)
         let rejected = PushRejected(
-            status: UInt32(clamping: refusal.status), message: refusal.message)
+            status: UInt32(clamping: refusal.status), message: refusal.message,
+            issues: refusal.issues)
         try draft.append(
             Event(
                 .pushRejected, recordedAt: draft.now, key: item.key, sync: start,

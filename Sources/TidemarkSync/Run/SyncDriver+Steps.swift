@@ -65,6 +65,10 @@ extension SyncDriver {
             guard isRefused else { return run.machine.overtaken() }
             run.machine.refused(item)
         }
+        // What named a refused one in the same request can't be sent without it.
+        if sendable.count < items.count, !adapter.traits.bundled.isEmpty {
+            return run.machine.overtaken()
+        }
         let items = sendable
         let step = SyncStep.push(items)
         guard !items.isEmpty, let call = step.call else { return run.machine.sentNothing() }

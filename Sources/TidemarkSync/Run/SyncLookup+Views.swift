@@ -27,7 +27,9 @@ extension ViewReader {
         case .placeholders(let now): .placeholders(try placeholders(dueAt: now, model))
         case .choices(let collections): .missing(try unmadeChoice(in: collections))
         case .canPrune(let now): .holds(try !pruneDecision(at: now).isEmpty)
-        case .outbox(let queue): try outbox(queue ?? PushQueue(self, model))
+        case .outbox(let queue):
+            try outbox(
+                queue ?? PushQueue(self, model, deletesFirst: traits.deletesFirst))
         case .pending(let key): .pending(try pendingWrite(key, model, traits))
         case .failing: .failing(try failingCalls().filter { !$0.isList })
         case .failed(let call): .entity(try facts(of: call.key))

@@ -42,15 +42,19 @@ public struct Scenario: Sendable {
             throw ScenarioError(server.path("kind"), "is needed")
         }
         self.server = kind
+        let dhis2 = try Dhis2Setup(server, kind)
         model = try ScenarioModel.read(
-            try members.needed("model"), at: members.path("model"), kind.remote)
-        setup = try ScenarioSetup(server, kind, model)
+            try members.needed("model"), at: members.path("model"), kind.remote(dhis2.version))
+        setup = try ScenarioSetup(server, kind, model, dhis2)
         let reader = ScenarioReader(server: kind, model: model)
         given = try reader.steps(try members.list("given"))
         steps = try reader.steps(try members.list("steps"))
         expectation = try ScenarioExpectation(
             members["expect"] ?? [:], at: members.path("expect"), model)
     }
+
+    /// The server's address and adapter.
+    var remote: Remote { server.remote(setup.dhis2.version) }
 
     /// Runs the scenario on a temporary store, which is deleted afterwards.
     ///
@@ -72,7 +76,7 @@ public struct Scenario: Sendable {
 
 /// What the server holds when the scenario begins.
 struct ScenarioSetup: Sendable {
-    static let members = ["kind", "rows", "nextID", "limit", "quotas"]
+    static let members = ["kind", "rows", "nextID", "limit", "quotas"] + Dhis2Setup.members
 
     var rows: [(key: EntityKey, document: JSONValue)] = []
     /// The first id that the server assigns, to whatever; it counts up from there.
@@ -81,10 +85,14 @@ struct ScenarioSetup: Sendable {
     var limit: RequestLimit?
     /// How many requests an hour allows.
     var quotas: TogglQuotaLimits?
+    /// Which DHIS2 it is.
+    var dhis2: Dhis2Setup
 
     init(
-        _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel
+        _ server: ScenarioMembers, _ kind: ScenarioServerKind, _ model: SyncModel,
+        _ dhis2: Dhis2Setup
     ) throws(ScenarioError) {
+        self.dhis2 = dhis2
         for (name, path, list) in try server.members("rows") {
             guard let collection = model[CollectionName(name)] else {
                 throw ScenarioError(path, "the model has no such collection")

@@ -166,7 +166,7 @@ extension ScenarioExpectation.List {
         case .requests: ["request", "body", "status"]
         case .outbox, .mutations: ["entity", "kind", "state", "fields", "rule"]
         case .decisions: ["entity", "rule", "result", "fields"]
-        case .issues: ["kind", "entity", "collection", "fields", "message"]
+        case .issues: ["kind", "entity", "collection", "fields", "message", "details"]
         case .log, .waits, .progress, .activity, .contents: []
         }
     }

@@ -204,6 +204,7 @@ extension ScenarioRun {
                     "collection": .string(issue.collection.rawValue),
                     "entity": issue.key.map { .string($0.description) } ?? .null,
                     "fields": Self.texts(issue.fields), "message": .string(issue.message),
+                    "details": .array(issue.details.map(Self.json)),
                 ]
             }
         case .waits: return device.waits.map(Self.seconds)
@@ -211,6 +212,17 @@ extension ScenarioRun {
         case .activity: return activity
         case .contents: return try store.fileTexts()
         }
+    }
+
+    private static func json(_ detail: SyncIssue.Detail) -> JSONValue {
+        var object: JSONObject = ["severity": detail.isError ? "error" : "warning"]
+        for (name, text) in [
+            ("code", detail.code), ("path", detail.path), ("value", detail.value),
+        ] {
+            object[name] = text.map { .string($0) } ?? .null
+        }
+        object["message"] = .string(detail.message)
+        return .object(object)
     }
 
     /// The events since `given`, one line each.

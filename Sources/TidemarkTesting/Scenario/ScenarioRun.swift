@@ -44,7 +44,7 @@ actor ScenarioRun {
         let wire = ScenarioWire(server, clock)
         let device = ScenarioDevice(clock, seed: scenario.seed)
         let replica = try Replica.temporary(
-            model: scenario.model, remote: scenario.server.remote,
+            model: scenario.model, remote: scenario.remote,
             dependencies: device.dependencies)
         do {
             engine = try Self.engine(replica, scenario, wire)
@@ -65,7 +65,7 @@ actor ScenarioRun {
         _ replica: Replica, _ scenario: Scenario, _ wire: ScenarioWire
     ) throws -> SyncEngine {
         try SyncEngine(
-            replica, remote: scenario.server.remote, transport: wire.connectProcess()
+            replica, remote: scenario.remote, transport: wire.connectProcess()
         ) {
             .basic(user: "me", password: "secret")
         }

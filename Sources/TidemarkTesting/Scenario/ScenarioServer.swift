@@ -14,11 +14,11 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
     static let origin = "http://server.test"
 
     /// Its address and adapter.
-    var remote: Remote {
+    func remote(_ version: Dhis2Version) -> Remote {
         switch self {
         case .kinto: .kinto(origin: Self.origin, bucket: KintoScenarioServer.bucket)
         case .toggl: .toggl(origin: Self.origin)
-        case .dhis2: .dhis2(origin: Self.origin, version: Dhis2ScenarioServer.version.text)
+        case .dhis2: .dhis2(origin: Self.origin, version: version.text)
         }
     }
 
@@ -58,7 +58,7 @@ enum ScenarioServerKind: String, Sendable, CaseIterable {
         switch self {
         case .kinto: KintoScenarioServer(model, clock)
         case .toggl: TogglScenarioServer(setup, clock)
-        case .dhis2: Dhis2ScenarioServer(clock)
+        case .dhis2: Dhis2ScenarioServer(setup.dhis2, clock)
         }
     }
 }
@@ -145,12 +145,14 @@ struct TogglScenarioServer: ScenarioServer {
 
 /// A server that speaks DHIS2's protocol, to somebody who may do everything.
 struct Dhis2ScenarioServer: ScenarioServer {
-    static let version = Dhis2Version.v41
     private let server: Dhis2Server
 
-    init(_ clock: ManualClock) {
-        var model = Dhis2ServerModel(Self.version, users: [Dhis2User(isSuperuser: true)])
+    init(_ setup: Dhis2Setup, _ clock: ManualClock) {
+        var model = Dhis2ServerModel(setup.version, users: [Dhis2User(isSuperuser: true)])
         model.acceptsAnyID = true
+        model.valueRules = setup.rules
+        model.jobPolls = setup.polls
+        model.jobSeconds = setup.jobSeconds
         server = Dhis2Server(model, clock: clock)
     }
 

@@ -43,6 +43,13 @@ extension Fold {
         for item in own { try updateMutation(item, of: other) { $0.key = key } }
         row.pending = (row.pending + own).sorted { $0.precedes($1) }
         row.refusal = row.refusal ?? entity.refusal
+        if let said = entity.issuesAt {
+            put(.warned(other), nil)
+            if row.issuesAt == nil {
+                row.issuesAt = said
+                put(.warned(key), said.bigEndianBytes)
+            }
+        }
         if let attempt = entity.attempt {
             put(.attempt(other), nil)
             if row.attempt == nil {

@@ -1,6 +1,7 @@
 // FoldIssues.swift — the user's answers to issues, and the open issues.
 //
 //   rejected    entities whose mutations the server refused         rows of the outbox
+//   warned      entities of which the server says something else    'W'
 //   conflict    conflicts that the local side lost                  'i', both sides 'c'
 //   absent      entities that a whole list did not name, too many   'h'
 //   unreadable  what the server sent as an entity, and is none      'q'
@@ -30,6 +31,12 @@ extension Fold {
             try readAnswered(collection, payload, position)
         case .unsettled:
             if payload.answer == "retry", let key = event.key { try retryFailing(resolve(key)) }
+        case .warned:
+            guard let key = try event.key.map(resolve) else { return }
+            var row = try entity(key)
+            guard row.issuesAt == cause else { return }
+            forgetIssues(of: &row, key)
+            try put(row, key)
         case .rejected: break  // what was refused is sent again or given up by its own event
         }
     }
@@ -78,6 +85,8 @@ package struct IssueRow: Sendable, Hashable {
     package var mutation: Position?
     /// The reason, in the server's words or ours.
     package var message = ""
+    /// What the server says of each part of the entity; see ``ViewReader/issuesInFull()``.
+    package var details: [ServerIssue] = []
     /// The name of an unreadable record.
     package var name = ""
     /// How many entities it is about, and how many the collection had.
@@ -87,6 +96,28 @@ package struct IssueRow: Sendable, Hashable {
     package var key: EntityKey? { entity.map { EntityKey(collection, $0) } }
 }
 
+extension ViewReader {
+    /// The open issues, in the order in which they were raised, with all that the server says of
+    /// each entity.
+    package func issuesInFull() throws -> [IssueRow] {
+        try issues().map { issue in
+            var issue = issue
+            issue.details = try serverIssues(at: issue.position)
+            if issue.kind == .warned { issue.message = issue.details.words }
+            return issue
+        }
+    }
+
+    /// What the server says of an entity in an answer to a write.
+    package func serverIssues(at position: Position) throws -> [ServerIssue] {
+        guard let event = try event(at: position) else { return [] }
+        if let push = event.read(PushRejected.self) { return push.issues }
+        if let push = event.read(PushAccepted.self) { return push.issues }
+        guard event.kind == .requestAnswered else { return [] }
+        return RequestAnswered(stored: event.payload).issues
+    }
+}
+
 extension RowReading {
     /// Whether an issue is still open: neither answered nor overtaken.
     package func isOpen(_ issue: IssueRow) throws -> Bool {
@@ -94,6 +125,8 @@ extension RowReading {
         case .rejected:
             try issue.key.flatMap { try entity(at: .entity($0)).refusal?.position }
                 == issue.position
+        case .warned:
+            try issue.key.flatMap { try entity(at: .entity($0)).issuesAt } == issue.position
         case .conflict: try get(.lost(issue.position, issue.index)) != nil
         case .absent: try held(PullTarget(issue.collection))?.position == issue.position
         case .unsettled: try issue.key.flatMap { try failing($0)?.first } == issue.position
@@ -108,7 +141,8 @@ extension RowReading {
     /// The open issues, in the order in which they were raised.
     package func issues() throws -> [IssueRow] {
         let all =
-            try refusals() + lostConflicts() + heldBack() + unreadable() + unsettled()
+            try refusals() + warnings() + lostConflicts() + heldBack() + unreadable()
+            + unsettled()
         return all.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
     }
 
@@ -130,6 +164,18 @@ extension RowReading {
             return true
         }
         return issues
+    }
+
+    /// What the server says of entities whose writes it did not refuse.
+    private func warnings() throws -> [IssueRow] {
+        try ledgerRows(Ledger.warned).compactMap { place, value in
+            guard let key = EntityKey(bytes: place.bytes.dropFirst()),
+                let position = Position(bigEndianBytes: value[...]),
+                try entity(at: .entity(key)).status != .error
+            else { return nil }
+            return IssueRow(
+                kind: .warned, position: position, collection: key.collection, entity: key.id)
+        }
     }
 
     private func lostConflicts() throws -> [IssueRow] {

@@ -34,6 +34,7 @@ extension Fold {
         }
         row.pending = []
         row.refusal = nil
+        forgetIssues(of: &row, key)
         if try isGivenUp(row, key) { endAttempt(&row, key) }
         try refresh(&row, key)
         try put(row, key)
@@ -82,6 +83,7 @@ extension Fold {
             try settle(item, of: key, .annihilated, proof: proof, revision: nil)
         }
         row.pending = []
+        forgetIssues(of: &row, key)
     }
 
     /// Computes the visible entity from its base and its pending mutations.

@@ -48,6 +48,7 @@ extension Fold {
             }
             if answer.mayHaveArrived || effect.mayHaveArrived { row.noteArrivalPossible() }
             endAttempt(&row, key)
+            if answer.isIgnored { noteIssues(answer.issues, of: &row, key, position) }
             // Of one that stands otherwise the server tells how.
             if effect != .precondition { try annihilate(&row, key, proof: position) }
         } else if attempt.call == event.cause {
@@ -124,6 +125,7 @@ extension Fold {
         row.pending.removeAll { $0.position <= covers }
         endAttempt(&row, key)
         row.refusal = nil
+        noteIssues(push.issues, of: &row, key, position)
         try annihilate(&row, key, proof: position)
         try forgetUnanswered(key)
         // A server that names what it took differently. Of what was never here an alias would name
@@ -141,6 +143,7 @@ extension Fold {
         var row = try entity(key)
         endAttempt(&row, key)
         try forgetAnswered(key, row)
+        noteIssues(refusal.issues, of: &row, key, position)
         // A later edit may have mended what was refused, so all of it is sent again; and what was
         // discarded since is not refused any more.
         guard row.pending.contains(where: { $0.position <= covers }),
@@ -158,6 +161,22 @@ extension Fold {
             position: position, status: refusal.status, message: refusal.message)
         try refresh(&row, key)
         try put(row, key)
+    }
+
+    /// Notes what the server said of an entity in its last answer to a write.
+    func noteIssues(
+        _ issues: [ServerIssue], of row: inout EntityRow, _ key: EntityKey, _ position: Position
+    ) {
+        guard !issues.isEmpty else { return forgetIssues(of: &row, key) }
+        row.issuesAt = position
+        put(.warned(key), position.bigEndianBytes)
+    }
+
+    /// Forgets what the server said of an entity.
+    func forgetIssues(of row: inout EntityRow, _ key: EntityKey) {
+        guard row.issuesAt != nil else { return }
+        row.issuesAt = nil
+        put(.warned(key), nil)
     }
 
     /// Forgets the attempt whose outcome is known.

@@ -13,16 +13,20 @@ extension Fold {
         let place = RowKey.entity(key)
         let ruled = try event.cause.flatMap { try takeAnswer(key, $0) }
         let effects = try hear(event, of: key, position)
-        var wasPlaceholder = false
+        var (wasPlaceholder, wasWarned) = (false, false)
         if try !hidesAny(),
             try changeUnpending(
                 place,
                 { row in
                     wasPlaceholder = row.isPlaceholder
-                    return row.take(event, position, asOf, isDeletion)
+                    guard row.take(event, position, asOf, isDeletion) else { return false }
+                    wasWarned = isDeletion && row.issuesAt != nil
+                    if wasWarned { row.issuesAt = nil }
+                    return true
                 })
         {
             if wasPlaceholder { put(.placeholder(key), nil) }
+            if wasWarned { put(.warned(key), nil) }
             for effect in effects { try effect() }
             return
         }
@@ -35,6 +39,7 @@ extension Fold {
         }
         if row.isPlaceholder { put(.placeholder(key), nil) }
         row.set(event, position, asOf, isDeletion)
+        if isDeletion, row.pending.isEmpty { forgetIssues(of: &row, key) }
         try refresh(&row, key)
         try put(row, at: place)
         for effect in effects { try effect() }
@@ -66,7 +71,7 @@ extension Fold {
         let new = try Base(event, isDeletion).read(by: collection)
         let rebase = Rebase(
             changes, from: old, to: new, policy: collection.conflict,
-            serverFields: collection.serverFields)
+            serverFields: collection.serverFields, isAssumed: row.isAssumed)
         guard !rebase.conflicts.isEmpty else { return nil }
         var local: [UInt8]?
         if case .document(let bytes) = try Current(changes, on: old) { local = bytes }
@@ -88,7 +93,8 @@ extension Fold {
         let new = try new.read(by: collection)
         let rebase = Rebase(
             changes, from: try row.baseValue(in: collection), to: new, policy: collection.conflict,
-            serverFields: collection.serverFields, answer: ruled?.answer)
+            serverFields: collection.serverFields, answer: ruled?.answer,
+            isAssumed: row.isAssumed)
         var kept: [EntityRow.Pending] = []
         for (index, verdict) in rebase.verdicts.enumerated() {
             var item = own[index]

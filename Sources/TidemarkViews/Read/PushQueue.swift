@@ -61,7 +61,9 @@ package struct PushQueue: Sendable {
     private let hasDerived: Bool
 
     /// The queue of everything that is open now.
-    package init(_ views: ViewReader, _ model: SyncModel) throws {
+    ///
+    /// - Parameter deletesFirst: whether deletions come before anything else, instead of after it.
+    package init(_ views: ViewReader, _ model: SyncModel, deletesFirst: Bool = false) throws {
         var tally = OutboxTally(model)
         try tally.count(views)
         let calls = try views.failingCalls()
@@ -82,8 +84,9 @@ package struct PushQueue: Sendable {
             stages.append(
                 Stage(collection: found.name, isDeletion: isDeletion, positions: positions))
         }
-        for found in tally.collections { add(found, isDeletion: false) }
+        for found in tally.collections where !deletesFirst { add(found, isDeletion: false) }
         for found in tally.collections.reversed() { add(found, isDeletion: true) }
+        for found in tally.collections where deletesFirst { add(found, isDeletion: false) }
         self.stages = stages[...]
         places = Dictionary(
             uniqueKeysWithValues: tally.collections.enumerated().map { ($1.name, $0) })

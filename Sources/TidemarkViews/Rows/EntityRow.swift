@@ -71,6 +71,8 @@ package struct EntityRow: Sendable, Hashable {
     /// Whether the base is what was sent: the server accepted it without returning the entity.
     package var isAssumed = false
     package var refusal: Refusal?
+    /// The last answer to a write of it, where the server said something of the entity in it.
+    package var issuesAt: Position?
     /// Whether the base is a placeholder's, because another entity refers to this one.
     package var isPlaceholder = false
     /// Of a placeholder: when the server was last asked for it in vain.
@@ -90,7 +92,9 @@ package struct EntityRow: Sendable, Hashable {
     package var status: EntityStatus {
         if pending.contains(where: \.isRefused) { return .error }
         if attempt != nil { return .uploading }
-        guard let last = pending.last else { return isPlaceholder ? .placeholder : .synced }
+        guard let last = pending.last else {
+            return isPlaceholder ? .placeholder : issuesAt == nil ? .synced : .warning
+        }
         if last.kind == .delete { return .deleted }
         return baseState == .live ? .updated : .created
     }
@@ -222,6 +226,7 @@ extension EntityRow {
         writer.flag(17, isHidden)
         writer.bytes(18, prunedDigest)
         writer.position(19, prunedAt)
+        writer.position(20, issuesAt)
         return writer.bytes
     }
 
@@ -248,6 +253,7 @@ extension EntityRow {
             case 17: isHidden = try field.flag()
             case 18: prunedDigest = try field.bytes()
             case 19: prunedAt = try field.position()
+            case 20: issuesAt = try field.position()
             default: continue
             }
         }

@@ -4,6 +4,7 @@
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
 //   ledger  'A' …                                    contents (ContentRows.swift)
+//   ledger  'W' collection 0 id                      issues (what the server says of entities)
 //   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings
 //   ledger  'c' position                             issues (both sides of lost conflicts)
@@ -157,6 +158,10 @@ package struct RowKey: Hashable, Comparable, Sendable {
     package static func syncRun(_ position: Position) -> RowKey {
         RowKey(.ledger, position, after: Ledger.syncRuns)
     }
+    /// The answer in which the server said something of an entity; until the next one.
+    package static func warned(_ key: EntityKey) -> RowKey {
+        RowKey(.ledger, key.bytes(after: Ledger.warned))
+    }
     package static func attempt(_ key: EntityKey) -> RowKey {
         RowKey(.ledger, key.bytes(after: Ledger.attempts))
     }
@@ -205,7 +210,8 @@ package struct RowKey: Hashable, Comparable, Sendable {
         case UInt8(ascii: "g"), UInt8(ascii: "z"): return .schedule
         case UInt8(ascii: "j"): return .placeholders
         case UInt8(ascii: "k"): return .idempotencyKeys
-        case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"):
+        case UInt8(ascii: "c"), UInt8(ascii: "h"), UInt8(ascii: "i"), UInt8(ascii: "q"),
+            UInt8(ascii: "W"):
             return .issues
         case UInt8(ascii: "s"): return .syncRuns
         case UInt8(ascii: "v"): return .rivals
@@ -232,6 +238,7 @@ package enum Ledger {
     package static let outbox = [open, settled, openDerived, settledDerived]
     package static let aliases = Array("y".utf8)
     package static let attempts = Array("u".utf8)
+    package static let warned = Array("W".utf8)
     package static let bindings = Array("b".utf8)
     package static let decisions = Array("d".utf8)
     package static let settledDerived = Array("n".utf8)

@@ -19,7 +19,7 @@ extension `with a real CalDAV server` {
                 let empty = try await dav.page(nil)
                 #expect(empty.references == [] && empty.records == [])
                 let made = try await dav.ask(.create(dav.tasks, id: "t", body: Array(tea.utf8)))
-                guard case .stored("t", let etag?) = made else { throw Unexpected(made) }
+                guard case .stored("t", let etag?, _) = made else { throw Unexpected(made) }
                 #expect(
                     try await dav.ask(.create(dav.tasks, id: "t", body: Array(beer.utf8)))
                         == .conflictUnknown)
@@ -42,7 +42,7 @@ extension `with a real CalDAV server` {
                         == .conflictUnknown)
                 let update = ServerCall.update(dav.tasks, id: "t", body: body, revision: etag)
                 let updated = try await dav.ask(update)
-                guard case .stored("t", let newer?) = updated else { throw Unexpected(updated) }
+                guard case .stored("t", let newer?, _) = updated else { throw Unexpected(updated) }
                 #expect(newer != etag)
                 #expect(
                     try await dav.ask(.delete(dav.tasks, id: "t", revision: etag))
@@ -72,7 +72,7 @@ extension `with a real CalDAV server` {
                     + #"N:;Ann;;;\r\nEND:VCARD\r\n"}"#
 
                 let made = try await dav.ask(.create(people, id: "ann", body: Array(ann.utf8)))
-                guard case .stored("ann", let etag?) = made else { throw Unexpected(made) }
+                guard case .stored("ann", let etag?, _) = made else { throw Unexpected(made) }
                 let list = try await dav.ask(.list(people, after: nil, page: nil))
                 guard case .page(let page) = list else { throw Unexpected(list) }
                 #expect(page.references == [ServerReference(id: "ann", revision: etag)])

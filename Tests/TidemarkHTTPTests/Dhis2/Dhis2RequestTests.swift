@@ -90,10 +90,12 @@ import TidemarkSync
                 && error?.problem.contains("no version of DHIS2") == true)
     }
 
-    @Test func `writes are refused unsent`() throws {
+    @Test func `changes of metadata are refused unsent`() throws {
         let refusal = try adapter("2.41").refusal(
-            of: .delete(entities(), id: "t1", revision: Revision("")))
-        #expect(refusal?.message == "changes are not sent to DHIS2; set pushes to [] in the model")
+            of: .delete(CollectionModel("programs"), id: "p1", revision: Revision("")))
+        #expect(
+            refusal?.message
+                == "changes of programs are not sent to DHIS2; set pushes to [] in the model")
     }
 
     @Test(arguments: [

@@ -1,0 +1,281 @@
+// Dhis2Reports.swift — what the importers of DHIS2 say of each write.
+//
+//   new   a report: errors and warnings by the type and uid of their object, and what was imported
+//   old   a summary an object, in it those of what it holds
+//
+// An object that neither names was left alone. The body of a 409 is a report like any other.
+
+public import HTTPTypes
+public import TidemarkEvents
+public import TidemarkSync
+
+extension Dhis2Adapter {
+    /// What came of each of some writes; nil where the body is no report.
+    func reported(_ calls: [ServerCall], _ body: [UInt8]) -> [BatchedAnswer]? {
+        guard let object = (try? JSONValue(parsing: body))?.object,
+            let report =
+                dialect.generation == .new
+                ? Dhis2Report(tracker: object) : Dhis2Report(summaries: object)
+        else { return nil }
+        return calls.map { answer(to: $0, report) }
+    }
+
+    /// What an answer proves of its writes: what their parts of the report say.
+    public func effect(
+        of answer: ServerAnswer, to call: ServerCall, _ response: HTTPResponse
+    ) -> WriteEffect {
+        switch answer {
+        // A report has a status of its own.
+        case .refused, .ignored: .nothing
+        case .absent: .precondition
+        default: answer.usualEffect(status: response.status.code)
+        }
+    }
+
+    private func answer(to call: ServerCall, _ report: Dhis2Report) -> BatchedAnswer {
+        guard let collection = call.collection, let id = Self.id(of: call) else {
+            return BatchedAnswer(status: 200, .ignored())
+        }
+        let kind = Dhis2Kind(collection.name)
+        let isDeletion = if case .delete = call { true } else { false }
+        let found = report.entry(of: kind, id)
+        let errors = found.errors.map { issue($0, .error, call, collection) }
+        if isDeletion, found.isUnknown || found.errors.contains(where: \.isOfUnknown) {
+            return BatchedAnswer(status: 404, .absent)
+        }
+        if found.errors.contains(where: \.isOfDeleted) {
+            return BatchedAnswer(status: 404, .absent)
+        }
+        if !errors.isEmpty {
+            // What it belongs to was refused; nothing is known to be wrong with it.
+            if found.errors.allSatisfy(\.isOfAnother) {
+                return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
+            }
+            if kind.isNeverRefused {
+                return BatchedAnswer(status: 200, .ignored(errors), effect: .nothing)
+            }
+            let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
+            let first = errors[0]
+            let message = [first.code, first.message].compactMap(\.self).joined(separator: ": ")
+            return BatchedAnswer(
+                status: 409,
+                .refused(
+                    ServerRefusal(status: 409, message: message + rest, issues: errors)))
+        }
+        guard found.isImported else {
+            return BatchedAnswer(status: 200, .ignored(), effect: .nothing)
+        }
+        let warnings = found.warnings.map { issue($0, .warning, call, collection) }
+        return BatchedAnswer(
+            status: 200, .stored(id: id, nil, issues: isDeletion ? [] : warnings))
+    }
+
+    private static func id(of call: ServerCall) -> String? {
+        switch call {
+        case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _): id
+        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
+            .batch:
+            nil
+        }
+    }
+
+    /// A problem of a report, with the value that it names, where it names one.
+    private func issue(
+        _ problem: Dhis2Report.Problem, _ severity: ServerIssue.Severity, _ call: ServerCall,
+        _ collection: CollectionModel
+    ) -> ServerIssue {
+        var issue = ServerIssue(severity, code: problem.code, problem.message)
+        guard !collection.keyed.isEmpty, let body = Self.body(of: call),
+            let document = try? JSONDocument(parsing: body)
+        else { return issue }
+        let words = Set(problem.words)
+        for list in collection.keyed {
+            for element in document.value(list.field)?.array?.compactMap(\.object) ?? [] {
+                guard let key = element[list.key].flatMap({ $0.stringValue }), words.contains(key)
+                else { continue }
+                issue.path = list.name(of: key)
+                issue.value = element["value"].map { $0.stringValue ?? $0.description }
+                return issue
+            }
+        }
+        return issue
+    }
+
+    private static func body(of call: ServerCall) -> [UInt8]? {
+        switch call {
+        case .create(_, _, let body), .update(_, _, let body, _, _): body
+        case .delete, .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch,
+            .refetch, .batch:
+            nil
+        }
+    }
+}
+
+extension Dhis2Kind {
+    /// Whether what a server says against one never stands against it: it is sent again.
+    fileprivate var isNeverRefused: Bool { self == .relationships }
+}
+
+/// What an importer says, by the objects that it is about.
+struct Dhis2Report {
+    /// Something that is wrong or odd.
+    struct Problem: Hashable {
+        var code: String?
+        var message: String
+        /// What it is about beside its message.
+        var object: String?
+
+        /// What is named in it: ids among others.
+        var words: [String] {
+            (message + " " + (object ?? "")).split { !($0.isLetter || $0.isNumber) }.map(
+                String.init)
+        }
+
+        /// Whether there is no such object, so that it can't be deleted.
+        var isOfUnknown: Bool { ["E1063", "E1081", "E1032", "E4016"].contains(code ?? "") }
+        /// Whether the object was deleted, so that it can't be changed.
+        var isOfDeleted: Bool {
+            ["E1114", "E1113", "E1082", "E4017"].contains(code ?? "")
+        }
+        /// Whether it is about another object, which this one belongs to.
+        var isOfAnother: Bool { code == "E5000" || code == "E5001" }
+    }
+
+    /// What is said of an object.
+    struct Entry {
+        var errors: [Problem] = []
+        var warnings: [Problem] = []
+        var isImported = false
+        /// Whether the importer says that there is no such object.
+        var isUnknown = false
+    }
+
+    private struct Name: Hashable {
+        var type: String
+        var id: String
+    }
+
+    private var entries: [Name: Entry] = [:]
+    /// Sentences of summaries without an object, of which some name one.
+    private var sentences: [String] = []
+
+    /// What is said of an object.
+    func entry(of kind: Dhis2Kind, _ id: String) -> Entry {
+        var entry = entries[Name(type: kind.reportName, id: id)] ?? Entry()
+        let isNamed = sentences.contains { sentence in
+            sentence.split { !($0.isLetter || $0.isNumber) }.contains { $0 == id }
+        }
+        if isNamed { entry.isUnknown = true }
+        return entry
+    }
+
+    private mutating func change(_ type: String, _ id: String, _ body: (inout Entry) -> Void) {
+        body(&entries[Name(type: type, id: id), default: Entry()])
+    }
+
+    // MARK: The new importer
+
+    /// Nil where it is no report.
+    init?(tracker report: JSONObject) {
+        guard let status = report["status"]?.stringValue,
+            ["OK", "WARNING", "ERROR"].contains(status),
+            report["validationReport"]?.object != nil || report["bundleReport"]?.object != nil
+        else { return nil }
+        let checks = report["validationReport"]?.object ?? JSONObject()
+        for (member, isError) in [("errorReports", true), ("warningReports", false)] {
+            for item in checks[member]?.array?.compactMap(\.object) ?? [] {
+                guard let type = item["trackerType"]?.stringValue, let id = item["uid"]?.stringValue
+                else { continue }
+                let code = item["errorCode"] ?? item["warningCode"]
+                let problem = Problem(
+                    code: code?.stringValue, message: item["message"]?.stringValue ?? "")
+                change(type, id) { entry in
+                    if isError {
+                        if !entry.errors.contains(problem) { entry.errors.append(problem) }
+                    } else if !entry.warnings.contains(problem) {
+                        entry.warnings.append(problem)
+                    }
+                }
+            }
+        }
+        let types = report["bundleReport"]?.object?["typeReportMap"]?.object ?? JSONObject()
+        for type in types.keys {
+            for item in types[type]?.object?["objectReports"]?.array?.compactMap(\.object) ?? [] {
+                guard let id = item["uid"]?.stringValue else { continue }
+                change(type, id) { $0.isImported = true }
+                for part in item["errorReports"]?.array?.compactMap(\.object) ?? [] {
+                    let problem = Problem(
+                        code: part["errorCode"]?.stringValue,
+                        message: part["message"]?.stringValue ?? "")
+                    change(type, id) { $0.errors.append(problem) }
+                }
+            }
+        }
+    }
+
+    // MARK: The old importers
+
+    /// Nil where it holds no summary.
+    init?(summaries answer: JSONObject) {
+        let body = answer["response"]?.object ?? answer
+        guard let type = body["responseType"]?.stringValue, type.hasPrefix("ImportSummar") else {
+            return nil
+        }
+        let summaries =
+            type == "ImportSummary"
+            ? [body] : body["importSummaries"]?.array?.compactMap(\.object) ?? []
+        for summary in summaries { add(summary) }
+    }
+
+    /// Adds what a summary says; it names its object by an id alone, which no two kinds share.
+    private mutating func add(_ summary: JSONObject) {
+        let status = summary["status"]?.stringValue ?? ""
+        var problems: [Problem] = []
+        let sentence = summary["description"]?.stringValue
+        if let sentence, status != "SUCCESS" { problems.append(Problem(message: sentence)) }
+        for conflict in summary["conflicts"]?.array?.compactMap(\.object) ?? [] {
+            problems.append(
+                Problem(
+                    code: conflict["errorCode"]?.stringValue,
+                    message: conflict["value"]?.stringValue ?? "",
+                    object: conflict["object"]?.stringValue))
+        }
+        if let id = summary["reference"]?.stringValue {
+            for type in Self.types {
+                change(type, id) { entry in
+                    switch status {
+                    case "SUCCESS", "OK": entry.isImported = true
+                    case "WARNING":
+                        entry.isImported = true
+                        entry.warnings += problems
+                    default:
+                        // An error without a word is one all the same.
+                        entry.errors +=
+                            problems.isEmpty ? [Problem(message: "no reason")] : problems
+                    }
+                }
+            }
+        } else if let sentence {
+            sentences.append(sentence)
+        }
+        for member in ["enrollments", "events"] {
+            let below = summary[member]?.object?["importSummaries"]?.array
+            for summary in below?.compactMap(\.object) ?? [] { add(summary) }
+        }
+    }
+
+    private static let types = ["TRACKED_ENTITY", "ENROLLMENT", "EVENT", "RELATIONSHIP"]
+}
+
+extension Dhis2Kind {
+    /// Its name in reports.
+    fileprivate var reportName: String {
+        switch self {
+        case .trackedEntities: "TRACKED_ENTITY"
+        case .enrollments: "ENROLLMENT"
+        case .events: "EVENT"
+        case .relationships: "RELATIONSHIP"
+        case .metadata(let name): name
+        }
+    }
+}

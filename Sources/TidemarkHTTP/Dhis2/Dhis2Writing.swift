@@ -1,0 +1,121 @@
+// Dhis2Writing.swift — what is sent to DHIS2: a bundle of entities that name each other, or a list
+// of one kind where the server has the old importers.
+//
+//   up to 2.39     POST api/events?strategy=SYNC                            one kind a request
+//                  POST api/events?strategy=DELETE
+//   from 2.40 on   POST api/tracker?importStrategy=CREATE_AND_UPDATE&…      all kinds together
+//                  POST api/tracker?importStrategy=DELETE&…
+//
+// The new importer keeps the values that an entity does not name, so that of its lists only the
+// values that changed are sent; one without a value is deleted. The old ones replace all of them.
+
+import HTTPTypes
+import TidemarkEvents
+import TidemarkSync
+
+extension Dhis2Adapter {
+    /// An id as DHIS2 wants them, made of any text.
+    ///
+    /// It is eleven letters and digits, of which the first is a letter. The same text gives the
+    /// same id; different texts different ones, as far as 65 bits go. An entity gets it where it is made: `Dhis2Adapter.id(from: tx.makeID())`.
+    public static func id(from text: String) -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+        let all = letters + Array("0123456789")
+        // FNV-1a in two halves, whose offsets differ.
+        var id = ""
+        var halves: [UInt64] = [0xcbf2_9ce4_8422_2325, 0x8422_2325_cbf2_9ce4]
+        for index in halves.indices {
+            for byte in text.utf8 {
+                halves[index] = (halves[index] ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+            }
+            // What differs only at the end of a text has to reach every bit.
+            halves[index] ^= halves[index] >> 29
+            halves[index] = halves[index] &* 0x9e37_79b9_7f4a_7c15
+            halves[index] ^= halves[index] >> 32
+        }
+        for place in 0..<11 {
+            let half = place < 6 ? 0 : 1
+            let alphabet = place == 0 ? letters : all
+            id.append(alphabet[Int(halves[half] % UInt64(alphabet.count))])
+            halves[half] /= UInt64(alphabet.count)
+        }
+        return id
+    }
+
+    /// The request that carries out some writes: all deletions, or none.
+    func importing(_ calls: [ServerCall]) throws(SyncFailure) -> ServerRequest {
+        var lists: [(kind: Dhis2Kind, elements: [[UInt8]])] = []
+        var isDeletion = false
+        for call in calls {
+            guard let collection = call.collection else { continue }
+            let kind = try known(collection)
+            guard kind.isTracker else {
+                throw .client(
+                    status: 0,
+                    "changes of \(collection.name) are not sent to DHIS2; set pushes to [] in the "
+                        + "model")
+            }
+            if case .delete = call { isDeletion = true }
+            let element = element(call, collection, kind)
+            if let place = lists.firstIndex(where: { $0.kind == kind }) {
+                lists[place].elements.append(element)
+            } else {
+                lists.append((kind, [element]))
+            }
+        }
+        var body = Array("{".utf8)
+        for (index, list) in lists.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += "\"\(dialect.listName(of: list.kind))\":[".utf8
+            body += list.elements.joined(separator: [UInt8(ascii: ",")])
+            body.append(UInt8(ascii: "]"))
+        }
+        body.append(UInt8(ascii: "}"))
+        let place: String
+        switch dialect.generation {
+        case .old:
+            guard lists.count == 1 else {
+                throw .client(status: 0, "up to 2.39 DHIS2 takes one kind of entities a request")
+            }
+            // Before 2.29 there is no SYNC.
+            let usual = dialect.minor < 30 ? "CREATE_AND_UPDATE" : "SYNC"
+            place =
+                dialect.place(of: lists[0].kind) + "?strategy=" + (isDeletion ? "DELETE" : usual)
+        case .new:
+            place =
+                "tracker?async=false&atomicMode=OBJECT&reportMode=WARNINGS&importStrategy="
+                + (isDeletion ? "DELETE" : "CREATE_AND_UPDATE")
+        }
+        return ServerRequest(
+            method: .post, path: "\(path)/api/\(place)",
+            headers: [.contentType: "application/json"], body: body)
+    }
+
+    /// A write's part of the payload.
+    private func element(
+        _ call: ServerCall, _ collection: CollectionModel, _ kind: Dhis2Kind
+    ) -> [UInt8] {
+        switch call {
+        case .create(_, _, let body): return body
+        case .update(_, _, let body, let changes, _):
+            guard dialect.generation == .new, !collection.keyed.isEmpty,
+                let document = try? JSONDocument(parsing: body),
+                let changed = try? JSONDocument(parsing: changes)
+            else { return body }
+            var (set, unset): ([(key: String, value: [UInt8])], [String]) = ([], [])
+            for list in collection.keyed {
+                if let value = changed.rawValue(list.field) {
+                    set.append((key: list.field, value: Array(value)))
+                } else {
+                    unset.append(list.field)
+                }
+            }
+            return document.applying(set: set, unset: unset)
+        case .delete(_, let id, _):
+            return JSONValue.object([dialect.idField(of: kind): .string(id)]).encoded()
+        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
+            .batch:
+            return Array("{}".utf8)
+        }
+    }
+}

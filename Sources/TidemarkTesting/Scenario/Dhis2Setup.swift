@@ -1,0 +1,49 @@
+// Dhis2Setup.swift — what a scenario says of a server that speaks DHIS2's protocol beside its rows.
+
+import TidemarkEvents
+
+/// What kind of DHIS2 a scenario's server is.
+struct Dhis2Setup: Sendable {
+    static let members = ["version", "rules", "jobs"]
+
+    var version = Dhis2Version.v41
+    /// Rules of programs about values.
+    var rules: [Dhis2ValueRule] = []
+    /// How many requests for it find a job that is not done.
+    var polls = 0
+    /// After how many seconds a job is done.
+    var jobSeconds: Int64 = 0
+
+    /// - Throws: for members that another kind of server does not have.
+    init(_ server: ScenarioMembers, _ kind: ScenarioServerKind) throws(ScenarioError) {
+        if kind != .dhis2, let name = Self.members.first(where: { server[$0] != nil }) {
+            throw ScenarioError(server.path(name), "such a server has no \(name)")
+        }
+        if let text = try server.text("version") {
+            guard let known = Dhis2Version.allCases.first(where: { $0.word == text }) else {
+                let words = Dhis2Version.allCases.map(\.word).joined(separator: ", ")
+                throw ScenarioError(server.path("version"), "one of \(words) is needed")
+            }
+            version = known
+        }
+        for (path, value) in try server.list("rules") {
+            let rule = try ScenarioMembers(
+                value, at: path, ["id", "element", "value", "message", "isWarning"])
+            rules.append(
+                Dhis2ValueRule(
+                    id: try rule.text("id") ?? "R\(rules.count + 1)",
+                    element: try rule.neededText("element"), value: try rule.text("value"),
+                    severity: try rule.flag("isWarning") ?? false ? .warning : .error,
+                    message: try rule.neededText("message")))
+        }
+        guard let value = server["jobs"] else { return }
+        let jobs = try ScenarioMembers(value, at: server.path("jobs"), ["polls", "seconds"])
+        polls = try jobs.integer("polls", in: 0...10_000) ?? 0
+        jobSeconds = Int64(try jobs.integer("seconds", in: 0...1_000_000) ?? 0)
+    }
+}
+
+extension Dhis2Version {
+    /// `2.41`.
+    fileprivate var word: String { "2.\(rawValue)" }
+}
