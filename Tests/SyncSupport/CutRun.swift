@@ -25,6 +25,7 @@ struct DyingHost: SyncHost {
 
     var countsAttempts: Bool { next.countsAttempts }
     func interruption() -> SyncFailure? { next.interruption() }
+    func pause(seconds: Int64) async throws { try await next.pause(seconds: seconds) }
     func credentials() async throws -> Credentials { try await next.credentials() }
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {
         try next.read(journal, body)

@@ -10,8 +10,8 @@ public struct SyncIssue: Sendable, Hashable, Identifiable {
         /// The server refused a pending mutation of an entity; it waits, and so do mutations that
         /// depend on it.
         case rejected
-        /// The server has something to say about an entity whose write it did not refuse: it took it
-        /// with a warning, or the write is sent again.
+        /// The server has something to say about an entity whose write it did not refuse: it took
+        /// it with a warning, or the write is sent again.
         ///
         /// It is forgotten with the next answer to a write of the entity.
         case warned

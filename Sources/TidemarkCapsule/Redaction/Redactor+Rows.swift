@@ -108,6 +108,9 @@ private enum RowParts {
     static let rollUp: [UInt32: RowPart] = [
         1: .plain, 2: .key, 3: .message([1: .plain, 2: .plain]),
     ]
+    static let ticket: [UInt32: RowPart] = [
+        1: .text, 2: .plain, 3: .plain, 4: .time, 5: .plain,
+    ]
     static let contentSweep: [UInt32: RowPart] = [1: .plain, 2: .time]
 
     static func fact(_ kind: EventKind) -> [UInt32: RowPart] { [1: .plain, 2: .payload(kind)] }
@@ -124,7 +127,7 @@ extension Redactor {
         let new: [UInt8]
         switch first {
         case UInt8(ascii: "a"), UInt8(ascii: "c"), UInt8(ascii: "d"), UInt8(ascii: "i"),
-            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"):
+            UInt8(ascii: "m"), UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "J"):
             new = Array(rest)
         case UInt8(ascii: "b"), UInt8(ascii: "j"), UInt8(ascii: "q"), UInt8(ascii: "r"),
             UInt8(ascii: "u"), UInt8(ascii: "v"), UInt8(ascii: "w"), UInt8(ascii: "y"),
@@ -215,6 +218,7 @@ extension Redactor {
             default: throw unknown(key)
             }
         case UInt8(ascii: "R"): parts = RowParts.rollUp
+        case UInt8(ascii: "J"): parts = RowParts.ticket
         case UInt8(ascii: "h"):
             // The position comes first.
             return try value.prefix(8)

@@ -54,6 +54,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
     case pushAccepted
     /// The server refused a mutation for what it is.
     case pushRejected
+    /// The server promised to answer a request later.
+    case pushDeferred
     /// Somebody wants what a record names to be here, or no longer does.
     case assetWanted
     /// A file is in the store's contents.
@@ -73,8 +75,8 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         .localDiscarded, .localRetried, .issueAnswered, .triggerReceived, .timerFired,
         .ruleAnswered, .syncStarted, .syncFinished, .requestSent, .requestAnswered,
         .requestFailed, .serverUpserted, .serverDeleted, .serverDescribed, .serverUnreadable,
-        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .assetWanted, .assetStored,
-        .assetRemoved, .assetUsed, .logTruncated,
+        .pullPage, .pullCompleted, .pushAccepted, .pushRejected, .pushDeferred, .assetWanted,
+        .assetStored, .assetRemoved, .assetUsed, .logTruncated,
     ]
 
     /// The number, the name and the family of a kind of this version.
@@ -104,6 +106,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
         case .pullCompleted: (61, "pull.completed", .list)
         case .pushAccepted: (70, "push.accepted", .push)
         case .pushRejected: (71, "push.rejected", .push)
+        case .pushDeferred: (72, "push.deferred", .push)
         case .assetWanted: (90, "asset.wanted", .asset)
         case .assetStored: (91, "asset.stored", .asset)
         case .assetRemoved: (92, "asset.removed", .asset)
@@ -125,7 +128,7 @@ public enum EventKind: Hashable, Sendable, CaseIterable {
 
     /// Names that are given to numbers before anything is written by them.
     private static let reserved: [UInt32: String] = [
-        13: "local.requested", 22: "reachability.changed", 23: "cancelled", 72: "push.deferred",
+        13: "local.requested", 22: "reachability.changed", 23: "cancelled",
         80: "reserved.added", 81: "reserved.taken", 100: "payload.erased",
     ]
 

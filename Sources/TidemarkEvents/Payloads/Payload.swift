@@ -29,6 +29,7 @@ package enum Payload: Sendable {
     case pullCompleted(PullCompleted)
     case pushAccepted(PushAccepted)
     case pushRejected(PushRejected)
+    case pushDeferred(PushDeferred)
     case assetWanted(AssetWanted)
     case assetStored(AssetStored)
     case assetRemoved(AssetRemoved)
@@ -71,6 +72,7 @@ package enum Payload: Sendable {
             case .pullCompleted: .pullCompleted(try PullCompleted(reading: event.payload))
             case .pushAccepted: .pushAccepted(try PushAccepted(reading: event.payload))
             case .pushRejected: .pushRejected(try PushRejected(reading: event.payload))
+            case .pushDeferred: .pushDeferred(try PushDeferred(reading: event.payload))
             case .assetWanted: .assetWanted(try AssetWanted(reading: event.payload))
             case .assetStored: .assetStored(try AssetStored(reading: event.payload))
             case .assetRemoved: .assetRemoved(try AssetRemoved(reading: event.payload))
@@ -112,6 +114,7 @@ extension EventKind {
         case .pullCompleted: PullCompleted.self
         case .pushAccepted: PushAccepted.self
         case .pushRejected: PushRejected.self
+        case .pushDeferred: PushDeferred.self
         case .assetWanted: AssetWanted.self
         case .assetStored: AssetStored.self
         case .assetRemoved: AssetRemoved.self

@@ -27,7 +27,7 @@ extension CalDAVAdapter {
                 return try alone(collection, id, response, body).map { .record($0) } ?? .absent
             case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _):
                 return try written(call, id, response, body)
-            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch:
+            case .describe, .listWindow, .listPart, .feed, .combined, .refetch, .batch, .poll:
                 throw .client(status: status, "CalDAV has no such call")
             }
         } catch {
@@ -56,7 +56,7 @@ extension CalDAVAdapter {
         guard (200..<300).contains(status), status != 207 else { return nil }
         let isMarkup = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
         switch call {
-        case .list, .describe, .batch: break
+        case .list, .describe, .batch, .poll: break
         case .fetch(_, let ids) where ids.count > 1: break
         case .delete where (try? Multistatus(parsing: body)) != nil: return nil
         default: if !isMarkup { return nil }

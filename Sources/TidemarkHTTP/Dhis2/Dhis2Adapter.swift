@@ -61,6 +61,7 @@ public struct Dhis2Adapter: ServerAdapter {
             return get(dialect.place(of: kind) + "/" + URLPath.escape(id.utf8) + fields)
         case .create, .update, .delete: return try importing([call])
         case .batch(let calls): return try importing(calls)
+        case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))
         case .describe, .listWindow, .feed, .combined, .fetch, .refetch:
             throw .client(status: 0, "DHIS2 has no such call")
         }

@@ -17,6 +17,11 @@ extension Dhis2Adapter {
             if call.isImport, status == 200 || status == 409 {
                 return try imported(call, body)
             }
+            if case .poll(let ticket, let calls) = call,
+                let answer = try polled(ticket, calls, status, body)
+            {
+                return answer
+            }
             guard status == 200 else {
                 return refused(call, status, response.headerFields, body)
             }
@@ -31,7 +36,7 @@ extension Dhis2Adapter {
                 }
                 return record.isDeleted ? .deleted(record) : .record(record)
             case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .fetch,
-                .refetch, .batch:
+                .refetch, .batch, .poll:
                 throw .client(status: status, "DHIS2 has no such call")
             }
         } catch {
@@ -44,6 +49,7 @@ extension Dhis2Adapter {
     ) throws(SyncFailure) -> ServerAnswer {
         let calls = if case .batch(let calls) = call { calls } else { [call] }
         guard let answers = reported(calls, body) else {
+            if dialect.generation == .new, let promise = promise(body) { return promise }
             throw .malformed("an import without a report")
         }
         if case .batch = call { return .batch(answers) }
@@ -165,7 +171,8 @@ extension ServerCall {
     fileprivate var isImport: Bool {
         switch self {
         case .create, .update, .delete, .batch: true
-        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch:
+        case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
+            .poll:
             false
         }
     }

@@ -74,7 +74,7 @@ extension Dhis2Adapter {
         switch call {
         case .create(_, let id, _), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .batch:
+            .batch, .poll:
             nil
         }
     }
@@ -105,9 +105,77 @@ extension Dhis2Adapter {
         switch call {
         case .create(_, _, let body), .update(_, _, let body, _, _): body
         case .delete, .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch,
-            .refetch, .batch:
+            .refetch, .batch, .poll:
             nil
         }
+    }
+}
+
+/// A job of the server's, or its report.
+struct Dhis2Ticket {
+    let job: String
+    let isReport: Bool
+
+    /// - Throws: ``SyncFailure`` for a word that is none.
+    init(_ ticket: String) throws(SyncFailure) {
+        let parts = ticket.split(separator: "/", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), parts[0] == "jobs", Self.isID(parts[1]),
+            parts.count == 2 || parts[2] == "report"
+        else { throw .client(status: 0, "\"\(ticket)\" is no job of DHIS2") }
+        job = String(parts[1])
+        isReport = parts.count == 3
+    }
+
+    /// The word for a job; nil for an id that can't be one.
+    static func word(ofJob id: String, isReport: Bool = false) -> String? {
+        isID(id[...]) ? "jobs/\(id)" + (isReport ? "/report" : "") : nil
+    }
+
+    /// Where it is asked for, below `tracker`; a report says nothing of warnings unless it is asked
+    /// for them.
+    var path: String { "jobs/\(job)" + (isReport ? "/report?reportMode=WARNINGS" : "") }
+
+    private static func isID(_ text: Substring) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            }
+    }
+}
+
+extension Dhis2Adapter {
+    /// The promise of an import that became a job; nil where the answer tells of none.
+    func promise(_ body: [UInt8]) -> ServerAnswer? {
+        guard let response = JSON.value("response", of: body)?.object,
+            let id = response["id"]?.stringValue, let word = Dhis2Ticket.word(ofJob: id)
+        else { return nil }
+        return .deferred(word)
+    }
+
+    /// What the answer to a question for a job, or for its report, means.
+    ///
+    /// A job of which the server knows nothing may not have begun: `[]` and 404 are no news. One
+    /// that is done and has no report, or one that is none, is lost.
+    func polled(
+        _ ticket: String, _ calls: [ServerCall], _ status: Int, _ body: [UInt8]
+    ) throws(SyncFailure) -> ServerAnswer? {
+        let ticket = try Dhis2Ticket(ticket)
+        if ticket.isReport {
+            if status == 404 { return .absent }
+            guard status == 200 else { return nil }
+            return reported(calls, body).map { .batch($0) } ?? .absent
+        }
+        if status == 404 { return .waiting }
+        guard status == 200 else { return nil }
+        guard let value = try? JSONValue(parsing: body),
+            let messages = value.array ?? (value.object == nil ? nil : [value])
+        else { throw .malformed("a job that is neither a list nor an object") }
+        let isDone = messages.contains { $0["completed"] == .bool(true) }
+        guard isDone, let word = Dhis2Ticket.word(ofJob: ticket.job, isReport: true) else {
+            return .waiting
+        }
+        return .deferred(word)
     }
 }
 
@@ -240,12 +308,20 @@ struct Dhis2Report {
                     message: conflict["value"]?.stringValue ?? "",
                     object: conflict["object"]?.stringValue))
         }
+        let counts = summary["importCount"]?.object ?? JSONObject()
+        func count(_ name: String) -> Int64 { counts[name]?.int64Value ?? 0 }
+        let isLeftOut =
+            count("ignored") > 0 && count("imported") + count("updated") + count("deleted") == 0
         if let id = summary["reference"]?.stringValue {
             for type in Self.types {
                 change(type, id) { entry in
                     switch status {
-                    case "SUCCESS", "OK": entry.isImported = true
-                    case "WARNING":
+                    // Of what was left out for a problem nothing is on the server.
+                    case "SUCCESS" where isLeftOut && !problems.isEmpty,
+                        "OK" where isLeftOut && !problems.isEmpty,
+                        "WARNING" where isLeftOut && !problems.isEmpty:
+                        entry.errors += problems
+                    case "SUCCESS", "OK", "WARNING":
                         entry.isImported = true
                         entry.warnings += problems
                     default:

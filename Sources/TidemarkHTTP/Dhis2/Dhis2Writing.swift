@@ -5,6 +5,7 @@
 //                  POST api/events?strategy=DELETE
 //   from 2.40 on   POST api/tracker?importStrategy=CREATE_AND_UPDATE&…      all kinds together
 //                  POST api/tracker?importStrategy=DELETE&…
+//                  GET api/tracker/jobs/ID and …/ID/report, where it was more than a few writes
 //
 // The new importer keeps the values that an entity does not name, so that of its lists only the
 // values that changed are sent; one without a value is deleted. The old ones replace all of them.
@@ -17,7 +18,8 @@ extension Dhis2Adapter {
     /// An id as DHIS2 wants them, made of any text.
     ///
     /// It is eleven letters and digits, of which the first is a letter. The same text gives the
-    /// same id; different texts different ones, as far as 65 bits go. An entity gets it where it is made: `Dhis2Adapter.id(from: tx.makeID())`.
+    /// same id; different texts different ones, as far as 65 bits go. An entity gets it where it is
+    /// made: `Dhis2Adapter.id(from: tx.makeID())`.
     public static func id(from text: String) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         let all = letters + Array("0123456789")
@@ -41,6 +43,9 @@ extension Dhis2Adapter {
         }
         return id
     }
+
+    /// How many writes are imported while the client waits; more are a job of the server.
+    static let writesAtOnceMax = 10
 
     /// The request that carries out some writes: all deletions, or none.
     func importing(_ calls: [ServerCall]) throws(SyncFailure) -> ServerRequest {
@@ -82,8 +87,9 @@ extension Dhis2Adapter {
             place =
                 dialect.place(of: lists[0].kind) + "?strategy=" + (isDeletion ? "DELETE" : usual)
         case .new:
+            let mode = calls.count > Self.writesAtOnceMax ? "" : "async=false&reportMode=WARNINGS&"
             place =
-                "tracker?async=false&atomicMode=OBJECT&reportMode=WARNINGS&importStrategy="
+                "tracker?\(mode)atomicMode=OBJECT&importStrategy="
                 + (isDeletion ? "DELETE" : "CREATE_AND_UPDATE")
         }
         return ServerRequest(
@@ -114,7 +120,7 @@ extension Dhis2Adapter {
         case .delete(_, let id, _):
             return JSONValue.object([dialect.idField(of: kind): .string(id)]).encoded()
         case .list, .listWindow, .listPart, .feed, .combined, .describe, .read, .fetch, .refetch,
-            .batch:
+            .batch, .poll:
             return Array("{}".utf8)
         }
     }

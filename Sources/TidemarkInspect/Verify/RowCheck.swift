@@ -224,8 +224,9 @@ extension RowKey {
         if let key = event.key {
             keys += [.entity(key), .attempt(key), .ruleAnswer(key), .rival(key), .placeholder(key)]
             keys += [.settledDerived(position, key), .openDerived(position, key), .failing(key)]
-            keys += [.contents(of: key), .rollUp(key)]
+            keys += [.contents(of: key), .rollUp(key), .warned(key)]
         }
+        if let call = event.call { keys.append(.ticket(call)) }
         if let key = event.idempotencyKey { keys += [.writeKey(key), .queuedKey(keyed)] }
         if let name = event.collection {
             let target =

@@ -114,6 +114,7 @@ struct NamedRow {
                     .warned(key),
                 ]
             }
+            if let call = entry.event.call { keys.append(.ticket(call)) }
             keys += RowKey.contents(by: entry.event)
             if let collection = entry.event.collection {
                 let scope = entry.event.read(PullCompleted.self)?.scope ?? ""

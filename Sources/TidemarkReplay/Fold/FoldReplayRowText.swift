@@ -41,6 +41,12 @@ package enum RowText {
         case Ledger.store:
             let row = try StoreFactRow(parsing: value)
             return "said by \(row.position): " + excerpt(row.payload)
+        case Ledger.tickets:
+            let row = try TicketRow(.start, parsing: value)
+            return list([
+                "promised as \(EventText.printable(row.ticket))", "\(row.open) writes open",
+                row.isLost ? "lost" : nil,
+            ])
         case Ledger.bindings:
             return EntityKey(bytes: value).map { EventText.printable("\($0)") }
         default: return nil

@@ -190,6 +190,13 @@ final class RedecideHost: SyncHost {
 
     // MARK: Asking
 
+    /// Of such a wait nothing is recorded but when the question was sent.
+    func pause(seconds: Int64) {
+        state.withLock { state in
+            if state.isFree { state.slept += .seconds(seconds) }
+        }
+    }
+
     func credentials() throws -> Credentials {
         let count = state.withLock { state in
             state.proofs += 1

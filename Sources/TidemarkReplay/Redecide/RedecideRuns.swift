@@ -240,7 +240,10 @@ extension RecordedRun {
         _ entry: Capsule.Entry, _ answer: KeptAnswer?, _ open: [Position: Capsule.Entry],
         _ places: inout [Position: Int]
     ) {
-        guard let call = entry.event.call else { return }
+        // What a promised answer says of a write is no answer to its request.
+        guard let call = entry.event.call, entry.event.cause == nil || open[call] != nil else {
+            return
+        }
         if let place = writes.lastIndex(where: { $0.position == call }) {
             writes[place].answer = answer
             let answered = entry.event.read(RequestAnswered.self)

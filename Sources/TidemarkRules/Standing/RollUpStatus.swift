@@ -46,6 +46,7 @@ package struct RollUpClasses: OptionSet, Sendable, Hashable {
     }
 
     /// The status of all together: that of a placeholder before an error, that before a warning,
-    /// and that before anything that waits for the server, whether it was made, changed, deleted or sent.
+    /// and that before anything that waits for the server, whether it was made, changed, deleted or
+    /// sent.
     package var status: EntityStatus { all.last?.status ?? .synced }
 }

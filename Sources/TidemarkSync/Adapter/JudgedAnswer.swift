@@ -162,7 +162,7 @@ extension ServerAnswer {
         switch self {
         case .failure, .refused, .ignored, .conflict, .conflictUnknown, .batch: true
         case .page, .combined, .unchanged, .record, .records, .stored, .deleted, .absent,
-            .description, .cursorExpired:
+            .description, .cursorExpired, .deferred, .waiting:
             false
         }
     }
@@ -179,7 +179,7 @@ extension ServerAnswer {
             record.document.map { [$0] } ?? []
         case .batch(let answers): answers.flatMap(\.answer.documents)
         case .description, .unchanged, .cursorExpired, .stored, .absent, .conflictUnknown,
-            .refused, .ignored, .failure:
+            .refused, .ignored, .deferred, .waiting, .failure:
             []
         }
     }
@@ -199,7 +199,9 @@ extension ServerAnswer {
         case .stored(let id, let revision, _): [id] + revision.names
         case .description(let list): list.flatMap { [$0.name.rawValue] + $0.epoch.names }
         case .batch(let answers): answers.flatMap(\.answer.names)
-        case .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused, .ignored, .failure:
+        case .deferred(let ticket): [ticket]
+        case .unchanged, .cursorExpired, .absent, .conflictUnknown, .refused, .ignored, .waiting,
+            .failure:
             []
         }
     }

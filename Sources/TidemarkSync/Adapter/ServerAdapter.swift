@@ -18,6 +18,8 @@ public struct ServerTraits: Sendable, Hashable {
     ///
     /// What is created may be named by what is sent with it. Deletions have requests of their own.
     public var bundled: Set<CollectionName>
+    /// When the server is asked for an answer that it promised.
+    public var polling = Polling()
     /// Whether deletions are sent before anything else, instead of last.
     public var deletesFirst: Bool
     /// Whether a cursor identifies a state of the collection instead of a moment, so that the same
@@ -52,6 +54,26 @@ public struct ServerTraits: Sendable, Hashable {
     /// Then `changes` hold of such a list only the elements that changed; of one that is gone the
     /// key, with null for its other members. Otherwise they hold the whole list.
     public var mergesLists: Bool
+
+    /// When a server is asked for an answer that it promised: ``ServerAnswer/deferred(_:)``.
+    public struct Polling: Sendable, Hashable {
+        /// How many seconds after the promise.
+        public var first: Int64
+        /// How many seconds after the last question.
+        public var every: Int64
+        /// How often in the run in which it was promised.
+        public var tries: Int
+        /// How often in each later run, which asks before it does anything else.
+        public var triesLater: Int
+
+        /// By default after a second, then every two seconds, for three minutes; later twice a run.
+        public init(first: Int64 = 1, every: Int64 = 2, tries: Int = 91, triesLater: Int = 2) {
+            self.first = first
+            self.every = every
+            self.tries = tries
+            self.triesLater = triesLater
+        }
+    }
 
     /// Traits of a server; the defaults are those of one without optional features.
     public init(

@@ -23,6 +23,12 @@ extension ServerAnswer {
                     part.answer = part.answer.about(call)
                     return part
                 })
+        case (.batch(let answers), .poll(_, let calls)):
+            guard answers.count == calls.count else {
+                return .failure(
+                    .malformed("\(answers.count) answers to \(calls.count) promised ones"))
+            }
+            return ServerAnswer.batch(answers).about(.batch(calls))
         case (.records(let records), .fetch(_, let ids)):
             let asked = Set(ids)
             let stray = records.first { !asked.contains($0.id) }
@@ -46,18 +52,21 @@ extension ServerAnswer {
         case (.read, .record), (.read, .deleted), (.read, .absent): true
         case (.create, let answer), (.update, let answer), (.delete, let answer):
             answer.isOfWrite
+        case (.batch, .deferred): true
+        case (.poll, .batch), (.poll, .waiting), (.poll, .deferred), (.poll, .absent): true
         case (.describe, _), (.list, _), (.listWindow, _), (.listPart, _), (.feed, _),
-            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.batch, _):
+            (.combined, _), (.fetch, _), (.refetch, _), (.read, _), (.batch, _), (.poll, _):
             false
         }
     }
 
     private var isOfWrite: Bool {
         switch self {
-        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored:
+        case .record, .stored, .deleted, .absent, .conflict, .conflictUnknown, .refused, .ignored,
+            .deferred:
             true
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .batch,
-            .failure:
+            .waiting, .failure:
             false
         }
     }
@@ -76,6 +85,8 @@ extension ServerAnswer {
         case .conflictUnknown: "a conflict"
         case .refused, .ignored: "a refusal"
         case .batch: "a batch"
+        case .deferred: "the promise of an answer"
+        case .waiting: "\"not yet\""
         case .failure: "a failure"
         }
     }
@@ -90,7 +101,7 @@ extension ServerAnswer {
         case .record(let record), .deleted(let record), .conflict(let record): record.id
         case .stored(let id, _, _): id
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
-            .conflictUnknown, .refused, .ignored, .batch, .failure:
+            .conflictUnknown, .refused, .ignored, .batch, .deferred, .waiting, .failure:
             nil
         }
     }
@@ -107,6 +118,7 @@ extension ServerCall {
         case .read: "a read"
         case .create, .update, .delete: "a write"
         case .batch: "a batch"
+        case .poll: "a question for a promised answer"
         }
     }
 
@@ -116,7 +128,8 @@ extension ServerCall {
         switch self {
         case .read(_, let id), .update(_, let id, _, _, _), .delete(_, let id, _): id
         case .create(let collection, let id, _): collection.ids == .client ? id : nil
-        case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch:
+        case .describe, .list, .listWindow, .listPart, .feed, .combined, .refetch, .fetch, .batch,
+            .poll:
             nil
         }
     }

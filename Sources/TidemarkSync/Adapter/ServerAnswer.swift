@@ -169,10 +169,11 @@ extension ServerAnswer {
         switch self {
         case .record, .stored, .deleted: .done
         case .ignored: .nothing
+        case .deferred: .unknown
         // A success that can't be understood proves nothing.
         case .failure where (200..<300).contains(status): .unknown
         case .description, .page, .combined, .unchanged, .cursorExpired, .records, .absent,
-            .conflict, .conflictUnknown, .refused, .batch, .failure:
+            .conflict, .conflictUnknown, .refused, .batch, .waiting, .failure:
             WriteEffect(status: status)
         }
     }
@@ -213,6 +214,14 @@ public indirect enum ServerAnswer: Sendable, Hashable {
     case ignored([ServerIssue] = [])
     /// The outcome of each write of a batch, in order.
     case batch([BatchedAnswer])
+    /// The server took the writes, and promises to answer later: it is asked for that by
+    /// ``ServerCall/poll(_:of:)`` with this word. Of such a question it says that the answer is to
+    /// be had by another word, at once.
+    case deferred(String)
+    /// The answer that the server promised is not there yet.
+    ///
+    /// That it knows nothing of the promise any more is ``absent``.
+    case waiting
     /// The call failed for a reason that is not the entity.
     case failure(SyncFailure)
 }

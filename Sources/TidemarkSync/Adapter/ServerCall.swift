@@ -48,13 +48,19 @@ public enum ServerCall: Sendable, Hashable {
     /// Several writes in one request, at most ``ServerTraits/writesPerRequestMax``. Each has an
     /// outcome of its own.
     case batch([ServerCall])
+    /// The answer to some writes that the server promised; asked only after
+    /// ``ServerAnswer/deferred(_:)``.
+    ///
+    /// The writes are as what they carried is now. In a later run those are left out of which it is
+    /// known by then what became of them.
+    case poll(String, of: [ServerCall])
 
     /// The version that the call is conditional on, where it is.
     package var revision: Revision? {
         switch self {
         case .update(_, _, _, _, let revision), .delete(_, _, let revision): revision
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .create, .batch:
+            .create, .batch, .poll:
             nil
         }
     }
@@ -64,7 +70,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .create, .update, .delete: true
         case .describe, .list, .listWindow, .listPart, .feed, .combined, .read, .fetch, .refetch,
-            .batch:
+            .batch, .poll:
             false
         }
     }
@@ -75,7 +81,7 @@ public enum ServerCall: Sendable, Hashable {
     }
 
     /// The collection of the call; of a batch, that of its first write; nil for
-    /// ``describe(_:)`` and ``combined(_:)``.
+    /// ``describe(_:)``, ``combined(_:)`` and ``poll(_:of:)``.
     public var collection: CollectionModel? {
         switch self {
         case .list(let collection, _, _), .listWindow(let collection, _, _, _),
@@ -85,7 +91,7 @@ public enum ServerCall: Sendable, Hashable {
             .delete(let collection, _, _):
             collection
         case .batch(let calls): calls.first?.collection
-        case .describe, .combined: nil
+        case .describe, .combined, .poll: nil
         }
     }
 
@@ -94,7 +100,7 @@ public enum ServerCall: Sendable, Hashable {
         switch self {
         case .combined(let collections): collections.flatMap(\.drops)
         case .list, .listWindow, .listPart, .feed, .read, .fetch, .refetch, .create, .update,
-            .delete, .batch, .describe:
+            .delete, .batch, .describe, .poll:
             collection?.drops ?? []
         }
     }

@@ -18,8 +18,12 @@ extension SyncMachine {
             }
         }
         // A push may have released writes that waited for it, or an edit came in between.
-        if planner?.hasPlanned == false { state = .askingLate }
+        let isOver = planner?.hasPlanned == false
         planner = nil
+        guard isOver else { return nil }
+        // What was promised may release more.
+        guard ownTickets.isEmpty else { return look(.tickets) }
+        state = .askingLate
         return nil
     }
 
@@ -91,9 +95,10 @@ extension SyncMachine {
         case (_, .conflict), (_, .absent): met(item)
         case (_, .refused): outcome.counts.rejected += 1
         case (_, .ignored): failedNow.insert(item.key)
+        case (_, .deferred): break
         case (_, .record), (_, .stored), (_, .deleted): outcome.counts.pushed += 1
         case (_, .description), (_, .page), (_, .combined), (_, .unchanged), (_, .cursorExpired),
-            (_, .records), (_, .batch):
+            (_, .records), (_, .batch), (_, .waiting):
             trap("is told \(Self.caseName(answer)) of a write")
         }
     }

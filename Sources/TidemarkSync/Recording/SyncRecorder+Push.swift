@@ -81,6 +81,13 @@ extension SyncRecorder {
         if items.count > 1 {
             try append(record, key: nil, items[0].key.collection, start, sent.call, draft)
         }
+        if case .deferred(let ticket) = answer {
+            if items.count == 1 {
+                try append(record, key: items[0].key, nil, start, sent.call, draft)
+            }
+            let promise = PushDeferred(ticket: ticket, writes: items.count > 1 ? items.count : 0)
+            return try append(promise, items, sent.call, start, draft)
+        }
         for (index, item) in items.enumerated() {
             var own = (record: record, answer: answer)
             if case .batch(let answers) = answer {
@@ -95,6 +102,48 @@ extension SyncRecorder {
                 try refused(item, refusal, call: sent.calls[index], draft)
             }
         }
+    }
+
+    private func append(
+        _ promise: PushDeferred, _ items: [PushItem], _ call: Position, cause: Position? = nil,
+        _ start: Position, _ draft: Draft
+    ) throws {
+        let key = items.count == 1 && promise.writes == 0 ? items[0].key : nil
+        try draft.append(
+            Event(
+                .pushDeferred, recordedAt: draft.now, key: key,
+                collection: key == nil ? items.first?.key.collection : nil, cause: cause,
+                sync: start, call: call, json: promise.encoded))
+    }
+
+    /// Logs an answer that was promised, and what it means for each entity whose write has no known
+    /// outcome yet; or that it is to be had by another word, or not at all.
+    mutating func polled(
+        _ ticket: OpenTicket, _ answer: ServerAnswer, _ exchange: ReadExchange, _ draft: Draft
+    ) throws {
+        let start = try begin(draft)
+        var exchange = exchange
+        exchange.settles = ticket.call
+        let poll = try log(exchange, start, draft)
+        var promise = PushDeferred()
+        switch answer {
+        case .deferred(let name): promise.ticket = name
+        case .absent: promise.isLost = true
+        case .batch(let answers):
+            for (index, answered) in answers.enumerated() where index < ticket.items.count {
+                let (item, call) = (ticket.items[index], ticket.calls[index])
+                guard try draft.fold.entity(item.key).attempt?.call == call else { continue }
+                var own = AnswerRecord(answered)
+                own.note(answered.answer)
+                try append(own, key: item.key, nil, cause: poll, start, call, draft)
+                try settle(item, call, answered.answer, start, draft)
+            }
+            return
+        case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
+            .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored, .waiting:
+            return
+        }
+        try append(promise, ticket.items, ticket.call, cause: poll, start, draft)
     }
 
     /// Logs what one write's answer says of its entity.
@@ -126,7 +175,7 @@ extension SyncRecorder {
         // left alone the answer itself says.
         case .conflictUnknown, .ignored: break
         case .failure, .page, .combined, .unchanged, .description, .cursorExpired, .records,
-            .batch:
+            .batch, .deferred, .waiting:
             break
         }
     }

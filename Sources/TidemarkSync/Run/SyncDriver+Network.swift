@@ -17,6 +17,10 @@ struct LiveHost: SyncHost {
 
     func interruption() -> SyncFailure? { Task.isCancelled ? .cancelled : nil }
 
+    func pause(seconds: Int64) async throws {
+        try await dependencies.sleep(.seconds(seconds))
+    }
+
     func credentials() async throws -> Credentials { try await proof() }
 
     func read<R>(_ journal: Journal, _ body: (ViewReader) throws -> R) throws -> R {

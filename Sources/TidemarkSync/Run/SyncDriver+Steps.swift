@@ -32,6 +32,9 @@ extension SyncDriver {
         case .refetch(let collection, let ids, let together):
             let call = ServerCall.refetch(collection, ids: ids, together: together)
             return try await read(step, call, &run)
+        case .poll(let ticket, _):
+            let call = ServerCall.poll(ticket.ticket, of: ticket.items.map(\.call))
+            return try await read(step, call, &run)
         case .renew, .finish: preconditionFailure("what makes no call is not carried out here")
         }
     }
@@ -117,6 +120,7 @@ extension SyncDriver {
         dependencies.reach(.afterAnswer)
         var result = CallResult(outcome)
         result.isCut = isCut
+        result.sent = sent.call
         return answered(result, record, &run)
     }
 
@@ -229,6 +233,11 @@ extension SyncDriver {
                 pages.first { $0.collection == collection.name }
             }
             return try await log(&recorder) { [exchange] in try $0.combined(own, exchange, $1) }
+        case (.poll(let ticket, _), .batch), (.poll(let ticket, _), .deferred),
+            (.poll(let ticket, _), .absent):
+            try await log(&recorder) { [exchange] in
+                try $0.polled(ticket, answer, exchange, $1)
+            }
         case (.describe, .description(let list)):
             let own = list.filter { model[$0.name] != nil }
             try await log(&recorder) { [exchange] in try $0.described(own, exchange, $1) }
@@ -274,8 +283,8 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .list, .feed, .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew,
-            .finish:
+        case .list, .feed, .refetch, .describe, .combine, .push, .poll, .complete, .cleanUp,
+            .renew, .finish:
             break
         }
         return own

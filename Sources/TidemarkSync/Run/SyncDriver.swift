@@ -175,6 +175,12 @@ package struct SyncDriver: Sendable {
             case .answered(let answered): return try await take(answered, step, &run)
             }
         }
+        if case .poll(_, let seconds) = step, seconds > 0 {
+            try await settle(&run, &group)
+            do { try await host.pause(seconds: seconds) } catch { return run.end(.cancelled) }
+            run.moment = dependencies.moment
+            if run.pace.isOver(at: run.moment) { return run.end(.deadline) }
+        }
         if let call = step.call {
             let counted = adapter.group(of: call)
             // Waiting moves the clock; no other request may read it at the same time.

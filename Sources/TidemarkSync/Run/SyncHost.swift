@@ -23,6 +23,8 @@ package protocol SyncHost: Sendable {
     func ask(
         _ question: SyncQuestion, _ proof: Credentials, _ limits: TransportLimits
     ) throws -> SyncReply
+    /// Waits between two questions for an answer that the server promised.
+    func pause(seconds: Int64) async throws
     /// Waits for the first of several answers; nil where none is open.
     func next<Answered: Sendable>(
         of group: inout ThrowingTaskGroup<Answered, any Error>

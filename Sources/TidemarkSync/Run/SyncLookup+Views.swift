@@ -15,7 +15,8 @@ extension ViewReader {
     ) throws -> SyncFact {
         switch lookup {
         case .clock: .clock(try serverClock())
-        case .earlierRuns: .earlierRuns(try earlierRuns(model))
+        case .earlierRuns: .earlierRuns(try earlierRuns(model, traits))
+        case .tickets: .tickets(try openTickets(model, traits))
         case .entity(let key): .entity(try facts(of: key))
         case .standing(let target):
             .standing(
@@ -43,10 +44,13 @@ extension ViewReader {
         return .outbox(next, rest: queue.isOver ? nil : queue)
     }
 
-    private func earlierRuns(_ model: SyncModel) throws -> EarlierRuns {
+    private func earlierRuns(
+        _ model: SyncModel, _ traits: ServerTraits
+    ) throws -> EarlierRuns {
         var left = EarlierRuns(
             failing: try failingCalls(), hasBackoff: try gates().backoff != nil,
             unanswered: try unknownAttempts())
+        left.tickets = try openTickets(model, traits)
         for collection in model.collections where collection.listEvery != .zero {
             let target = PullTarget(collection.name)
             guard let moment = try listedAt(collection.name), try !isOwed(target),

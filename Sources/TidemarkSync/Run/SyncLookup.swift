@@ -35,6 +35,8 @@ package enum SyncLookup: Sendable {
     case outbox(PushQueue?)
     /// The pending write of an entity. Answered by ``SyncFact/pending(_:)``.
     case pending(EntityKey)
+    /// The answers that the server promised. Answered by ``SyncFact/tickets(_:)``.
+    case tickets
     /// The calls about entities that failed. Answered by ``SyncFact/failing(_:)``.
     case failing
     /// The state of an entity whose calls failed. Answered by ``SyncFact/entity(_:)``.
@@ -56,6 +58,7 @@ package enum SyncFact: Sendable {
     case outbox([PushCandidate], rest: PushQueue?)
     case pending(PendingWrite?)
     case failing([FailingCall])
+    case tickets([OpenTicket])
 }
 
 /// What earlier runs left unfinished.
@@ -66,6 +69,8 @@ package struct EarlierRuns: Sendable, Hashable {
     package var hasBackoff: Bool
     /// The entities whose last write has no known outcome.
     package var unanswered: [EntityKey]
+    /// The answers that the server promised.
+    package var tickets: [OpenTicket] = []
     /// When lists were made that nothing was left open of, by when those runs began.
     package var listed: [CollectionName: Moment]
 

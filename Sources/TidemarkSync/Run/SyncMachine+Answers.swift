@@ -7,6 +7,8 @@ package import TidemarkViews
 /// The result of a call.
 package struct CallResult: Sendable {
     package var answer: ServerAnswer
+    /// Of a push, the request in the log.
+    package var sent: Position?
     /// The result of a page or a fetch.
     package var page = PageResult()
     /// What the server's clock showed, where the answer tells that.
@@ -105,9 +107,11 @@ extension SyncMachine {
             outcome.counts.readBack += 1
             // The answer may have released pending writes.
             if case .askingLate = state { state = .pushing }
+        case (.push, .deferred): if let sent = result.sent { ownTickets.insert(sent) }
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
         case (.push(let items), _): for item in items { pushed(item, result.answer) }
+        case (.poll(let ticket, _), let answer): took(answer, of: ticket)
         case (.describe, _), (.combine, _), (.refetch, _): break
         case (.complete, _), (.cleanUp, _), (.renew, _), (.finish, _): trap("answered a step")
         }
@@ -149,6 +153,7 @@ extension SyncMachine {
                 asked.append(key)
             }
         case .push: planner = nil
+        case .poll(let ticket, _): ticketsDue.append(ticket)
         case .refetch(let collection, let ids, let together):
             guard case .refetching(let questions) = state else { trap("asked for nothing") }
             let question = Refetch(collection: collection, ids: ids, together: together)
@@ -192,8 +197,8 @@ extension SyncMachine {
                 asked.count + 1
             }
         case .push(let items): (planner?.left ?? 0) + items.count
-        case .describe, .combine, .list, .feed, .fetch, .refetch, .complete, .cleanUp, .renew,
-            .finish:
+        case .describe, .combine, .list, .feed, .fetch, .refetch, .poll, .complete, .cleanUp,
+            .renew, .finish:
             nil
         }
     }

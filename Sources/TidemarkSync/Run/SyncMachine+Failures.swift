@@ -35,7 +35,10 @@ extension SyncMachine {
             pulls.filter { !names.union(outcome.notDue).contains($0.collection) } + late
         unpulled = pulls[...]
         if case .fetch(let keys) = scope { asked = keys.reversed() }
-        state = scope.pushes ? .readingBack(left.unanswered.reversed()) : .describing
+        guard scope.pushes else { return state = .describing }
+        let awaited = prepare(left.tickets)
+        let unanswered = left.unanswered.filter { !awaited.contains($0) }
+        state = .readingBack(unanswered.reversed())
     }
 
     /// The collections whose lists are not old enough to be made anew; none where a person asked
@@ -101,7 +104,7 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
-        case .describe, .combine, .refetch, .complete, .cleanUp, .renew, .finish: nil
+        case .describe, .combine, .refetch, .poll, .complete, .cleanUp, .renew, .finish: nil
         }
     }
 
@@ -140,7 +143,7 @@ extension SyncMachine {
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
-        case .refetch, .describe, .combine, .push, .complete, .cleanUp, .renew, .finish:
+        case .refetch, .describe, .combine, .push, .poll, .complete, .cleanUp, .renew, .finish:
             return nil
         }
     }
@@ -187,6 +190,7 @@ extension SyncMachine {
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
         case .push(let items): for item in items { failedNow.insert(item.key) }
+        case .poll(let ticket, _): failedTickets.insert(ticket.call)
         case .combine:
             // The lists themselves tell what it would have.
             listAll()
@@ -230,7 +234,7 @@ extension SyncMachine {
         case .readBack: if list != nil { pauseList(failure) }
         // What was not due may wait.
         case .combine: break
-        case .describe, .refetch, .push, .complete, .cleanUp, .renew, .finish:
+        case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish:
             passOver(step, failure)
         }
     }

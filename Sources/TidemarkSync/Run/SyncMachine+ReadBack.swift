@@ -27,6 +27,8 @@ extension SyncMachine {
         if case .readingBack = state {
             guard let unanswered = facts.attempt else { return nil }
             attempt = unanswered
+        } else if unsettled.remove(key) != nil {
+            attempt = facts.attempt
         }
         return question(about: key, attempt, facts).map { perform($0) }
     }

@@ -152,6 +152,18 @@ package struct SyncMachine: Sendable {
     /// The last write of an entity whose precondition did not hold, and how often this same write
     /// failed so.
     var conflicting: [EntityKey: (call: ServerCall, count: Int)] = [:]
+    /// The promised answers that are asked for next, the next one last.
+    var ticketsDue: [OpenTicket] = []
+    /// How often each was asked for, by the request that it answers.
+    var polls: [Position: Int] = [:]
+    /// Those that were promised in this run.
+    var ownTickets: Set<Position> = []
+    /// Those that are to be had by another word, at once.
+    var namedAnew: Set<Position> = []
+    /// Those that could not be asked for in this run.
+    var failedTickets: Set<Position> = []
+    /// The entities whose write is not answered any more: what became of it is read back.
+    var unsettled: Set<EntityKey> = []
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
 
@@ -230,6 +242,9 @@ package struct SyncMachine: Sendable {
             if queue == nil { planner = PushPlanner(model, traits) }
             planner?.add(candidates, rest: rest)
             return next()
+        case (.tickets, .tickets(let open)):
+            if !take(open) { state = .askingLate }
+            return next()
         case (.pending(let key), .pending(let write)): return take(write, key) ?? next()
         case (.failing, .failing(let calls)):
             late = calls.filter { isDue($0.key, .read) }.reversed()
@@ -268,6 +283,7 @@ package struct SyncMachine: Sendable {
             if outcome.failure != nil { state = .ended }
             if case .ended = state { return perform(.finish) }
             if case .begun = state { return look(.earlierRuns) }
+            if let action = nextPoll() { return action }
             if let action = nextReadBack() { return action }
             switch state {
             case .begun, .ended: break

@@ -36,7 +36,7 @@ public struct SyncProgress: Sendable, Hashable {
         case .readBack: (phase, done) = (.readingBack, counts.readBack)
         case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)
-        case .push:
+        case .push, .poll:
             (phase, done) = (.pushing, counts.pushed + counts.conflicts + counts.rejected)
         case .cleanUp, .renew, .finish: (phase, done) = (.cleaning, 0)
         }

@@ -26,6 +26,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     case cleanUp(now: Timestamp)
     /// Send what is pending on entities: one, or several in one request.
     case push([PushItem])
+    /// Ask for an answer that the server promised, after a pause.
+    case poll(OpenTicket, afterSeconds: Int64)
     /// Ask the app for other credentials: those of a step were not accepted.
     case renew(SyncStep)
     /// Nothing is left to do.
@@ -41,6 +43,7 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
+        case .poll(let ticket, _): .poll(ticket.ticket, of: ticket.items.map(\.call))
         case .complete, .cleanUp, .renew, .finish: nil
         }
     }

@@ -60,6 +60,7 @@ extension Fold {
             if isOfAll == true, try !isTimeInDoubt() { try settleUnanswered(event, position) }
         case .pushAccepted(let push): try accepted(event, push, position)
         case .pushRejected(let refusal): try rejected(event, refusal, position)
+        case .pushDeferred(let answer): try deferred(event, answer, position)
         case .assetWanted(let wish): try wanted(event, wish)
         case .assetStored(let asset): try stored(event, asset, position)
         case .assetRemoved(let asset): try removed(asset)

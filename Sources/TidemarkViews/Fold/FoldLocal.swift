@@ -35,7 +35,7 @@ extension Fold {
         row.pending = []
         row.refusal = nil
         forgetIssues(of: &row, key)
-        if try isGivenUp(row, key) { endAttempt(&row, key) }
+        if try isGivenUp(row, key) { try endAttempt(&row, key) }
         try refresh(&row, key)
         try put(row, key)
     }

@@ -93,7 +93,7 @@ extension Fold {
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call <= asOf else { return }
         row.noteArrivalPossible()
-        endAttempt(&row, key)
+        try endAttempt(&row, key)
         try annihilate(&row, key, proof: position, isKnown: true)
         try refresh(&row, key)
         try put(row, key)
@@ -186,7 +186,7 @@ extension Fold {
         row.pending.removeFirst(count)
         // Later changes were made on top of it, and were not refused for their content.
         try rearm(&row, key)
-        endAttempt(&row, key)
+        try endAttempt(&row, key)
         try forgetUnanswered(key)
         row.set(event, position, event.asOf ?? position, false)
         try bind(named.id, to: key, &row, proof: position)

@@ -47,7 +47,7 @@ extension Fold {
                 return
             }
             if answer.mayHaveArrived || effect.mayHaveArrived { row.noteArrivalPossible() }
-            endAttempt(&row, key)
+            try endAttempt(&row, key)
             if answer.isIgnored { noteIssues(answer.issues, of: &row, key, position) }
             // Of one that stands otherwise the server tells how.
             if effect != .precondition { try annihilate(&row, key, proof: position) }
@@ -57,7 +57,7 @@ extension Fold {
             guard answer.failure == nil, (200..<300).contains(answer.status) || answer.isGone
             else { return }
             row.noteArrivalPossible()
-            endAttempt(&row, key)
+            try endAttempt(&row, key)
             if answer.isGone { try annihilate(&row, key, proof: position, isKnown: true) }
         } else {
             return
@@ -79,7 +79,7 @@ extension Fold {
         let key = try resolve(named)
         var row = try entity(key)
         guard let attempt = row.attempt, attempt.call == event.call else { return }
-        endAttempt(&row, key)
+        try endAttempt(&row, key)
         try annihilate(&row, key, proof: position)
         try forgetAnswered(key, row)
         try refresh(&row, key)
@@ -123,7 +123,7 @@ extension Fold {
             row.base = bytes
         }
         row.pending.removeAll { $0.position <= covers }
-        endAttempt(&row, key)
+        try endAttempt(&row, key)
         row.refusal = nil
         noteIssues(push.issues, of: &row, key, position)
         try annihilate(&row, key, proof: position)
@@ -141,7 +141,7 @@ extension Fold {
         guard let named = event.key, let covers = event.mutation else { return }
         let key = try resolve(named)
         var row = try entity(key)
-        endAttempt(&row, key)
+        try endAttempt(&row, key)
         try forgetAnswered(key, row)
         noteIssues(refusal.issues, of: &row, key, position)
         // A later edit may have mended what was refused, so all of it is sent again; and what was
@@ -180,10 +180,11 @@ extension Fold {
     }
 
     /// Forgets the attempt whose outcome is known.
-    func endAttempt(_ row: inout EntityRow, _ key: EntityKey) {
-        guard row.attempt != nil else { return }
+    func endAttempt(_ row: inout EntityRow, _ key: EntityKey) throws {
+        guard let attempt = row.attempt else { return }
         row.attempt = nil
         put(.attempt(key), nil)
+        try closeTicket(of: attempt.call)
     }
 }
 

@@ -141,7 +141,7 @@ extension Fold {
         row.pending = (kept + row.pending.filter(\.isDerived)).sorted { $0.precedes($1) }
         // Of an attempt that carried nothing but what is settled now, nothing is left to learn.
         if !row.pending.contains(where: row.isCarried) {
-            endAttempt(&row, key)
+            try endAttempt(&row, key)
         }
         if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
     }

@@ -62,6 +62,9 @@ extension ViewReader {
                 Position(bigEndianBytes: value), "it is not known what became of the request")
             return true
         }
+        for ticket in try tickets() {
+            limit.need(ticket.call, "the server promised to answer the request")
+        }
         for issue in try issues() {
             let words = "an issue is open: \(issue.message)"
             limit.need(issue.position, words)

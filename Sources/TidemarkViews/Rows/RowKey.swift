@@ -4,6 +4,8 @@
 //   tree    key                                      view
 //   rows    collection 0 id                          entities
 //   ledger  'A' …                                    contents (ContentRows.swift)
+//   ledger  'J' position                             outbox (FoldTickets.swift)
+//   ledger  'R' collection 0 id                      roll-ups (RollUpRows.swift)
 //   ledger  'W' collection 0 id                      issues (what the server says of entities)
 //   ledger  'a'                                      access (how many entities hide others)
 //   ledger  'b' collection 0 alias                   bindings

@@ -263,7 +263,8 @@ package struct ViewTables: Sendable {
     ) throws {
         let table = table(tree, generation)
         try transaction.scan(table, from: from, prefix: prefix, reversed: reversed) { key, value in
-            try body(key.copied(), tree == .rows ? whole(value, transaction) : value.copied())
+            try body(
+                key.copied(), tree == .rows ? whole(value, key, transaction) : value.copied())
         }
     }
 
@@ -274,7 +275,7 @@ package struct ViewTables: Sendable {
     ) throws -> [UInt8]? {
         let table = table(key.tree, generation)
         guard key.tree == .rows else { return try transaction.get(table, key.bytes) }
-        return try transaction.withValue(table, key.bytes) { try whole($0, transaction) }
+        return try transaction.withValue(table, key.bytes) { try whole($0, key.bytes.span, transaction) }
     }
 
     /// The events up to one that the rows of entities name.
@@ -371,15 +372,23 @@ package struct ViewTables: Sendable {
 
     /// An entity's row of what is stored of it.
     private func whole(
-        _ stored: Span<UInt8>, _ transaction: borrowing some TableReading & ~Copyable
+        _ stored: Span<UInt8>, _ key: Span<UInt8>,
+        _ transaction: borrowing some TableReading & ~Copyable
     ) throws -> [UInt8] {
-        try StoredRow.decode(stored) { position in
-            let payload = try log?.inlinePayload(at: position, transaction)
-            guard let payload else {
-                throw LogError(
-                    .missingEvent, at: position, "a row of the tables names it, the log lacks it")
+        do {
+            return try StoredRow.decode(stored) { position in
+                let payload = try log?.inlinePayload(at: position, transaction)
+                guard let payload else {
+                    throw LogError(
+                        .missingEvent, at: position,
+                        "a row of the tables names it, the log lacks it")
+                }
+                return payload
             }
-            return payload
+        } catch let error as ProtoError {
+            let row = RowKey(.rows, key.copied())
+            throw LogError(
+                .corruptRow, at: .start, "the row \(row) of view \(row.view) is damaged: \(error)")
         }
     }
 }

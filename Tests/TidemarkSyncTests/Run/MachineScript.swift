@@ -51,6 +51,8 @@ struct MachineScript {
     /// A collection whose rule does not answer when a list of it ends.
     var ruleless: CollectionName?
     var pending: [PendingWrite] = []
+    /// What the server promised.
+    var tickets: [OpenTicket] = []
 
     /// What comes of steps, by their words, in order.
     var replies: [String: [Reply]] = [:]
@@ -115,6 +117,7 @@ struct MachineScript {
                 pending.map { PushCandidate($0.key, isDeletion: $0.isDeletion) }, rest: nil)
         case .pending(let key): .pending(pending.first { $0.key == key })
         case .failing: .failing(earlier.failing.filter { !$0.isList })
+        case .tickets: .tickets(tickets)
         }
     }
 
@@ -195,10 +198,19 @@ struct MachineScript {
         if case .push(let items) = step {
             switch answer {
             case .stored, .record, .deleted, .refused: settle(items.map(\.key))
+            case .deferred:
+                result.sent = Position(50)
+                settle(items.map(\.key))
             case .batch(let answers):
                 for (item, part) in zip(items, answers) {
                     if case .stored = part.answer { settle([item.key]) }
                 }
+            default: break
+            }
+        }
+        if case .poll = step {
+            switch answer {
+            case .batch, .absent: tickets = []
             default: break
             }
         }
@@ -221,6 +233,7 @@ struct MachineScript {
         case .push(let items) where items.count == 1: .stored(id: items[0].key.id, nil)
         case .push(let items):
             .batch(items.map { BatchedAnswer(status: 200, .stored(id: $0.key.id, nil)) })
+        case .poll: .waiting
         case .complete, .cleanUp, .renew, .finish: .absent
         }
     }
@@ -246,6 +259,7 @@ extension SyncStep {
                 + (together.map { " of \($0)" } ?? "")
         case .readBack(let key, _, let attempt): "read \(key)" + (attempt == nil ? "" : " sent")
         case .complete(let list): "complete \(list.target)"
+        case .poll(let ticket, let seconds): "poll \(ticket.ticket) after \(seconds) s"
         case .cleanUp: "clean up"
         case .push(let items):
             (items.allSatisfy { $0.refusal != nil } ? "refuse " : "push ")

@@ -92,7 +92,7 @@ extension Fold {
                 row.pending.removeAll { $0 == item }
                 if !row.pending.contains(where: \.isRefused) { row.refusal = nil }
                 // An attempt that carried nothing else needs no answer.
-                if !row.pending.contains(where: row.isCarried) { endAttempt(&row, key) }
+                if !row.pending.contains(where: row.isCarried) { try endAttempt(&row, key) }
                 try refresh(&row, key)
                 try put(row, key)
                 continue

@@ -1,0 +1,80 @@
+// SyncMachine+Tickets.swift — answers that the server promised: when it is asked for them.
+//
+//   left by an earlier run   before anything else, at most twice
+//   promised in this run     once nothing else can be sent: after a second, then every two
+//
+// What the server still owes is left to the next run. After a day, or where the server knows
+// nothing of a promise any more, how the entities stand is asked: nothing is sent again blindly.
+
+import TidemarkEvents
+import TidemarkViews
+
+extension SyncMachine {
+    /// Takes the promises that earlier runs left; what they are about is not read back.
+    ///
+    /// - Returns: the entities that they are about.
+    mutating func prepare(_ left: [OpenTicket]) -> Set<EntityKey> {
+        let awaited = left.filter { !isOver($0) }
+        ticketsDue = awaited.reversed()
+        return Set(awaited.flatMap { $0.items.map(\.key) })
+    }
+
+    /// How often in a row a server may say that an answer is to be had by another word.
+    private static let namedAnewMax = 8
+
+    /// Whether a promise is so old that nothing will come of it.
+    private func isOver(_ ticket: OpenTicket) -> Bool {
+        guard let now = sureTime else { return false }
+        return now > ticket.since.adding(seconds: OpenTicket.secondsMax)
+    }
+
+    /// The next question for an answer; nil where none is due.
+    mutating func nextPoll() -> SyncAction? {
+        while let ticket = ticketsDue.popLast() {
+            let tries = polls[ticket.call, default: 0]
+            let isOwn = ownTickets.contains(ticket.call)
+            let isNamedAnew = namedAnew.remove(ticket.call) != nil
+            let triesMax = isOwn ? traits.polling.tries : traits.polling.triesLater
+            // What is to be had at once is no new try, a few times.
+            guard tries < triesMax + (isNamedAnew ? Self.namedAnewMax : 0) else { continue }
+            polls[ticket.call] = tries + 1
+            let first = isOwn ? traits.polling.first : 0
+            let pause = isNamedAnew ? 0 : tries == 0 ? first : traits.polling.every
+            return perform(.poll(ticket, afterSeconds: pause))
+        }
+        return nil
+    }
+
+    /// Takes the promises that are open once nothing else can be sent.
+    ///
+    /// - Returns: whether any of them is asked for.
+    mutating func take(_ tickets: [OpenTicket]) -> Bool {
+        ticketsDue = tickets.filter { ticket in
+            !isOver(ticket) && ownTickets.contains(ticket.call)
+                && polls[ticket.call, default: 0] < traits.polling.tries
+                && !failedTickets.contains(ticket.call)
+        }.reversed()
+        return !ticketsDue.isEmpty
+    }
+
+    /// Takes what came of asking for an answer.
+    mutating func took(_ answer: ServerAnswer, of ticket: OpenTicket) {
+        switch answer {
+        case .waiting: ticketsDue.insert(ticket, at: 0)
+        case .deferred(let name):
+            var next = ticket
+            next.ticket = name
+            namedAnew.insert(ticket.call)
+            ticketsDue.append(next)
+        case .batch(let answers):
+            for (item, answered) in zip(ticket.items, answers) { pushed(item, answered.answer) }
+        case .absent:
+            let keys = ticket.items.map(\.key)
+            unsettled.formUnion(keys)
+            asked += keys.reversed()
+        case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
+            .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored:
+            trap("is told \(Self.caseName(answer)) of a promised answer")
+        }
+    }
+}

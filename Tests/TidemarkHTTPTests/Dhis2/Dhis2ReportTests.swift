@@ -1,0 +1,271 @@
+// Dhis2ReportTests.swift — what is sent to DHIS2, and what its importers say of each write.
+
+import Foundation
+import HTTPTypes
+import Testing
+import TidemarkEvents
+import TidemarkSync
+
+@testable import TidemarkHTTP
+
+@Suite struct `imports into DHIS2` {
+    private static let events = CollectionModel(
+        "events", idField: "event", keyed: [.init("dataValues", by: "dataElement")])
+    private static let entities = CollectionModel("trackedEntities", idField: "trackedEntity")
+    private static let enrollments = CollectionModel("enrollments", idField: "enrollment")
+
+    private func adapter(_ version: String) throws -> Dhis2Adapter {
+        try #require(Dhis2Adapter(origin: "https://play.dhis2.org", version: version))
+    }
+
+    private func update(_ id: String, _ collection: CollectionModel = events) -> ServerCall {
+        .update(
+            collection, id: id, body: Array(#"{"a":1}"#.utf8), revision: Revision(rawValue: []))
+    }
+
+    private func delete(_ id: String, _ collection: CollectionModel = events) -> ServerCall {
+        .delete(collection, id: id, revision: Revision(rawValue: []))
+    }
+
+    private func answers(
+        _ version: String, _ calls: [ServerCall], _ body: String, status: Int = 200
+    ) throws -> [ServerAnswer] {
+        let answer = try adapter(version).answer(
+            to: .batch(calls), HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
+        guard case .batch(let parts) = answer else { return [answer] }
+        return parts.map(\.answer)
+    }
+
+    private func words(_ answer: ServerAnswer) -> String {
+        switch answer {
+        case .stored(let id, _, let issues): "stored \(id) \(issues.words)"
+        case .refused(let refusal): "refused \(refusal.issues.words)"
+        case .ignored(let issues): "ignored \(issues.words)"
+        case .absent: "absent"
+        case .deferred(let ticket): "later \(ticket)"
+        case .waiting: "waiting"
+        case .failure(let failure): "failed \(failure.kind)"
+        default: "else"
+        }
+    }
+
+    // MARK: What is sent
+
+    @Test func `from 2.40 on what belongs together goes in one request`() throws {
+        let create = ServerCall.create(
+            Self.entities, id: "T1", body: Array(#"{"trackedEntity":"T1"}"#.utf8))
+        let event = ServerCall.create(Self.events, id: "V1", body: Array(#"{"event":"V1"}"#.utf8))
+        let request = try adapter("2.41").request(for: .batch([create, event]))
+        #expect(
+            request.path
+                == "/api/tracker?async=false&reportMode=WARNINGS&atomicMode=OBJECT"
+                + "&importStrategy=CREATE_AND_UPDATE")
+        #expect(
+            request.body.map { String(decoding: $0, as: UTF8.self) }
+                == #"{"trackedEntities":[{"trackedEntity":"T1"}],"events":[{"event":"V1"}]}"#)
+    }
+
+    @Test func `of values only those are sent that changed`() throws {
+        let call = ServerCall.update(
+            Self.events, id: "V1",
+            body: Array(
+                #"{"event":"V1","dataValues":[{"dataElement":"A","value":"1"},{"dataElement":"B"}]}"#
+                    .utf8),
+            changes: Array(#"{"dataValues":[{"dataElement":"B"}]}"#.utf8),
+            revision: Revision(rawValue: []))
+        let new = try adapter("2.41").request(for: call).body
+        #expect(
+            new.map { String(decoding: $0, as: UTF8.self) }
+                == #"{"events":[{"event":"V1","dataValues":[{"dataElement":"B"}]}]}"#)
+        let old = try adapter("2.37").request(for: call)
+        #expect(old.body?.count ?? 0 > 80 && old.path == "/api/events?strategy=SYNC")
+    }
+
+    @Test func `more than a few writes are a job`() throws {
+        let calls = (1...11).map { delete("V\($0)") }
+        let new = try adapter("2.42")
+        #expect(
+            try new.request(for: .batch(calls)).path
+                == "/api/tracker?atomicMode=OBJECT&importStrategy=DELETE")
+        #expect(
+            try new.request(for: .poll("jobs/J1", of: calls)).path == "/api/tracker/jobs/J1")
+        #expect(
+            try new.request(for: .poll("jobs/J1/report", of: calls)).path
+                == "/api/tracker/jobs/J1/report?reportMode=WARNINGS")
+    }
+
+    @Test(arguments: ["", "jobs", "jobs/", "jobs/../x", "jobs/a/b", "jobs/a/report/x", "job/a"])
+    func `a word that names no job makes no request`(_ ticket: String) throws {
+        let new = try adapter("2.42")
+        #expect(throws: SyncFailure.self) { try new.request(for: .poll(ticket, of: [])) }
+    }
+
+    @Test func `ids are made as DHIS2 wants them`() {
+        var seen: Set<String> = []
+        for number in 0..<20_000 {
+            let id = Dhis2Adapter.id(from: "\(number)")
+            #expect(id.wholeMatch(of: /[A-Za-z][A-Za-z0-9]{10}/) != nil)
+            seen.insert(id)
+        }
+        #expect(seen.count == 20_000)
+        #expect(Dhis2Adapter.id(from: "a") == Dhis2Adapter.id(from: "a"))
+    }
+
+    // MARK: What is answered
+
+    @Test func `two errors of one object are both kept, and an equal one once`() throws {
+        let error = #"{"uid":"V1","trackerType":"EVENT","errorCode":"E1029","message":"a"}"#
+        let other = #"{"uid":"V1","trackerType":"EVENT","errorCode":"E1302","message":"b"}"#
+        let found = try answers(
+            "2.41", [update("V1"), update("V2")],
+            #"{"status":"ERROR","validationReport":{"errorReports":["#
+                + [error, other, error].joined(separator: ",") + "]}}", status: 409)
+        #expect(found.map(words) == ["refused E1029: a; E1302: b", "ignored "])
+    }
+
+    @Test func `a report about nobody, or of another type, says nothing of what was sent`() throws {
+        let found = try answers(
+            "2.41", [update("V1")],
+            """
+            {"status":"OK","validationReport":{"errorReports":[
+              {"uid":"V1","trackerType":"ENROLLMENT","errorCode":"E1","message":"a"},
+              {"uid":"X","trackerType":"EVENT","errorCode":"E1","message":"a"}]},
+             "bundleReport":{"typeReportMap":{"ENROLLMENT":{"objectReports":[{"uid":"V1"}]}}}}
+            """)
+        #expect(found.map(words) == ["ignored "])
+    }
+
+    @Test func `what was deleted there is gone, whatever is sent`() throws {
+        let body = { (code: String) in
+            #"{"status":"ERROR","validationReport":{"errorReports":["#
+                + #"{"uid":"V1","trackerType":"EVENT","errorCode":"\#(code)","message":"a"}]}}"#
+        }
+        #expect(try answers("2.41", [update("V1")], body("E1082")).map(words) == ["absent"])
+        #expect(try answers("2.41", [delete("V1")], body("E1032")).map(words) == ["absent"])
+        #expect(
+            try answers("2.41", [update("V1")], body("E1032")).map(words) == ["refused E1032: a"])
+        #expect(try answers("2.41", [update("V1")], body("E5000")).map(words) == ["ignored "])
+    }
+
+    @Test func `old summaries: nested, without a reference, and with a word all the same`() throws {
+        let found = try answers(
+            "2.37",
+            [update("T1", Self.entities), delete("T2", Self.entities), update("V9")],
+            """
+            {"status":"OK","response":{"responseType":"ImportSummaries","status":"WARNING",
+             "importSummaries":[
+               {"responseType":"ImportSummary","status":"WARNING","reference":"T1",
+                "conflicts":[{"object":"x","value":"odd"}],
+                "importCount":{"updated":1,"ignored":0},
+                "enrollments":{"importSummaries":[{"status":"SUCCESS","reference":"E1",
+                  "events":{"importSummaries":[{"status":"SUCCESS","reference":"V9",
+                    "importCount":{"ignored":1},"conflicts":[{"object":"a","value":"no"}]}]}}]}},
+               {"responseType":"ImportSummary","status":"SUCCESS",
+                "description":"T2 cannot be deleted as it is not present in the system"}]}}
+            """, status: 409)
+        #expect(found.map(words) == ["stored T1 warning: odd", "absent", "refused no"])
+    }
+
+    @Test(arguments: ["", "null", "[]", "{}", #"{"status":"OK"}"#, #"{"status":7}"#, "<html>"])
+    func `an answer without a report proves nothing`(_ body: String) throws {
+        for version in ["2.37", "2.41"] {
+            let found = try answers(version, [update("V1"), update("V2")], body)
+            #expect(found.map(words) == ["failed malformed"], "\(version)")
+        }
+    }
+
+    // MARK: Jobs
+
+    private func polled(_ ticket: String, _ body: String, status: Int = 200) throws -> String {
+        let answer = try adapter("2.41").answer(
+            to: .poll(ticket, of: [update("V1")]), HTTPResponse(status: .init(code: status)),
+            body: Array(body.utf8))
+        if case .batch(let parts) = answer { return parts.map { words($0.answer) }.joined() }
+        return words(answer)
+    }
+
+    @Test func `a job is waited for, then its report is asked for at once`() throws {
+        let promise =
+            #"{"status":"OK","response":{"responseType":"TrackerJob","id":"LkXBUdIgbe3"}}"#
+        #expect(
+            try answers("2.41", [update("V1"), update("V2")], promise).map(words)
+                == ["later jobs/LkXBUdIgbe3"])
+        #expect(try polled("jobs/J1", "[]") == "waiting")
+        #expect(try polled("jobs/J1", #"[{"completed":false}]"#) == "waiting")
+        #expect(try polled("jobs/J1", "{}", status: 404) == "waiting")
+        #expect(
+            try polled("jobs/J1", #"[{"completed":true},{"completed":false}]"#)
+                == "later jobs/J1/report")
+        #expect(try polled("jobs/J1", #"{"completed":true}"#) == "later jobs/J1/report")
+        #expect(try polled("jobs/J1", "7") == "failed malformed")
+        #expect(try polled("jobs/J1", "{}", status: 502).hasPrefix("failed"))
+    }
+
+    @Test func `a job that is done and has no report is lost`() throws {
+        #expect(try polled("jobs/J1/report", "{}", status: 404) == "absent")
+        #expect(try polled("jobs/J1/report", "null") == "absent")
+        #expect(
+            try polled(
+                "jobs/J1/report",
+                #"{"status":"OK","bundleReport":{"typeReportMap":{"EVENT":{"objectReports":["#
+                    + #"{"uid":"V1"}]}}}}"#) == "stored V1 ")
+    }
+
+    @Test(arguments: ["no", "a/b", "../x", ""])
+    func `a promise by an id that is none is no promise`(_ id: String) throws {
+        let promise = #"{"status":"OK","response":{"id":"\#(id)"}}"#
+        let isOne = id == "no"
+        #expect(
+            try answers("2.41", [update("V1"), update("V2")], promise).map(words)
+                == [isOne ? "later jobs/no" : "failed malformed"])
+    }
+
+    // MARK: Recorded answers
+
+    private static let recorded = ProcessInfo.processInfo.environment["TIDEMARK_DHIS2_ANSWERS"]
+
+    @Test(
+        .enabled(if: recorded != nil, "TIDEMARK_DHIS2_ANSWERS names no answers"),
+        arguments: [
+            (
+                "web_response_with_event_import_conflicts2_new", "2.41", 409,
+                ["event1Id", "event2Id"], ["stored event1Id ", "refused E1029: Event Organisation"]
+            ),
+            (
+                "web_response_with_event_import_conflicts2", "2.37", 409,
+                ["event1Id", "event2Id"], ["stored event1Id ", "refused User has no write access"]
+            ),
+            (
+                "import_summary_with_event_conflicts", "2.37", 200, ["xqpUvfxT4PZ", "DB2DLIEi2sX"],
+                ["stored xqpUvfxT4PZ ", "refused value_not_bool"]
+            ),
+            (
+                "tracker-importer/event-conflict-old", "2.37", 409, ["STPIK5YTi4f", "other"],
+                ["refused Program is not assigned", "ignored "]
+            ),
+            (
+                "tracker-importer/event-conflict-new", "2.40", 409, ["STPIK5YTi4f"],
+                ["refused E1029: Event Organisation"]
+            ),
+            (
+                "tracker-importer/event-ok-old", "2.37", 200, ["n62vX8eLI6R"],
+                ["stored n62vX8eLI6R "]
+            ),
+            (
+                "tracker-importer/job_response", "2.40", 200, ["a", "b"], ["later jobs/LkXBUdIgbe3"]
+            ),
+            ("web_response_with_import_conflicts_3", "2.37", 409, ["event2Id"], ["refused "]),
+        ])
+    func `real servers' answers are read`(
+        _ file: String, _ version: String, _ status: Int, _ ids: [String], _ expected: [String]
+    ) throws {
+        let folder = try #require(Self.recorded)
+        let body = try Data(contentsOf: URL(filePath: "\(folder)/imports/\(file).json"))
+        let found = try answers(
+            version, ids.map { update($0) }, String(decoding: body, as: UTF8.self), status: status)
+        #expect(found.count == expected.count)
+        for (answer, word) in zip(found, expected) {
+            #expect(words(answer).hasPrefix(word), "\(words(answer))")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SyncTicketTests.swift — when a run asks for an answer that the server promised.
+
+import Testing
+import TidemarkEvents
+import TidemarkRules
+import TidemarkSync
+
+@testable import TidemarkViews
+
+@Suite struct `an answer that the server promised` {
+    private static let task = EntityKey("tasks", "1")
+    private static let call = ServerCall.create(
+        CollectionModel("tasks"), id: "1", body: Array("{}".utf8))
+
+    private static func ticket(_ seconds: Int64 = 0, call: UInt64 = 50) -> OpenTicket {
+        OpenTicket(
+            call: Position(call), ticket: "j",
+            since: MachineScript.begun.now.adding(seconds: -seconds),
+            items: [PushItem(task, Self.call, covers: [Position(3)])], calls: [Position(51)])
+    }
+
+    private static let done = MachineScript.Reply.answer(
+        .batch([BatchedAnswer(status: 200, .stored(id: "1", nil))]))
+
+    /// What earlier runs left, with an attempt that only the promise will settle.
+    private func earlier(_ seconds: Int64 = 0, scope: SyncScope = .push) -> MachineScript {
+        var run = MachineScript(scope: scope)
+        let begun = MachineScript.begun
+        var clock = ServerClock()
+        clock.believed = ClockCourse(time: begun.now, seen: begun, since: Position(1))
+        run.clock = clock
+        run.earlier.tickets = [Self.ticket(seconds)]
+        run.earlier.unanswered = [Self.task]
+        run.entities[Self.task] = EntityFacts(
+            serverID: "1", .absent, attempt: .init(call: Position(51), covers: Position(3)))
+        return run
+    }
+
+    @Test func `of an earlier run is asked for first, twice at most, and nothing is read back`() {
+        var run = earlier(scope: .all)
+        #expect(
+            run.run() == [
+                "poll j after 0 s", "poll j after 2 s", "list lists", "list tasks", "end",
+            ])
+    }
+
+    @Test func `that is there settles everything that it is about`() {
+        var run = earlier()
+        run.replies["poll j after 0 s"] = [Self.done]
+        #expect(run.run() == ["poll j after 0 s", "end"])
+        #expect(run.machine.outcome.counts.pushed == 1)
+    }
+
+    @Test func `by another word is asked for at once, also after the last try`() {
+        var run = earlier()
+        run.replies["poll j after 2 s"] = [.answer(.deferred("k"))]
+        run.replies["poll k after 0 s"] = [Self.done]
+        #expect(run.run() == ["poll j after 0 s", "poll j after 2 s", "poll k after 0 s", "end"])
+    }
+
+    @Test func `by ever other words is left alone after some`() {
+        var run = earlier()
+        run.replies["poll j after 0 s"] = Array(repeating: .answer(.deferred("j")), count: 50)
+        #expect(run.run().count(where: { $0.hasPrefix("poll") }) == 10)
+    }
+
+    @Test func `of which the server knows nothing is read back`() {
+        var run = earlier()
+        run.replies["poll j after 0 s"] = [.answer(.absent)]
+        #expect(run.run() == ["poll j after 0 s", "read tasks/1 sent", "end"])
+    }
+
+    @Test func `is not awaited for longer than a day of the server's time`() {
+        var day = earlier(86_400)
+        #expect(day.run().first == "poll j after 0 s")
+        var more = earlier(86_401)
+        #expect(more.run() == ["read tasks/1 sent", "end"])
+        // What the server's clock shows is not known: nothing is given up.
+        var unknown = earlier(86_401)
+        unknown.clock = nil
+        #expect(unknown.run().first == "poll j after 0 s")
+    }
+
+    @Test func `that can't be asked for is left to the next run, and the rest goes on`() {
+        var run = earlier(scope: .all)
+        run.replies["poll j after 0 s"] = [.answer(.failure(.client(status: 400, "no")))]
+        #expect(run.run() == ["poll j after 0 s", "list lists", "list tasks", "end"])
+        var offline = earlier(scope: .all)
+        offline.replies["poll j after 0 s"] = [.answer(.failure(.offline("")))]
+        #expect(offline.run() == ["poll j after 0 s", "end offline"])
+    }
+
+    @Test func `in this run is asked for once all is sent, after a second, then every two`() {
+        var run = MachineScript(scope: .push)
+        run.pending = [
+            PendingWrite(Self.task, .create), PendingWrite(EntityKey("lists", "1"), .create),
+        ]
+        run.tickets = [Self.ticket()]
+        run.replies["push tasks/1"] = [.answer(.deferred("j"))]
+        run.replies["poll j after 2 s"] = [.answer(.waiting), Self.done]
+        #expect(
+            run.run() == [
+                "push tasks/1", "push lists/1", "poll j after 1 s", "poll j after 2 s",
+                "poll j after 2 s", "end",
+            ])
+    }
+
+    @Test func `in this run is asked for so often as the server's kind wants it`() {
+        var traits = ServerTraits()
+        traits.polling = ServerTraits.Polling(first: 3, every: 5, tries: 4)
+        var run = MachineScript(traits: traits, scope: .push)
+        run.pending = [PendingWrite(Self.task, .create)]
+        run.tickets = [Self.ticket()]
+        run.replies["push tasks/1"] = [.answer(.deferred("j"))]
+        #expect(
+            run.run() == [
+                "push tasks/1", "poll j after 3 s", "poll j after 5 s", "poll j after 5 s",
+                "poll j after 5 s", "end",
+            ])
+    }
+}
