@@ -4,6 +4,7 @@
 //   call        up to 2.39                            from 2.40 on
 //   a list      GET api/trackedEntityInstances        GET api/tracker/trackedEntities
 //   a read      GET api/trackedEntityInstances/ID     GET api/tracker/trackedEntities/ID
+//   a fetch     GET api/events?event=ID;ID            GET api/tracker/events?events=ID,ID
 //   metadata    GET api/programs, GET api/programs/ID
 //
 // Lists have what changed last on their first page, and what was deleted. So a later list goes on
@@ -41,11 +42,13 @@ public struct Dhis2Adapter: ServerAdapter {
     /// one kind are.
     public var traits: ServerTraits {
         let isNew = dialect.generation == .new
-        return ServerTraits(
+        var traits = ServerTraits(
             writesPerRequestMax: isNew ? 1000 : 20, hasVersions: false, mergesLists: isNew,
             hasListParameters: true,
             bundled: isNew ? ["trackedEntities", "enrollments", "events", "relationships"] : [],
             deletesFirst: isNew)
+        traits.readBacksPerFetchMax = 100
+        return traits
     }
 
     /// The request for a call; see the table at the top of the file.
@@ -62,7 +65,8 @@ public struct Dhis2Adapter: ServerAdapter {
         case .create, .update, .delete: return try importing([call])
         case .batch(let calls): return try importing(calls)
         case .poll(let ticket, _): return get("tracker/" + (try Dhis2Ticket(ticket).path))
-        case .describe, .listWindow, .feed, .combined, .fetch, .refetch:
+        case .fetch(let collection, let ids): return try fetch(collection, ids)
+        case .describe, .listWindow, .feed, .combined, .refetch:
             throw .client(status: 0, "DHIS2 has no such call")
         }
     }
@@ -121,6 +125,22 @@ public struct Dhis2Adapter: ServerAdapter {
         query.append("page=\(try Self.number(page))")
         query.append("pageSize=\(pageSize(of: collection))")
         return get(dialect.place(of: kind) + "?" + query.joined(separator: "&"))
+    }
+
+    /// Several objects by their ids, those that were deleted among them.
+    private func fetch(
+        _ collection: CollectionModel, _ ids: [String]
+    ) throws(SyncFailure) -> ServerRequest {
+        let kind = try known(collection)
+        let mark = dialect.minor < 41 ? ";" : ","
+        let list = ids.map { URLPath.escape($0.utf8) }.joined(separator: mark)
+        guard let name = dialect.idsParameter(of: kind) else {
+            return get(
+                "\(dialect.place(of: kind))?filter=id:in:[\(list)]&fields=:owner&paging=false")
+        }
+        return get(
+            "\(dialect.place(of: kind))?\(name)=\(list)&fields=\(Self.trackerFields)"
+                + "&includeDeleted=true&page=1&pageSize=\(ids.count)")
     }
 
     func pageSize(of collection: CollectionModel) -> Int {

@@ -35,8 +35,10 @@ extension Dhis2Adapter {
                     throw .malformed("\(record.id) in answer to a call about \(id)")
                 }
                 return record.isDeleted ? .deleted(record) : .record(record)
-            case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .fetch,
-                .refetch, .batch, .poll:
+            case .fetch(let collection, let ids):
+                return .records(try fetched(collection, ids, body))
+            case .create, .update, .delete, .describe, .listWindow, .feed, .combined, .refetch,
+                .batch, .poll:
                 throw .client(status: status, "DHIS2 has no such call")
             }
         } catch {
@@ -100,6 +102,20 @@ extension Dhis2Adapter {
         // Of no change there is no time; the list goes on where it did.
         if kind.isTracker { result.cursor = latest.map { Revision($0) } ?? after }
         return result
+    }
+
+    /// The objects that were asked for; what else a server gives is none of them.
+    private func fetched(
+        _ collection: CollectionModel, _ ids: [String], _ body: [UInt8]
+    ) throws(SyncFailure) -> [ServerRecord] {
+        let kind = try known(collection)
+        let asked = Set(ids.map { ExactString($0) })
+        var records: [ServerRecord] = []
+        for item in try items(kind, body) {
+            let record = try record(kind, Array(body[item]))
+            if asked.contains(ExactString(record.id)) { records.append(record) }
+        }
+        return records
     }
 
     private func items(

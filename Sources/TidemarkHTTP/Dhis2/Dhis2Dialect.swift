@@ -80,6 +80,12 @@ struct Dhis2Dialect: Sendable, Hashable {
         }
     }
 
+    /// The parameter of a list that names the objects which are wanted; nil for metadata.
+    func idsParameter(of kind: Dhis2Kind) -> String? {
+        if case .metadata = kind { return nil }
+        return minor < 41 ? idField(of: kind) : listName(of: kind)
+    }
+
     /// What an object of a kind holds.
     func child(of kind: Dhis2Kind) -> Dhis2Kind? {
         switch kind {

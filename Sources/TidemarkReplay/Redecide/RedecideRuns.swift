@@ -252,7 +252,9 @@ extension RecordedRun {
             return
         }
         // The single writes of a batch have no answer of their own.
-        guard let sent = open[call], sent.event.read(RequestSent.self)?.isWrite == false else {
+        guard let sent = open[call], places[call] == nil,
+            sent.event.read(RequestSent.self)?.isWrite == false
+        else {
             return
         }
         guard let answer else { return unkept.append(entry.position) }

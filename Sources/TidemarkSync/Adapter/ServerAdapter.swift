@@ -11,6 +11,12 @@ public struct ServerTraits: Sendable, Hashable {
     public var describesCollections: Bool
     /// How many entities may be fetched at once.
     public var entitiesPerFetchMax: Int
+    /// How many entities are asked after in one fetch where it is not known what became of their
+    /// writes; 1 has each read by itself.
+    ///
+    /// Those that the answer leaves out are read by themselves: it may be that the fetch does not
+    /// show them.
+    public var readBacksPerFetchMax = 1
     /// How many writes fit into one request; 1 for a server without batches.
     public var writesPerRequestMax: Int
     /// The collections whose writes may share a request, and name each other in it; writes of any

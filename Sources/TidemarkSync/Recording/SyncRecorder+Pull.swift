@@ -102,10 +102,16 @@ extension SyncRecorder {
     /// have are gone, since when the list says.
     mutating func fetched(
         _ records: [ServerRecord], _ below: RecordsBelow?, of references: [ServerReference],
-        _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
+        _ collection: CollectionName, _ exchange: ReadExchange, settling items: [ReadBack] = [],
+        _ draft: Draft
     ) throws -> PageResult {
         let start = try begin(draft)
         let call = try log(exchange, start, draft)
+        for item in items {
+            // What became of its write follows from how it stands.
+            let answer = AnswerRecord(RequestAnswered(status: 200))
+            try append(answer, key: item.key, nil, cause: item.attempt.call, start, call, draft)
+        }
         let found = Set(records.map { ExactString($0.id) })
         let gone = references.filter { !found.contains(ExactString($0.id)) }.map {
             ServerRecord(id: $0.id, revision: nil, serverTime: $0.serverTime, document: nil)
@@ -203,6 +209,18 @@ extension SyncRecorder {
             Event(
                 .serverDescribed, recordedAt: draft.now, sync: start, call: call,
                 json: ServerDescribed(epochs).encoded))
+    }
+
+    /// Logs how entities stand whose writes had no known outcome; what the answer leaves out stays
+    /// as it is.
+    mutating func readBack(
+        _ items: [ReadBack], _ records: [ServerRecord], _ below: RecordsBelow?,
+        _ collection: CollectionName, _ exchange: ReadExchange, _ draft: Draft
+    ) throws -> PageResult {
+        let found = Set(records.map { ExactString($0.id) })
+        return try fetched(
+            records, below, of: [], collection, exchange,
+            settling: items.filter { found.contains(ExactString($0.id)) }, draft)
     }
 
     /// Logs how an entity stands that was asked after by itself.

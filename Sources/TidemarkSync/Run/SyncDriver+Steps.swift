@@ -29,6 +29,8 @@ extension SyncDriver {
             return try await read(step, call, &run)
         case .fetch(let collection, let ids):
             return try await read(step, .fetch(collection, ids: ids), &run)
+        case .readBackAll(let collection, let items):
+            return try await read(step, .fetch(collection, ids: items.map(\.id)), &run)
         case .refetch(let collection, let ids, let together):
             let call = ServerCall.refetch(collection, ids: ids, together: together)
             return try await read(step, call, &run)
@@ -227,6 +229,12 @@ extension SyncDriver {
             try await log(&recorder) { [own, found] in
                 try $0.readBack(key, own, found.first, below, $1)
             }
+        case (.readBackAll(let collection, let items), .records(let records)):
+            var records = records
+            let below = try below(&records, collection, [:])
+            _ = try await log(&recorder) { [exchange, records] in
+                try $0.readBack(items, records, below, collection.name, exchange, $1)
+            }
         case (.combine(.combined(let collections)), .combined(let pages)):
             // In the order of the model, so that what is referred to comes first.
             let own = collections.compactMap { collection in
@@ -283,8 +291,8 @@ extension ReadExchange {
         switch step {
         case .readBack(let key, _, let attempt): (own.key, own.settles) = (key, attempt?.call)
         case .fetch(let collection, let ids): own.key = EntityKey(collection.name, ids[0])
-        case .list, .feed, .refetch, .describe, .combine, .push, .poll, .complete, .cleanUp,
-            .renew, .finish:
+        case .list, .feed, .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete,
+            .cleanUp, .renew, .finish:
             break
         }
         return own

@@ -18,6 +18,7 @@ extension ViewReader {
         case .earlierRuns: .earlierRuns(try earlierRuns(model, traits))
         case .tickets: .tickets(try openTickets(model, traits))
         case .entity(let key): .entity(try facts(of: key))
+        case .entities(let keys): .entities(try keys.map { try facts(of: $0) })
         case .standing(let target):
             .standing(
                 try model[target.collection].map { try standing(of: target, $0) }

@@ -13,6 +13,8 @@ package enum SyncLookup: Sendable {
     /// The state of an entity that the server may be asked about. Answered by
     /// ``SyncFact/entity(_:)``.
     case entity(EntityKey)
+    /// The states of several entities. Answered by ``SyncFact/entities(_:)``.
+    case entities([EntityKey])
     /// Where a list goes on. Answered by ``SyncFact/standing(_:)``.
     case standing(PullTarget)
     /// What the views hold of the entities that a list is to name. Answered by
@@ -48,6 +50,7 @@ package enum SyncFact: Sendable {
     case clock(ServerClock?)
     case earlierRuns(EarlierRuns)
     case entity(EntityFacts)
+    case entities([EntityFacts])
     case standing(ListStanding)
     case contents(ListContents)
     case absent([String])

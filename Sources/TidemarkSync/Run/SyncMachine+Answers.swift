@@ -68,6 +68,8 @@ extension SyncMachine {
             sendsAlone = true
         } else if failure.stopsRun {
             outcome.failure = failure
+        } else if case .readBackAll(_, let items) = step {
+            readAlone(items)
         } else {
             passOver(step, failure)
         }
@@ -107,6 +109,12 @@ extension SyncMachine {
             outcome.counts.readBack += 1
             // The answer may have released pending writes.
             if case .askingLate = state { state = .pushing }
+        case (.readBackAll(_, let items), .records(let records)):
+            let found = Set(records.map { ExactString($0.id) })
+            let missing = items.filter { !found.contains(ExactString($0.id)) }
+            outcome.counts.readBack += items.count - missing.count
+            readAlone(missing)
+        case (.readBackAll, _): break
         case (.push, .deferred): if let sent = result.sent { ownTickets.insert(sent) }
         case (.push(let items), .batch(let answers)):
             for (item, answered) in zip(items, answers) { pushed(item, answered.answer) }
@@ -153,6 +161,7 @@ extension SyncMachine {
                 asked.append(key)
             }
         case .push: planner = nil
+        case .readBackAll(_, let items): putBack(items.map(\.key))
         case .poll(let ticket, _): ticketsDue.append(ticket)
         case .refetch(let collection, let ids, let together):
             guard case .refetching(let questions) = state else { trap("asked for nothing") }
@@ -190,7 +199,7 @@ extension SyncMachine {
     /// the server knows.
     package func left(with step: SyncStep) -> Int? {
         switch step {
-        case .readBack:
+        case .readBack, .readBackAll:
             if case .readingBack(let keys) = state {
                 keys.count + asked.count + 1
             } else {

@@ -104,7 +104,9 @@ extension SyncMachine {
         case .fetch(let collection, let ids):
             ids.count == 1 && hasFailed(EntityKey(collection.name, ids[0])) ? .read : nil
         case .push(let items): items.count == 1 && hasFailed(items[0].key) ? .write : nil
-        case .describe, .combine, .refetch, .poll, .complete, .cleanUp, .renew, .finish: nil
+        case .describe, .combine, .refetch, .readBackAll, .poll, .complete, .cleanUp, .renew,
+            .finish:
+            nil
         }
     }
 
@@ -143,7 +145,8 @@ extension SyncMachine {
         case .readBack(_, _, let attempt):
             return attempt == nil && list?.isReadBack == true ? .absent : .entity
         case .fetch(_, let ids): return ids.count == 1 ? .entity : nil
-        case .refetch, .describe, .combine, .push, .poll, .complete, .cleanUp, .renew, .finish:
+        case .refetch, .describe, .combine, .readBackAll, .push, .poll, .complete, .cleanUp,
+            .renew, .finish:
             return nil
         }
     }
@@ -165,6 +168,11 @@ extension SyncMachine {
         guard !failure.stopsRun else {
             outcome.failure = failure
             return
+        }
+        if case .readBackAll(_, let items) = step, !failure.isServers {
+            // Perhaps only one of them can't be read, or not so many at once.
+            streak.answered()
+            return readAlone(items)
         }
         let known = knownToFail(step)
         passOver(step, failure)
@@ -189,6 +197,7 @@ extension SyncMachine {
             change { $0.fetchFailed(ids, failure) }
             if ids.count == 1 { failedNow.insert(EntityKey(collection.name, ids[0])) }
         case .readBack(let key, _, _): failedNow.insert(key)
+        case .readBackAll(_, let items): for item in items { failedNow.insert(item.key) }
         case .push(let items): for item in items { failedNow.insert(item.key) }
         case .poll(let ticket, _): failedTickets.insert(ticket.call)
         case .combine:
@@ -226,12 +235,13 @@ extension SyncMachine {
     /// A list whose entities can't be fetched or read back is not complete.
     mutating func holdBack(_ step: SyncStep, _ failure: SyncFailure) {
         if case .readBack(let key, _, _) = step { failedNow.insert(key) }
+        if case .readBackAll(_, let items) = step { failedNow.formUnion(items.map(\.key)) }
         if let list { heldBack.insert(list.collection.name) }
         if case .feeding(let feed) = state { heldBack.insert(feed.collection.name) }
         switch step {
         case .list, .fetch: pauseList(failure)
         case .feed: pauseFeed(failure)
-        case .readBack: if list != nil { pauseList(failure) }
+        case .readBack, .readBackAll: if list != nil { pauseList(failure) }
         // What was not due may wait.
         case .combine: break
         case .describe, .refetch, .push, .poll, .complete, .cleanUp, .renew, .finish:

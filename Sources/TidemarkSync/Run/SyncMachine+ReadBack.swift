@@ -13,12 +13,69 @@ extension SyncMachine {
             state = .describing
             while let key = keys.popLast() {
                 // Failed before: at the end.
-                if let failed = failing[key], failed.reads > 0 || streak.skips(.read) { continue }
+                if isAskedLate(key) { continue }
+                let more = together(with: key, &keys) { !isAskedLate($0) }
                 state = .readingBack(keys)
-                return look(.entity(key))
+                return look(more.isEmpty ? .entity(key) : .entities([key] + more))
             }
         }
-        return asked.popLast().map { look(.entity($0)) }
+        guard let key = asked.popLast() else { return nil }
+        guard unsettled.contains(key) else { return look(.entity(key)) }
+        var keys = asked
+        let more = together(with: key, &keys) { unsettled.contains($0) }
+        asked = keys
+        return look(more.isEmpty ? .entity(key) : .entities([key] + more))
+    }
+
+    private func isAskedLate(_ key: EntityKey) -> Bool {
+        failing[key].map { $0.reads > 0 || streak.skips(.read) } ?? false
+    }
+
+    /// Takes the entities that are asked after together with one.
+    private func together(
+        with key: EntityKey, _ keys: inout [EntityKey], _ isMeant: (EntityKey) -> Bool
+    ) -> [EntityKey] {
+        guard traits.readBacksPerFetchMax > 1, model[key.collection]?.ids == .client,
+            !readAlone.contains(key)
+        else { return [] }
+        var more: [EntityKey] = []
+        while more.count + 1 < traits.readBacksPerFetchMax, let next = keys.last,
+            next.collection == key.collection, isMeant(next), !readAlone.contains(next)
+        {
+            more.append(next)
+            keys.removeLast()
+        }
+        return more
+    }
+
+    /// Reads several entities back of which it is not known what became of their writes.
+    mutating func readBack(_ keys: [EntityKey], _ facts: [EntityFacts]) -> SyncAction? {
+        guard let collection = keys.first.flatMap({ model[$0.collection] }),
+            !withheld.contains(collection.name)
+        else { return nil }
+        for key in keys { unsettled.remove(key) }
+        let items = zip(keys, facts).compactMap { key, facts in
+            facts.attempt.map { ReadBack(key: key, id: facts.serverID, attempt: $0) }
+        }
+        guard !items.isEmpty else { return nil }
+        return perform(.readBackAll(collection, items))
+    }
+
+    /// Has entities read by themselves.
+    mutating func readAlone(_ items: [ReadBack]) {
+        let keys = items.map(\.key)
+        readAlone.formUnion(keys)
+        putBack(keys)
+    }
+
+    /// Has entities whose writes have no known outcome read once more.
+    mutating func putBack(_ keys: [EntityKey]) {
+        if case .readingBack(let rest) = state {
+            state = .readingBack(rest + keys.reversed())
+        } else {
+            unsettled.formUnion(keys)
+            asked += keys.reversed()
+        }
     }
 
     /// Reads an entity back, if the server can be asked about it.

@@ -69,9 +69,7 @@ extension SyncMachine {
         case .batch(let answers):
             for (item, answered) in zip(ticket.items, answers) { pushed(item, answered.answer) }
         case .absent:
-            let keys = ticket.items.map(\.key)
-            unsettled.formUnion(keys)
-            asked += keys.reversed()
+            putBack(ticket.items.map(\.key))
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored:
             trap("is told \(Self.caseName(answer)) of a promised answer")

@@ -164,6 +164,8 @@ package struct SyncMachine: Sendable {
     var failedTickets: Set<Position> = []
     /// The entities whose write is not answered any more: what became of it is read back.
     var unsettled: Set<EntityKey> = []
+    /// Those of them that are read by themselves.
+    var readAlone: Set<EntityKey> = []
     /// Whether the server refused a batch, so that each write is sent by itself.
     var sendsAlone = false
 
@@ -226,6 +228,8 @@ package struct SyncMachine: Sendable {
             prepare(left)
             return next()
         case (.entity(let key), .entity(let facts)): return readBack(key, facts) ?? next()
+        case (.entities(let keys), .entities(let facts)):
+            return readBack(keys, facts) ?? next()
         case (.standing(let target), .standing(let standing)):
             return begin(target, standing) ?? next()
         case (.contents(let plan), .contents(let contents)):

@@ -33,7 +33,7 @@ public struct SyncProgress: Sendable, Hashable {
         self.scope = scope
         counts = outcome.counts
         switch step {
-        case .readBack: (phase, done) = (.readingBack, counts.readBack)
+        case .readBack, .readBackAll: (phase, done) = (.readingBack, counts.readBack)
         case .describe, .combine, .list, .feed, .fetch, .refetch, .complete:
             (phase, done) = (.pulling, counts.pulled)
         case .push, .poll:

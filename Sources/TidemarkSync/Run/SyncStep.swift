@@ -8,6 +8,8 @@ package indirect enum SyncStep: Sendable, Hashable {
     /// Read an entity: its last write has no known outcome, its version is not known, or a whole
     /// list did not name it.
     case readBack(EntityKey, ServerCall, attempt: EntityRow.Attempt?)
+    /// Read several entities of a collection whose last writes have no known outcome.
+    case readBackAll(CollectionModel, [ReadBack])
     /// Ask for the epochs of the collections.
     case describe(ServerCall)
     /// Ask for what several lists would bring that are not due.
@@ -40,6 +42,7 @@ package indirect enum SyncStep: Sendable, Hashable {
             .list(let call), .feed(let call):
             call
         case .fetch(let collection, let ids): .fetch(collection, ids: ids)
+        case .readBackAll(let collection, let items): .fetch(collection, ids: items.map(\.id))
         case .refetch(let collection, let ids, let together):
             .refetch(collection, ids: ids, together: together)
         case .push(let items): items.count == 1 ? items[0].call : .batch(items.map(\.call))
@@ -47,6 +50,14 @@ package indirect enum SyncStep: Sendable, Hashable {
         case .complete, .cleanUp, .renew, .finish: nil
         }
     }
+}
+
+/// An entity whose last write has no known outcome.
+package struct ReadBack: Sendable, Hashable {
+    package var key: EntityKey
+    /// The id that the server uses.
+    package var id: String
+    package var attempt: EntityRow.Attempt
 }
 
 extension SyncStep {

@@ -275,7 +275,9 @@ package struct ViewTables: Sendable {
     ) throws -> [UInt8]? {
         let table = table(key.tree, generation)
         guard key.tree == .rows else { return try transaction.get(table, key.bytes) }
-        return try transaction.withValue(table, key.bytes) { try whole($0, key.bytes.span, transaction) }
+        return try transaction.withValue(table, key.bytes) {
+            try whole($0, key.bytes.span, transaction)
+        }
     }
 
     /// The events up to one that the rows of entities name.

@@ -69,8 +69,8 @@ import TidemarkSync
         let call = ServerCall.update(
             Self.events, id: "V1",
             body: Array(
-                #"{"event":"V1","dataValues":[{"dataElement":"A","value":"1"},{"dataElement":"B"}]}"#
-                    .utf8),
+                (#"{"event":"V1","dataValues":[{"dataElement":"A","value":"1"},"#
+                    + #"{"dataElement":"B"}]}"#).utf8),
             changes: Array(#"{"dataValues":[{"dataElement":"B"}]}"#.utf8),
             revision: Revision(rawValue: []))
         let new = try adapter("2.41").request(for: call).body

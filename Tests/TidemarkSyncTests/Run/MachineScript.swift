@@ -99,6 +99,7 @@ struct MachineScript {
         case .clock: .clock(clock)
         case .earlierRuns: .earlierRuns(earlier)
         case .entity(let key): .entity(facts(key))
+        case .entities(let keys): .entities(keys.map { facts($0) })
         case .failed(let call): .entity(facts(call.key))
         case .standing(let target): .standing(standing(target.collection))
         case .contents(let plan):
@@ -228,7 +229,7 @@ struct MachineScript {
         case .describe: .description([])
         case .combine: .combined([])
         case .list, .feed: .page(ListPage(records: [], next: nil, cursor: nil))
-        case .fetch, .refetch: .records([])
+        case .fetch, .refetch, .readBackAll: .records([])
         case .readBack: .absent
         case .push(let items) where items.count == 1: .stored(id: items[0].key.id, nil)
         case .push(let items):
@@ -257,6 +258,8 @@ extension SyncStep {
         case .refetch(let collection, let ids, let together):
             "refetch \(collection.name)/\(ids.joined(separator: ","))"
                 + (together.map { " of \($0)" } ?? "")
+        case .readBackAll(let collection, let items):
+            "read \(collection.name)/\(items.map(\.id).joined(separator: ",")) sent"
         case .readBack(let key, _, let attempt): "read \(key)" + (attempt == nil ? "" : " sent")
         case .complete(let list): "complete \(list.target)"
         case .poll(let ticket, let seconds): "poll \(ticket.ticket) after \(seconds) s"

@@ -118,4 +118,52 @@ import TidemarkSync
                 "poll j after 5 s", "end",
             ])
     }
+
+    // MARK: Many at a time
+
+    /// Three entities whose writes have no known outcome.
+    private func unanswered() -> MachineScript {
+        var traits = ServerTraits()
+        traits.readBacksPerFetchMax = 2
+        var run = MachineScript(traits: traits, scope: .push)
+        run.earlier.unanswered = ["1", "2", "3"].map { EntityKey("tasks", $0) }
+        for key in run.earlier.unanswered {
+            run.entities[key] = EntityFacts(
+                serverID: key.id, .live, attempt: .init(call: Position(51), covers: Position(3)))
+        }
+        return run
+    }
+
+    private static func found(_ ids: String...) -> MachineScript.Reply {
+        .answer(
+            .records(
+                ids.map { ServerRecord(id: $0, revision: nil, document: Array("{}".utf8)) }))
+    }
+
+    @Test func `entities whose writes have no known outcome are read together`() {
+        var run = unanswered()
+        run.replies["read tasks/1,2 sent"] = [Self.found("1", "2")]
+        #expect(run.run() == ["read tasks/1,2 sent", "read tasks/3 sent", "end"])
+        #expect(run.machine.outcome.counts.readBack == 3)
+    }
+
+    @Test func `what an answer leaves out is read by itself`() {
+        var run = unanswered()
+        run.replies["read tasks/1,2 sent"] = [Self.found("1")]
+        #expect(
+            run.run() == ["read tasks/1,2 sent", "read tasks/2 sent", "read tasks/3 sent", "end"])
+    }
+
+    @Test func `what can't be read together is read one by one`() {
+        var run = unanswered()
+        run.replies["read tasks/1,2 sent"] = [.answer(.failure(.client(status: 414, "long")))]
+        #expect(
+            run.run() == [
+                "read tasks/1,2 sent", "read tasks/1 sent", "read tasks/2 sent",
+                "read tasks/3 sent", "end",
+            ])
+        var unsent = unanswered()
+        unsent.replies["read tasks/1,2 sent"] = [.unsent(.client(status: 0, "no"))]
+        #expect(unsent.run().count == 5)
+    }
 }
