@@ -45,7 +45,7 @@ struct DyingHost: SyncHost {
     }
 }
 
-extension SyncDevice {
+extension Device {
     /// A run whose process dies after so many commits; nil when it did.
     func run(
         dyingAfter commits: Int = .max, isFull: Bool = false,
@@ -53,8 +53,8 @@ extension SyncDevice {
     ) async throws -> SyncOutcome? {
         let dependencies = replica.dependencies
         var driver = SyncDriver(
-            journal: replica.journal, model: world.model, remote: SyncWorld.remote,
-            adapter: try adapter ?? SyncWorld.remote.makeAdapter(), transport: wire,
+            journal: replica.journal, model: model, remote: server.remote,
+            adapter: try adapter ?? server.makeAdapter(), transport: wire,
             credentials: { .basic(user: "me", password: "secret") }, dependencies: dependencies)
         driver.host = DyingHost(driver.host, after: commits)
         do {
@@ -63,7 +63,9 @@ extension SyncDevice {
                 time: SyncTime(from: dependencies.moment, deadline: nil))
         } catch is ProcessDied { return nil }
     }
+}
 
+extension SyncDevice {
     /// Has every request after some fail.
     func fail(after requests: Int, _ failure: @escaping @Sendable () -> SyncWire.Answer) {
         wire.tap { _, number, pass in number > requests ? failure() : await pass() }

@@ -37,7 +37,8 @@ package struct RecordTree: Sendable {
         var nodes: [Int] = []
         /// The ids of what in it can't be read.
         var unreadable: Set<ExactString> = []
-        /// Whether it holds something without an id.
+        /// Whether it holds something without an id, or its record is deleted: then nothing follows
+        /// from what it leaves out.
         var isDoubtful = false
     }
 
@@ -94,15 +95,18 @@ package struct RecordTree: Sendable {
                 })
             else { continue }
             names.append(rule.member)
-            // Of one that is deleted nothing follows from what it holds: all below it goes.
-            guard !record.isDeleted else { continue }
             let place = members.count
             members.append(
                 Members(
                     parent: EntityKey(collection.name, record.id), node: node, root: root,
                     collection: child, reference: reference))
-            for inner in held.records { take(inner, in: place, model) }
-            for inner in held.unreadable { putAside(inner, in: place) }
+            // Of one that is deleted nothing follows from what it does not hold: all below it goes.
+            // What it says of that is said.
+            members[place].isDoubtful = record.isDeleted
+            for inner in held.records where !record.isDeleted || inner.isDeleted {
+                take(inner, in: place, model)
+            }
+            for inner in held.unreadable where !record.isDeleted { putAside(inner, in: place) }
         }
         return names.isEmpty ? record : record.cutting(names, from: document)
     }

@@ -90,6 +90,8 @@ struct TreeDecision {
     var accepted: [Int] = []
     /// Entities that their records leave out, and that are deleted.
     var absent: [EntityKey] = []
+    /// Those in the records that say that they are deleted, each with its event once it is logged.
+    fileprivate var deleted: [EntityKey: Position] = [:]
 
     init(_ tree: RecordTree) { self.tree = tree }
 
@@ -103,10 +105,10 @@ struct TreeDecision {
 extension SyncRecorder {
     /// Logs the entities that stand in the records of a page, and names them in it.
     mutating func append(
-        _ decision: TreeDecision?, to page: inout PullPage, _ start: Position, _ call: Position,
-        _ asOf: Position, _ news: inout PageResult, _ draft: Draft
+        _ given: inout TreeDecision?, to page: inout PullPage, _ start: Position,
+        _ call: Position, _ asOf: Position, _ news: inout PageResult, _ draft: Draft
     ) throws {
-        guard let decision else { return }
+        guard let decision = given else { return }
         var places: [PullPage.Place] = []
         for (node, verdict) in zip(decision.tree.nodes, decision.verdicts) {
             let before = news.count
@@ -114,6 +116,9 @@ extension SyncRecorder {
                 try append(
                     node.record, verdict, node.collection, start, call, asOf, &news, draft))
             news.apply(node.collection, news.count - before)
+            if node.record.isDeleted, case .event(let position) = places.last {
+                given?.deleted[EntityKey(node.collection, node.record.id)] = position
+            }
         }
         for (collection, record) in decision.unreadable {
             try append(record, collection, start, call: call, asOf: asOf, draft)
@@ -142,6 +147,7 @@ extension SyncRecorder {
         _ start: Position, _ asOf: Position, _ news: inout PageResult, _ draft: Draft
     ) throws {
         var deleted = deleted
+        for (key, position) in decision?.deleted ?? [:] { deleted[key] = position }
         for key in decision?.absent ?? [] {
             try gone(key, cause: page, start, asOf, &deleted, &news, draft)
         }

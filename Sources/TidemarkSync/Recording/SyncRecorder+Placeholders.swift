@@ -31,9 +31,9 @@ extension SyncRecorder {
         page.ids = ids
         page.places = ids.map { places[ExactString($0)] ?? .absent }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
-        let tree = try below?.decision(
+        var tree = try below?.decision(
             under: verdicts, exchange, ServerNews(draft.fold, begun: begun))
-        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         let position = try appendPage(page, collection, start, call: call, draft)
         try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
         return news

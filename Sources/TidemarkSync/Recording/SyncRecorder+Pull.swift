@@ -16,7 +16,7 @@ extension SyncRecorder {
         let collection = list.collection.name
         let known = ServerNews(draft.fold, begun: begun)
         let decision = try PageDecision(page, of: list, exchange, known)
-        let tree = try below?.decision(under: decision.verdicts, exchange, known)
+        var tree = try below?.decision(under: decision.verdicts, exchange, known)
         if decision.verdicts.contains(.outdated) || tree?.isStale == true {
             stale.insert(collection)
         }
@@ -36,7 +36,7 @@ extension SyncRecorder {
             start, call, exchange.asOf, &news, draft)
         named.list = decision.progress
         news.applied = [AppliedPage(collection: collection, count: news.count)]
-        try append(tree, to: &named, start, call, exchange.asOf, &news, draft)
+        try append(&tree, to: &named, start, call, exchange.asOf, &news, draft)
         if !named.ids.isEmpty || named.list != nil {
             named.times = try known.timesWithoutRow(page, of: list.collection)
             let position = try appendPage(named, collection, start, call: call, draft)
@@ -128,8 +128,8 @@ extension SyncRecorder {
         }
         news.applied = [AppliedPage(collection: collection, count: news.count)]
         let known = ServerNews(draft.fold, begun: begun)
-        let tree = try below?.decision(under: verdicts, exchange, known)
-        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        var tree = try below?.decision(under: verdicts, exchange, known)
+        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         // What they refer to is looked for once all of them are here.
         let makes = try draft.fold.knownCollection(collection)?.makesPlaceholders == true
         guard makes || tree?.isNews == true else {
@@ -232,7 +232,7 @@ extension SyncRecorder {
         let call = try log(exchange, start, draft)
         let known = ServerNews(draft.fold, begun: begun)
         let isNew = try known.isNew(record, of: key, in: start)
-        let tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
+        var tree = try below?.decision(under: [isNew ? .new : .same], exchange, known)
         guard isNew || tree?.isNews == true else { return }
         let gone = Event(
             .serverDeleted, recordedAt: draft.now, key: key, sync: start, call: call,
@@ -257,7 +257,7 @@ extension SyncRecorder {
         var page = PullPage()
         page.scope = PullPage.fetchScope
         (page.ids, page.places) = ([key.id], [said.map { .event($0) } ?? .same])
-        try append(tree, to: &page, start, call, exchange.asOf, &news, draft)
+        try append(&tree, to: &page, start, call, exchange.asOf, &news, draft)
         let position = try appendPage(page, key.collection, start, call: call, draft)
         try append(absent: tree, below: [:], position, start, exchange.asOf, &news, draft)
     }

@@ -88,6 +88,7 @@ extension SyncRecorder {
             let promise = PushDeferred(ticket: ticket, writes: items.count > 1 ? items.count : 0)
             return try append(promise, items, sent.call, start, draft)
         }
+        var gone: [EntityKey: Position] = [:]
         for (index, item) in items.enumerated() {
             var own = (record: record, answer: answer)
             if case .batch(let answers) = answer {
@@ -98,9 +99,25 @@ extension SyncRecorder {
             own.record.note(own.answer)
             try append(own.record, key: item.key, nil, start, sent.calls[index], draft)
             try settle(item, sent.calls[index], own.answer, start, draft)
+            gone[item.key] = try position(of: item, gone: own.answer, draft)
             if hasAnswer, let refusal = try refusal(own.answer, own.record, item, draft) {
                 try refused(item, refusal, call: sent.calls[index], draft)
             }
+        }
+        var news = PageResult()
+        try append(below: gone, start, sent.call, &news, draft)
+    }
+
+    /// The event by which an entity is gone on the server, if the answer to its write says so: then
+    /// all goes that belongs to it.
+    private func position(
+        of item: PushItem, gone answer: ServerAnswer, _ draft: Draft
+    ) throws -> Position? {
+        switch (item.call, answer) {
+        case (_, .absent), (.delete, .stored), (.delete, .deleted):
+            let isGone = try draft.fold.entity(draft.fold.resolve(item.key)).baseState == .deleted
+            return isGone ? Position(draft.nextPosition.rawValue - 1) : nil
+        default: return nil
         }
     }
 
@@ -130,6 +147,7 @@ extension SyncRecorder {
         case .deferred(let name): promise.ticket = name
         case .absent: promise.isLost = true
         case .batch(let answers):
+            var gone: [EntityKey: Position] = [:]
             for (index, answered) in answers.enumerated() where index < ticket.items.count {
                 let (item, call) = (ticket.items[index], ticket.calls[index])
                 guard try draft.fold.entity(item.key).attempt?.call == call else { continue }
@@ -137,7 +155,10 @@ extension SyncRecorder {
                 own.note(answered.answer)
                 try append(own, key: item.key, nil, cause: poll, start, call, draft)
                 try settle(item, call, answered.answer, start, draft)
+                gone[item.key] = try position(of: item, gone: answered.answer, draft)
             }
+            var news = PageResult()
+            try append(below: gone, start, ticket.call, &news, draft)
             return
         case .failure, .description, .page, .combined, .unchanged, .cursorExpired, .records,
             .record, .stored, .deleted, .conflict, .conflictUnknown, .refused, .ignored, .waiting:

@@ -14,16 +14,6 @@ import TidemarkViews
 
 @testable import SyncSupport
 
-extension Dhis2Server: DeviceServer {
-    typealias Wire = Dhis2Server
-
-    var remote: Remote {
-        .dhis2(origin: "http://dhis2.test", version: withModel { $0.version.text })
-    }
-}
-
-private typealias Dhis2Device = Device<Dhis2Server>
-
 @Suite(.serialized) struct `reading from DHIS2` {
     private static let unit = "DiszpKrYNg8"
 

@@ -147,6 +147,9 @@ public final class Dhis2Server: Transport, Sendable {
     /// Whether something can have this key: `events/single1`.
     public static func isRow(_ key: String) -> Bool { find(key) != nil }
 
+    /// Loses all jobs, those that wait and those that are done, as a server does that starts anew.
+    public func loseJobs() { core.withModel { $0.jobs = [] } }
+
     /// Carries out the jobs that wait.
     public func finishJobs() {
         let now = core.nowMilliseconds()
